@@ -1,0 +1,158 @@
+import { z } from "zod";
+
+/**
+ * The configuration file: declarative, idempotent, the same objects as the admin API.
+ * `${NAME}` in any string reads the environment (done before this schema sees it).
+ * Money is USD; token prices are USD per million tokens, `image` USD per image, `video` USD per second;
+ * times are milliseconds.
+ */
+const name = z.string().min(1).max(256);
+const slug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63");
+const usd = z.number().nonnegative().max(9_000_000);
+const patterns = z.array(z.string().min(1).max(256)).max(1_000);
+const positiveInt = z.int().positive().max(1_000_000_000_000);
+const timeoutMs = z.int().min(1).max(86_400_000);
+
+export const failModeSchema = z.enum(["open", "closed"]);
+
+export const limitsSchema = z.strictObject({
+  rpm: positiveInt.optional().describe("Requests per minute."),
+  tpm: positiveInt.optional().describe("Tokens per minute, input and output together."),
+  concurrency: positiveInt.optional().describe("Requests at the same time."),
+  fail: failModeSchema
+    .optional()
+    .describe("When the shared store that counts is down: let through (open) or refuse (closed)."),
+});
+
+export const budgetSchema = z.strictObject({
+  usd: usd.describe("The most that may be spent in one period."),
+  period: z.enum(["day", "week", "month", "total"]).describe("UTC; a week starts on Monday."),
+  fail: failModeSchema.optional(),
+});
+
+export const timeoutsSchema = z.strictObject({
+  connect_ms: timeoutMs.optional(),
+  headers_ms: timeoutMs.optional(),
+  first_event_ms: timeoutMs.optional(),
+  idle_ms: timeoutMs.optional(),
+  total_ms: timeoutMs.optional(),
+});
+
+export const disconnectSchema = z.enum(["cancel", "drain"]);
+
+export const providerSchema = z.strictObject({
+  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, "letters, digits, dot, dash, underscore; at most 63"),
+  kind: z.string().min(1).max(64).describe("openai, openai-compatible, anthropic, gemini, ark, demo, …"),
+  base_url: z
+    .url({ protocol: /^(https?|demo)$/ })
+    .optional()
+    .describe("Default by kind."),
+  api_key: z.string().min(1).max(8_192).optional(),
+  allow_private_network: z.boolean().optional().describe("Lets base_url be on a private or loopback address."),
+  timeouts: timeoutsSchema.optional(),
+  disconnect: disconnectSchema.optional().describe("When the caller goes away: cancel the upstream, or let it finish."),
+  enabled: z.boolean().optional(),
+  settings: z.record(z.string(), z.unknown()).optional().describe("What only this kind has."),
+});
+
+export const priceSchema = z.strictObject({
+  input: usd.optional(),
+  output: usd.optional(),
+  cache_read: usd.optional(),
+  cache_write_5m: usd.optional(),
+  cache_write_1h: usd.optional(),
+  audio_input: usd.optional(),
+  audio_output: usd.optional(),
+  image_input: usd.optional(),
+  image_output: usd.optional(),
+  image: usd.optional().describe("USD per image."),
+  video: usd.optional().describe("USD per second of video."),
+});
+
+export const deploymentSchema = z.strictObject({
+  provider: name,
+  upstream_model: name.optional().describe("The name the upstream knows; default: the model's own name."),
+  priority: z.int().min(0).max(1_000).optional().describe("Lower is tried first; default 1."),
+  weight: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .describe("Share among equals; default 100; 0 gets none unless alone."),
+  enabled: z.boolean().optional(),
+});
+
+export const modelSchema = z.strictObject({
+  name: z.string().regex(/^[^\s\p{Cc}*]{1,256}$/u, "no spaces, control characters or *; at most 256"),
+  type: z.enum(["chat", "image", "video", "embedding"]).optional(),
+  owned_by: name.optional(),
+  deployments: z.array(deploymentSchema).min(1).max(100),
+  price: priceSchema.optional(),
+  fallbacks: z.array(name).max(10).optional(),
+});
+
+export const groupSchema = z.strictObject({
+  name: slug,
+  models: patterns.optional().describe('Names or patterns with *; default ["*"].'),
+  limits: limitsSchema.optional(),
+  budget: budgetSchema.optional(),
+});
+
+export const keySchema = z.strictObject({
+  name,
+  group: slug.optional().describe("Default: the group called default."),
+  secret: z.string().min(24).max(256).optional().describe("Left out: make one with `sluice key create`."),
+  models: patterns.optional(),
+  allowed_ips: z.array(z.string().min(1)).max(1_000).optional().describe("Addresses or CIDR ranges."),
+  expires_at: z.iso.datetime({ offset: true }).optional(),
+  enabled: z.boolean().optional(),
+  limits: limitsSchema.optional(),
+  budget: budgetSchema.optional(),
+  tags: z.record(z.string().max(128), z.string().max(128)).optional(),
+});
+
+export const workspaceSchema = z.strictObject({
+  slug,
+  name: name.optional(),
+  models: patterns.optional(),
+  enabled: z.boolean().optional(),
+  limits: limitsSchema.optional(),
+  budget: budgetSchema.optional(),
+  groups: z.array(groupSchema).max(1_000).optional(),
+  keys: z.array(keySchema).max(100_000).optional(),
+});
+
+export const settingsSchema = z.strictObject({
+  log_bodies: z.enum(["none"]).optional().describe("Bodies are never stored; switching it on per key comes later."),
+  ledger: z
+    .strictObject({
+      durability: z
+        .enum(["process", "disk", "strict"])
+        .optional()
+        .describe("process: survives this process; disk: synced within 50 ms; strict: synced before the call is sent."),
+      retention_days: z.int().min(1).max(36_500).optional(),
+    })
+    .optional(),
+  disconnect: z.strictObject({ default: disconnectSchema.optional() }).optional(),
+  drain_timeout_ms: timeoutMs.optional().describe("How long live streams may finish after SIGTERM; default 120000."),
+});
+
+export const configSchema = z.strictObject({
+  $schema: z.string().optional(),
+  providers: z.array(providerSchema).max(10_000).optional(),
+  models: z.array(modelSchema).max(100_000).optional(),
+  workspaces: z.array(workspaceSchema).max(100_000).optional(),
+  settings: settingsSchema.optional(),
+});
+
+export type ConfigFile = z.infer<typeof configSchema>;
+export type ProviderConfig = z.infer<typeof providerSchema>;
+export type ModelConfig = z.infer<typeof modelSchema>;
+export type DeploymentConfig = z.infer<typeof deploymentSchema>;
+export type PriceConfig = z.infer<typeof priceSchema>;
+export type WorkspaceConfig = z.infer<typeof workspaceSchema>;
+export type GroupConfig = z.infer<typeof groupSchema>;
+export type KeyConfig = z.infer<typeof keySchema>;
+export type LimitsConfig = z.infer<typeof limitsSchema>;
+export type BudgetConfig = z.infer<typeof budgetSchema>;
+export type SettingsConfig = z.infer<typeof settingsSchema>;

@@ -1,0 +1,23 @@
+import type { Model, Provider } from "./deployment.ts";
+import type { Group, Workspace } from "./principal.ts";
+
+/** Installation-wide settings. */
+export interface Settings {
+  readonly logBodies: "none";
+  readonly ledgerDurability: "process" | "disk" | "strict";
+  readonly ledgerRetentionDays: number;
+  readonly drainTimeoutMs: number;
+}
+
+/**
+ * Everything but the keys that a call needs to know, as one frozen snapshot. It is replaced whole, never edited:
+ * a call keeps the snapshot it began with.
+ */
+export interface Catalog {
+  readonly version: number;
+  readonly workspaces: ReadonlyMap<string, Workspace>;
+  readonly groups: ReadonlyMap<string, Group>;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly settings: Settings;
+}

@@ -1,0 +1,63 @@
+import type { PriceVersion } from "./price.ts";
+import type { Secret } from "./secret.ts";
+
+export type ModelType = "chat" | "image" | "video" | "embedding";
+
+/** The clocks of one attempt, each separate, in milliseconds. */
+export interface Timeouts {
+  readonly connectMs: number;
+  /** From sending to the upstream's status line. */
+  readonly headersMs: number;
+  /** From the status line to the first whole event (streams) or the first body byte. */
+  readonly firstEventMs: number;
+  /** Between two pieces of a body. */
+  readonly idleMs: number;
+  /** The whole attempt. */
+  readonly totalMs: number;
+}
+
+export const defaultTimeouts: Timeouts = Object.freeze({
+  connectMs: 5_000,
+  headersMs: 60_000,
+  firstEventMs: 60_000,
+  idleMs: 120_000,
+  totalMs: 1_800_000,
+});
+
+/** What to do with the upstream when the caller goes away. */
+export type DisconnectPolicy = "cancel" | "drain";
+
+/** One upstream account. */
+export interface Provider {
+  readonly id: string;
+  readonly kind: string;
+  readonly baseUrl: string;
+  readonly secret: Secret | null;
+  readonly allowPrivateNetwork: boolean;
+  readonly timeouts: Timeouts;
+  readonly disconnect: DisconnectPolicy;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly enabled: boolean;
+}
+
+/** model × provider × the name the upstream knows. Lower priority number is tried first; weight spreads equals. */
+export interface Deployment {
+  readonly id: string;
+  readonly provider: Provider;
+  readonly upstreamModel: string;
+  readonly priority: number;
+  readonly weight: number;
+  readonly enabled: boolean;
+}
+
+/** A public name callers use. `createdAt` is Unix seconds. */
+export interface Model {
+  readonly name: string;
+  readonly type: ModelType;
+  readonly ownedBy: string;
+  readonly createdAt: number;
+  readonly deployments: readonly Deployment[];
+  readonly fallbacks: readonly string[];
+  /** The version in force; null when nobody has set a price (cost is then 0 and the entry says so). */
+  readonly price: PriceVersion | null;
+}

@@ -1,0 +1,118 @@
+/**
+ * The one failure of the gateway and the one table that gives each code its status.
+ * Source: CONTRACT §3. `type` is OpenAI's error type, `anthropicType` Anthropic's.
+ */
+interface FailureRow {
+  readonly status: number;
+  readonly type: string;
+  readonly anthropicType: string;
+}
+
+const row = (status: number, type: string, anthropicType: string): FailureRow => ({ status, type, anthropicType });
+
+const badRequest = row(400, "invalid_request_error", "invalid_request_error");
+const unauthenticated = row(401, "authentication_error", "authentication_error");
+const notFound = row(404, "invalid_request_error", "not_found_error");
+const upstream = row(502, "upstream_error", "api_error");
+const unavailable = row(503, "service_unavailable_error", "overloaded_error");
+
+export const failureTable = {
+  invalid_json: badRequest,
+  invalid_request: badRequest,
+  missing_required_parameter: badRequest,
+  missing_version_header: badRequest,
+  unsupported_by_model: badRequest,
+  invalid_api_key: unauthenticated,
+  expired_api_key: unauthenticated,
+  disabled_api_key: unauthenticated,
+  conflicting_credentials: unauthenticated,
+  budget_exceeded: row(402, "insufficient_quota", "billing_error"),
+  ip_not_allowed: row(403, "permission_error", "permission_error"),
+  forbidden: row(403, "permission_error", "permission_error"),
+  model_not_found: notFound,
+  task_not_found: notFound,
+  asset_not_found: notFound,
+  asset_group_not_found: notFound,
+  not_found: notFound,
+  method_not_allowed: row(405, "invalid_request_error", "invalid_request_error"),
+  request_timeout: row(408, "invalid_request_error", "timeout_error"),
+  idempotency_conflict: row(409, "invalid_request_error", "invalid_request_error"),
+  request_too_large: row(413, "invalid_request_error", "request_too_large"),
+  unsupported_media_type: row(415, "invalid_request_error", "invalid_request_error"),
+  rate_limit_exceeded: row(429, "rate_limit_error", "rate_limit_error"),
+  client_closed: row(499, "client_closed", "api_error"),
+  internal_error: row(500, "server_error", "api_error"),
+  upstream_error: upstream,
+  upstream_unreachable: upstream,
+  upstream_truncated: upstream,
+  no_deployment_available: unavailable,
+  draining: unavailable,
+  ledger_unavailable: unavailable,
+  upstream_timeout: row(504, "timeout_error", "timeout_error"),
+} as const satisfies Record<string, FailureRow>;
+
+export type FailureCode = keyof typeof failureTable;
+
+/**
+ * Whoever understood the answer decides: `never` ends the call, `same` may try the same deployment again,
+ * `other` only another one.
+ */
+export type Retry = "never" | "same" | "other";
+
+/** Extra members of the error body: what was met, how far it was used, when it frees again (Unix seconds). */
+export interface FailureDetails {
+  readonly limit?: number;
+  readonly used?: number;
+  readonly scope?: string;
+  readonly resets_at?: number | null;
+}
+
+/** An upstream's own answer, to be passed through to a caller of the same dialect as it is. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+export interface FailureOptions {
+  readonly param?: string | null;
+  readonly retry?: Retry;
+  readonly retryAfterMs?: number;
+  readonly details?: FailureDetails;
+  readonly upstream?: UpstreamAnswer;
+  /** True when the deployment itself is unwell, so that the breaker counts it. */
+  readonly unwell?: boolean;
+  readonly cause?: unknown;
+}
+
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly code: FailureCode;
+  readonly param: string | null;
+  readonly retry: Retry;
+  readonly retryAfterMs: number | undefined;
+  readonly details: FailureDetails | undefined;
+  readonly upstream: UpstreamAnswer | undefined;
+  readonly unwell: boolean;
+
+  constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.param = options.param ?? null;
+    this.retry = options.retry ?? "never";
+    this.retryAfterMs = options.retryAfterMs;
+    this.details = options.details;
+    this.upstream = options.upstream;
+    this.unwell = options.unwell ?? false;
+  }
+
+  get status(): number {
+    return failureTable[this.code].status;
+  }
+}
+
+/** Any thrown value as a Failure; what is not ours becomes an internal_error that says nothing of its inside. */
+export function asFailure(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown;
+  return new Failure("internal_error", "The gateway met an unexpected error.", { cause: thrown });
+}

@@ -1,0 +1,68 @@
+import type { DialectId, EndpointId } from "./dialect.ts";
+import type { NanoUsd } from "./money.ts";
+import type { Usage, UsageSource } from "./usage.ts";
+
+export type Outcome = "succeeded" | "failed" | "cancelled" | "interrupted" | "rejected";
+
+/** What is known before an attempt is sent; written ahead. Times are Unix milliseconds. */
+export interface Intent {
+  readonly attemptId: string;
+  readonly requestId: string;
+  readonly at: number;
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  /** The model that is paid for: the one asked for, or the fallback that served. */
+  readonly model: string;
+  readonly requestedModel: string;
+  /** Empty strings when the call was refused before a deployment was chosen. */
+  readonly provider: string;
+  readonly deployment: string;
+  readonly upstreamModel: string;
+  readonly endpoint: EndpointId;
+  readonly callerDialect: DialectId;
+  readonly upstreamDialect: DialectId;
+  readonly stream: boolean;
+  readonly retryIndex: number;
+  readonly priceVersion: string | null;
+  /** Estimated input tokens, so that a recovered attempt can be priced. */
+  readonly inputEstimate: number;
+  readonly reservedNanoUsd: NanoUsd;
+  readonly userAgent: string;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** How far a running stream has come. Usage is the best knowledge so far. */
+export interface Checkpoint {
+  readonly attemptId: string;
+  readonly at: number;
+  readonly usage: Usage;
+  readonly usageSource: UsageSource;
+  readonly firstByteMs: number | null;
+  readonly firstTokenMs: number | null;
+}
+
+/** How an attempt ended. Durations are milliseconds with fractions, null where it did not come so far. */
+export interface Settlement {
+  readonly attemptId: string;
+  readonly endedAt: number;
+  readonly outcome: Outcome;
+  readonly httpStatus: number;
+  readonly errorCode: string | null;
+  readonly usage: Usage;
+  readonly usageSource: UsageSource;
+  readonly rawUsage: string | null;
+  readonly costNanoUsd: NanoUsd;
+  readonly totalMs: number;
+  readonly firstByteMs: number | null;
+  readonly firstTokenMs: number | null;
+  readonly upstreamMs: number | null;
+  readonly overheadMs: number | null;
+}
+
+/** The fact: one row per attempt. */
+export type LedgerEntry = Intent & Settlement;
+
+export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
+  return { ...intent, ...settlement };
+}

@@ -1,0 +1,28 @@
+/**
+ * Money. Amounts are integer nano-USD (1 USD = 1e9). Prices are integer pico-USD per unit, so that
+ * 0.0125 USD per million tokens (12,500 pico-USD a token) stays whole. A number holds integers exactly up
+ * to 9.007e15: about 9 million USD in one amount, which configuration checks.
+ */
+export type NanoUsd = number;
+export type PicoUsd = number;
+
+export const nanoUsdPerUsd = 1_000_000_000;
+
+/** USD (a configured amount) to nano-USD, rounded to the nearest. */
+export function usdToNano(usd: number): NanoUsd {
+  return Math.round(usd * nanoUsdPerUsd);
+}
+
+export function nanoToUsd(nano: NanoUsd): number {
+  return nano / nanoUsdPerUsd;
+}
+
+/** USD per million units (how vendors quote tokens) to pico-USD a unit. */
+export function usdPerMillionToPico(usd: number): PicoUsd {
+  return Math.round(usd * 1_000_000);
+}
+
+/** USD per unit (an image, a second) to pico-USD a unit. */
+export function usdPerUnitToPico(usd: number): PicoUsd {
+  return Math.round(usd * 1_000_000_000_000);
+}

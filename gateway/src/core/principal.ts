@@ -1,0 +1,48 @@
+import type { LimitScope } from "./limit.ts";
+
+/** Patterns of model names: exact, or with `*` for any run of characters. */
+export type ModelPatterns = readonly string[];
+
+export interface Workspace {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly models: ModelPatterns;
+  readonly scope: LimitScope;
+  readonly enabled: boolean;
+}
+
+export interface Group {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly models: ModelPatterns;
+  readonly scope: LimitScope;
+}
+
+/** A caller's key as stored: never the secret, only its digest's row. Times are Unix milliseconds. */
+export interface ApiKey {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly name: string;
+  /** First characters and last four of the secret, to recognise it by. */
+  readonly prefix: string;
+  readonly lastFour: string;
+  /** null: whatever the group may call. */
+  readonly models: ModelPatterns | null;
+  readonly allowedIps: readonly string[] | null;
+  readonly scope: LimitScope;
+  readonly enabled: boolean;
+  readonly expiresAt: number | null;
+  readonly createdAt: number;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** The authenticated caller, frozen for the call. `scopes` are the three that limit it, widest first. */
+export interface Principal {
+  readonly key: ApiKey;
+  readonly group: Group;
+  readonly workspace: Workspace;
+  readonly scopes: readonly LimitScope[];
+}

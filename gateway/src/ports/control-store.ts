@@ -1,0 +1,71 @@
+import type { ConfigFile } from "@sluice/contract";
+import type { ApiKey, Catalog, Secret } from "#core/index.ts";
+
+/** Keys by the digest of their secret (hex). The secret itself never reaches a store. */
+export interface KeyStore {
+  find(digest: string): Promise<ApiKey | null>;
+}
+
+export interface NewKey {
+  readonly workspace: string;
+  readonly group: string;
+  readonly name: string;
+  readonly secret: Secret;
+  readonly expiresAt: number | null;
+  readonly models: readonly string[] | null;
+  readonly allowedIps: readonly string[] | null;
+  readonly limits: { readonly rpm?: number; readonly tpm?: number; readonly concurrency?: number };
+  readonly budget: { readonly usd: number; readonly period: "day" | "week" | "month" | "total" } | null;
+}
+
+export interface KeyListing extends ApiKey {
+  readonly workspaceSlug: string;
+  readonly groupName: string;
+  /** `file` objects are read-only elsewhere. */
+  readonly managedBy: "file" | "console";
+}
+
+export interface WorkspaceListing {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly groups: readonly string[];
+  readonly keys: number;
+  readonly managedBy: "file" | "console";
+}
+
+/** What an apply did, in words: `created model gpt-5`, `removed key acme/ci`. Empty when nothing changed. */
+export type ApplyReport = readonly string[];
+
+export interface ControlStore extends KeyStore {
+  /** The whole catalog as one frozen snapshot. */
+  catalog(): Promise<Catalog>;
+  /** Makes the file-managed objects equal to `config`, in one transaction; others are untouched. Idempotent. */
+  apply(config: ConfigFile, actor: string): Promise<ApplyReport>;
+  createKey(key: NewKey, actor: string): Promise<KeyListing>;
+  listKeys(workspace: string | null): Promise<readonly KeyListing[]>;
+  /** By id, or by prefix when only one matches. Returns null when there is none. */
+  revokeKey(idOrPrefix: string, actor: string): Promise<KeyListing | null>;
+  listWorkspaces(): Promise<readonly WorkspaceListing[]>;
+  createWorkspace(slug: string, name: string, actor: string): Promise<WorkspaceListing>;
+  administratorExists(): Promise<boolean>;
+  /** The first administrator only; false when one exists already. `passwordHash` is a PHC string. */
+  createFirstAdministrator(email: string, passwordHash: string): Promise<boolean>;
+}
+
+export type Change = { readonly kind: "catalog" } | { readonly kind: "key"; readonly digest: string };
+
+/** Tells of changes made by any process, this one included, within bounds.changePollMs. */
+export interface ChangeFeed {
+  /** Calls `listener` for each change, in order, until the returned function is called. */
+  subscribe(listener: (change: Change) => void): () => void;
+}
+
+/** The keeper of the master key: digests of API keys and sealed provider secrets. */
+export interface Vault {
+  /** HMAC-SHA-256 with the server's pepper, hex. Synchronous: it stands on the hot path. */
+  digest(secret: string): string;
+  /** AES-256-GCM; `rowId` is authenticated with it, so that a sealed value cannot be moved to another row. */
+  seal(secret: Secret, rowId: string): string;
+  open(sealed: string, rowId: string): Secret;
+}

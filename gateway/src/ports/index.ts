@@ -1,0 +1,11 @@
+/**
+ * ports: what the gateway needs from the world, as interfaces. Implemented by the rim, wired by main.
+ */
+export * from "./control-store.ts";
+export * from "./counter.ts";
+export * from "./health-board.ts";
+export * from "./journal.ts";
+export * from "./ledger-store.ts";
+export * from "./observer.ts";
+export * from "./system.ts";
+export * from "./transport.ts";

@@ -1,0 +1,74 @@
+import type { BudgetPeriod, LedgerEntry, NanoUsd, Outcome, PriceVersion } from "#core/index.ts";
+
+export interface LedgerFilter {
+  readonly workspaceId?: string;
+  readonly groupId?: string;
+  readonly keyId?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly outcome?: Outcome;
+  readonly requestId?: string;
+  /** Unix milliseconds, from inclusive, to exclusive. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** Newest first; `next` is the cursor of the following page, null at the end. */
+export interface LedgerPage {
+  readonly entries: readonly LedgerEntry[];
+  readonly next: string | null;
+}
+
+export interface SpendRow {
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  readonly nanoUsd: NanoUsd;
+}
+
+export interface RecentRow {
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  /** Unix milliseconds of the entry. */
+  readonly at: number;
+  readonly requestId: string;
+  readonly tokens: number;
+}
+
+export interface UsageSum {
+  readonly model: string;
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costNanoUsd: NanoUsd;
+}
+
+/** One broken promise found by `check`, in words that name the rows. */
+export interface LedgerFault {
+  readonly rule: string;
+  readonly detail: string;
+}
+
+export interface LedgerCheck {
+  readonly entries: number;
+  readonly costNanoUsd: string;
+  readonly faults: readonly LedgerFault[];
+}
+
+export interface LedgerStore {
+  /** Idempotent by attempt id; rollups move with the rows in the same transaction. Resolves to how many were new. */
+  insert(entries: readonly LedgerEntry[]): Promise<number>;
+  page(filter: LedgerFilter, cursor: string | null, limit: number): Promise<LedgerPage>;
+  /** Cost by workspace, group and key since the period's start (UTC), from the rollups. */
+  spend(period: BudgetPeriod, now: number): Promise<readonly SpendRow[]>;
+  /** Entries that ended in the last minute, to rebuild rate windows after a restart. */
+  recent(sinceMs: number): Promise<readonly RecentRow[]>;
+  usage(filter: LedgerFilter): Promise<readonly UsageSum[]>;
+  /** Price versions by id, for recovery and re-computation. */
+  price(versionId: string): Promise<PriceVersion | null>;
+  /** Checks what can be checked inside the database: see the ledger room for the rules. */
+  check(): Promise<LedgerCheck>;
+  /** Removes entries older than `beforeMs`; rollups stay. Resolves to how many went. */
+  prune(beforeMs: number): Promise<number>;
+}

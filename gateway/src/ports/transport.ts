@@ -1,0 +1,39 @@
+/** The one door out. Failures are thrown as `Failure` and already say which clock or which step it was. */
+export interface Transport {
+  /**
+   * Sends and resolves at the status line. Throws upstream_unreachable (name, guard, connection) or
+   * upstream_timeout (connect, headers). Never follows a redirect, never sends twice.
+   * `signal` ends it at once, also later while the body is read.
+   */
+  send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer>;
+}
+
+export interface OutboundRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array | null;
+  readonly connectMs: number;
+  readonly headersMs: number;
+  readonly totalMs: number;
+  readonly allowPrivateNetwork: boolean;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: AnswerBody;
+}
+
+/** Which wait is meant when a read takes too long; named in the failure. */
+export type ReadClock = "first_event" | "idle" | "total";
+
+/** A body that is only read when asked: an unread body slows the upstream. One read at a time. */
+export interface AnswerBody {
+  /** The next piece, or null at a clean end. Throws upstream_truncated on a cut, upstream_timeout after `limitMs`. */
+  read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null>;
+  /** The whole rest. Throws upstream_error when larger than `bytesMax`. */
+  readAll(bytesMax: number, clock: ReadClock, limitMs: number): Promise<Uint8Array>;
+  /** Lets go of the upstream: the connection is closed unless the body had ended. Never throws. */
+  cancel(): void;
+}
