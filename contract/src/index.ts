@@ -1,2 +1,9 @@
 /** contract: schemas and types shared by the gateway, the console and scripts. Imports nothing of ours. */
+
+export * from "./answers.ts";
 export * from "./config.ts";
+export * from "./config-fields.ts";
+export * from "./config-json-schema.ts";
+export * from "./conflicts.ts";
+export * from "./error-codes.ts";
+export * from "./openapi.ts";

@@ -19,6 +19,13 @@ export const bounds = {
   credentialBytesMax: 512,
   /** Silence towards the caller after which a keep-alive comment is sent. */
   keepAliveMs: 15_000,
+  /** At the end of a drain: for the last error events to leave, and for the ledger to be flushed. */
+  lastBytesMs: 2_000,
+  flushMs: 30_000,
+  /** How often old ledger entries are looked for. */
+  pruneMs: 3_600_000,
+  /** A caller that has not read for this long is taken to be gone. */
+  stalledReaderMs: 120_000,
   /** Cached callers; least recently used leave first. */
   keyCacheEntriesMax: 50_000,
   /** Cached unknown keys, so that a guesser costs no database read. */
@@ -48,4 +55,70 @@ export const bounds = {
   tagBytesMax: 128,
   rawUsageBytesMax: 8 * 1024,
   listPageMax: 1_000,
+  /** Files of the console and the API reference. */
+  staticFilesMax: 2_000,
+  staticFileBytesMax: 16 * 1024 * 1024,
+  /** Body of a control call. */
+  controlBodyBytesMax: 64 * 1024,
+  /** Tries of the set-up link from one address, and how many addresses are remembered. */
+  setupTriesMax: 10,
+  setupTriesMs: 15 * 60_000,
+  throttledAddressesMax: 10_000,
+  passwordLengthMin: 12,
+  passwordLengthMax: 256,
+  /** Buffered journal bytes (checkpoints, refusals) that are written without waiting for the next record. */
+  journalBufferBytes: 64 * 1024,
+  /** The same backlog as journalBacklogMax, in bytes. */
+  journalBacklogBytesMax: 64 * 1024 * 1024,
+  /** How soon a refused journal write is tried again. */
+  journalRetryMs: 200,
+  /** How often the drain is told of new journal records. */
+  drainNoticeMs: 100,
+  /** The drain's waits after a refused batch: the first, doubled each time up to the last. */
+  drainRetryMs: 50,
+  drainRetryMsMax: 2_000,
+  /** How soon a drain that died is started again. */
+  drainRestartMs: 1_000,
+  /** Calls in flight on one deployment; further ones go to the next. Above the 5,000 streams one process must carry. */
+  deploymentInFlightMax: 8_192,
+  /** Repeated attempts of one call, on whichever deployment. */
+  retriesMax: 2,
+  /** Attempts under way that are repeats: this share of all, but always at least retriesActiveMin. */
+  retriesActiveShare: 0.2,
+  retriesActiveMin: 3,
+  /** Wait before the same deployment is tried again. */
+  backoffMsMin: 100,
+  backoffMsMax: 2_000,
+  /** Longest time a deployment is passed over because its upstream said Retry-After. */
+  coolMsMax: 3_600_000,
+  /** Deployments whose health is remembered in memory. */
+  circuitsMax: 100_000,
+  /** A config file; larger is refused unread. */
+  configFileBytesMax: 16 * 1024 * 1024,
+  /** Nesting of a config file, and how many nodes its aliases may stand for. */
+  configDepthMax: 64,
+  configAliasesMax: 100,
+  /** Problems of one config file that are listed; the rest are counted. */
+  configProblemsMax: 100,
+  /** How often a config file is looked at. A change counts when two looks in a row agree: well within one second. */
+  configPollMs: 250,
+  /** A URL we send to. */
+  urlBytesMax: 8 * 1024,
+  /** Upstream origins and names whose addresses are remembered; the oldest leave first. */
+  originsMax: 1_024,
+  namesMax: 1_024,
+  /** Addresses of one name that are dialled in turn when a connection is refused. */
+  addressesMax: 8,
+  /** A looked-up name is used this long, renewed ahead of its end, and used this much longer while look-ups fail. */
+  nameFreshMs: 30_000,
+  nameRenewMs: 20_000,
+  nameStaleMs: 300_000,
+  nameLookupMs: 2_000,
+  nameRetryMs: 1_000,
+  /** After this much silence of an upstream address, a connection is tried beside the next request. */
+  addressSilenceMs: 5_000,
+  /** How long such a trial connection is kept waiting. */
+  probeMs: 30_000,
+  /** An answer of known length up to this is taken in one piece; a longer one is read piece by piece. */
+  replyAtOnceBytesMax: 1024 * 1024,
 } as const;

@@ -7,5 +7,6 @@ export * from "./health-board.ts";
 export * from "./journal.ts";
 export * from "./ledger-store.ts";
 export * from "./observer.ts";
+export * from "./static-files.ts";
 export * from "./system.ts";
 export * from "./transport.ts";

@@ -1,0 +1,16 @@
+import { chatRequest } from "./chat-request.ts";
+import { RawConnection } from "./raw-connection.ts";
+
+/** Whether a chat completion is answered with 200 now. */
+export async function answersChat(port: number, key: string): Promise<boolean> {
+  try {
+    const connection = await RawConnection.open(port);
+    try {
+      return (await connection.exchange(chatRequest({ port, key, bodyBytes: 1024 }))).status === 200;
+    } finally {
+      connection.close();
+    }
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,9 @@
+/** Something that answers chat completions: the upstream itself, or what stands in front of it. */
+export interface Contender {
+  readonly name: "direct" | "nginx" | "sluice";
+  readonly port: number;
+  readonly key: string;
+  /** The process whose tree is measured; null for the upstream itself, which is not on trial. */
+  readonly pid: number | null;
+  stop(): Promise<void>;
+}

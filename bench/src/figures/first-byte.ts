@@ -1,0 +1,31 @@
+import { differences, type Figure, figure, middle } from "../figure.ts";
+import type { Lab } from "../lab.ts";
+import { type ProbeResults, probeContenders } from "../probe-contenders.ts";
+
+/** How much later the first byte of a stream's body arrives. The upstream sends its first event at once. */
+export async function firstByte(lab: Lab): Promise<Figure[]> {
+  const quick = lab.run.options.mode === "quick";
+  const load = {
+    bodyBytes: 1024,
+    stream: { gapMs: 2, eventsMax: 3 },
+    everyMs: 4,
+    inARow: 1,
+    count: quick ? 300 : 500,
+  };
+  const taken: ProbeResults[] = [];
+  for (let round = 0; round < (quick ? 1 : 3); round++) taken.push(await probeContenders(lab, load));
+  return (
+    [
+      ["p50", null],
+      ["p99", { most: 2 }],
+    ] as const
+  ).map(([quantile, target]) => {
+    const of = (who: "direct" | "nginx" | "sluice") =>
+      taken.flatMap((result) => result[who]?.firstBody[quantile] ?? []);
+    return figure(`Added time to the first streamed byte, ${quantile}`, differences(of("sluice"), of("direct")), {
+      unit: "ms",
+      target,
+      note: `direct ${middle(of("direct"))}, nginx ${middle(of("nginx"))}, Sluice ${middle(of("sluice"))} ms`,
+    });
+  });
+}

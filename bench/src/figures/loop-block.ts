@@ -1,0 +1,41 @@
+import type { Contender } from "../contender.ts";
+import { type Figure, figure, middle } from "../figure.ts";
+import type { Lab } from "../lab.ts";
+import { runProbe } from "../probe-contenders.ts";
+
+/**
+ * How long a 2 MB request holds up everyone else: while one comes ten times a second, a small request is asked every
+ * two milliseconds, and the slowest answer bounds from above how long the event loop was blocked.
+ */
+export async function loopBlock(lab: Lab): Promise<Figure[]> {
+  const quick = lab.run.options.mode === "quick";
+  const count = quick ? 1_000 : 2_500;
+  const worst: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
+  const usual: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
+  for (let round = 0; round < (quick ? 1 : 3); round++) {
+    for (const { name, port, key } of lab.contenders) {
+      const small = { name: "small", port, key, bodyBytes: 1024 };
+      const large = { name: "large", port, key, bodyBytes: 2 * 1024 * 1024 };
+      const results = await runProbe(
+        lab,
+        [
+          { targets: [large], everyMs: 100, inARow: 1, count: (count * 2) / 100, warmUp: 5 },
+          { targets: [small], everyMs: 2, inARow: 1, count, warmUp: 100 },
+        ],
+        count * 20,
+      );
+      const result = results.find((one) => one.name === "small");
+      worst[name].push(result?.total.max ?? Number.NaN);
+      usual[name].push(result?.total.p99 ?? Number.NaN);
+    }
+  }
+  return [
+    figure("Slowest small answer beside 2 MB requests", worst.sluice, {
+      unit: "ms",
+      target: { most: 20 },
+      note:
+        `nginx ${middle(worst.nginx)}, direct ${middle(worst.direct)} ms; ` +
+        `p99: Sluice ${middle(usual.sluice)}, nginx ${middle(usual.nginx)}, direct ${middle(usual.direct)} ms`,
+    }),
+  ];
+}

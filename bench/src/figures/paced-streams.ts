@@ -1,0 +1,133 @@
+import { startChild } from "../child.ts";
+import type { Contender } from "../contender.ts";
+import { direct } from "../contenders/direct.ts";
+import { startNginx } from "../contenders/nginx.ts";
+import { startSluice } from "../contenders/sluice.ts";
+import { within } from "../deadline.ts";
+import { type Figure, figure, middle, ratios } from "../figure.ts";
+import { machineBusyMs, treeCpuMs, treeMemory } from "../process-tree.ts";
+import type { StreamLoadResult, StreamLoadSpec } from "../programs/stream-load.ts";
+import type { Run } from "../run.ts";
+
+/**
+ * Many streams at once, each at its own pace. The sum is the same at every level (10,000 events a second), so that
+ * what changes is only how many there are. Every contender is started anew for every run: memory is its own.
+ */
+const eventsPerSecond = 10_000;
+const openPerSecond = 1_000;
+const warmStreams = 100;
+
+interface Outcome {
+  readonly delayP99Ms: number;
+  readonly cpuMicrosPerEvent: number;
+  readonly kbPerStream: number;
+  readonly peakMb: number;
+  readonly events: number;
+}
+
+type Outcomes = Record<Contender["name"], Outcome[]>;
+
+export async function pacedStreams(run: Run, noise: number[]): Promise<Figure[]> {
+  const quick = run.options.mode === "quick";
+  const figures: Figure[] = [];
+  for (const streams of quick ? [500, 5_000] : [500, 2_000, 5_000]) {
+    const taken: Outcomes = { direct: [], nginx: [], sluice: [] };
+    for (let round = 0; round < (quick ? 1 : 2); round++) {
+      for (const start of [async () => direct(run), () => startNginx(run), () => startSluice(run)]) {
+        const contender = await start();
+        if (contender === null) continue;
+        try {
+          taken[contender.name].push(await hold(run, contender, streams, quick ? 2_500 : 8_000, noise));
+        } finally {
+          await contender.stop();
+        }
+      }
+    }
+    figures.push(...figuresOf(streams, taken));
+  }
+  return figures;
+}
+
+function figuresOf(streams: number, taken: Outcomes): Figure[] {
+  const name = `${streams.toLocaleString("en-US")} paced streams`;
+  const each = (who: Contender["name"], what: keyof Outcome) => taken[who].map((outcome) => outcome[what]);
+  const notes = (what: keyof Outcome, unit: string) =>
+    `nginx ${middle(each("nginx", what))}, Sluice ${middle(each("sluice", what))} ${unit}`;
+  const cpu = ratios(each("sluice", "cpuMicrosPerEvent"), each("nginx", "cpuMicrosPerEvent"));
+  return [
+    figure(`${name}: event delay p99`, each("sluice", "delayP99Ms"), {
+      unit: "ms",
+      target: { most: 50 },
+      note: `direct ${middle(each("direct", "delayP99Ms"))}, nginx ${middle(each("nginx", "delayP99Ms"))} ms`,
+    }),
+    figure(`${name}: CPU per event, over nginx`, cpu, {
+      unit: "×",
+      target: { most: 2 },
+      note: notes("cpuMicrosPerEvent", "µs"),
+    }),
+    figure(`${name}: memory of each`, each("sluice", "kbPerStream"), {
+      unit: "KB",
+      target: streams >= 5_000 ? { most: 30 } : null,
+      note: `nginx ${middle(each("nginx", "kbPerStream"))} KB; Sluice in all at most ${middle(each("sluice", "peakMb"))} MB`,
+    }),
+  ];
+}
+
+async function hold(
+  run: Run,
+  contender: Contender,
+  streams: number,
+  windowMs: number,
+  noise: number[],
+): Promise<Outcome> {
+  // A few streams first: what the runtime needs once is not counted as memory of each stream.
+  await load(run, contender, { streams: warmStreams, gapMs: 20, windowMs: 500 }, async () => undefined);
+  const before = contender.pid === null ? 0 : treeMemory(contender.pid).residentKb;
+  const gapMs = (streams * 1000) / eventsPerSecond;
+  const watched = { cpuMs: 0, residentKb: 0, peakKb: 0 };
+  const result = await load(run, contender, { streams, gapMs, windowMs }, async () => {
+    const [busyMs, oursMs] = [machineBusyMs(), treeCpuMs(process.pid)];
+    const cpuMs = contender.pid === null ? 0 : treeCpuMs(contender.pid);
+    await Bun.sleep(windowMs);
+    if (contender.pid !== null) {
+      Object.assign(watched, treeMemory(contender.pid), { cpuMs: treeCpuMs(contender.pid) - cpuMs });
+    }
+    const foreignMs = machineBusyMs() - busyMs - (treeCpuMs(process.pid) - oursMs);
+    noise.push(Math.max(0, foreignMs) / (windowMs * navigator.hardwareConcurrency));
+  });
+  return {
+    delayP99Ms: result.delay.p99,
+    cpuMicrosPerEvent: (watched.cpuMs * 1000) / result.events,
+    kbPerStream: (watched.residentKb - before) / streams,
+    peakMb: watched.peakKb / 1024,
+    events: result.events,
+  };
+}
+
+async function load(
+  run: Run,
+  contender: Contender,
+  part: Pick<StreamLoadSpec, "streams" | "gapMs" | "windowMs">,
+  meanwhile: () => Promise<void>,
+): Promise<StreamLoadResult> {
+  const spec: StreamLoadSpec = {
+    ...part,
+    port: contender.port,
+    key: contender.key,
+    openPerSecond,
+    upstreamPort: run.upstreamPort,
+  };
+  const child = startChild({ command: run.programs("stream-load", spec), cores: run.cores.load });
+  const what = `${part.streams} streams through ${contender.name}`;
+  try {
+    const open = await within(child.line(), 60_000, `${what}: opening`);
+    if (open === null) throw new Error(`${what}: the load program ended early`);
+    await meanwhile();
+    const line = await within(child.line(), 60_000, `${what}: ending`);
+    const result: StreamLoadResult = JSON.parse(line ?? "null");
+    if (result.failed > 0) throw new Error(`${what}: ${result.failed} failed, the first with ${result.firstFailure}`);
+    return result;
+  } finally {
+    await child.stop(500);
+  }
+}

@@ -1,0 +1,42 @@
+import { type Figure, figure, middle, ratios } from "../figure.ts";
+import { inTurn, type Lab } from "../lab.ts";
+import { treeMemory } from "../process-tree.ts";
+import { saturate } from "../saturate.ts";
+import { quantile } from "../statistics.ts";
+
+/** What one governed 1 KB chat request costs, and how many of them one core carries. */
+export async function smallRequest(lab: Lab): Promise<Figure[]> {
+  const quick = lab.run.options.mode === "quick";
+  const load = { bodyBytes: 1024, connections: 32, seconds: quick ? 1 : 4 };
+  for (const contender of lab.contenders) await saturate(lab.run, contender, { ...load, seconds: quick ? 2 : 5 });
+  const taken = await inTurn(lab, quick ? 3 : 7, (contender) => saturate(lab.run, contender, load));
+  const cpuMicros = (name: "nginx" | "sluice") =>
+    taken[name].map(({ value, cost }) => (cost.cpuMs * 1000) / value.requests);
+  const rates = (name: "direct" | "nginx" | "sluice") => taken[name].map(({ value }) => value.perSecond);
+  const nginxRate = quantile(
+    [...rates("nginx")].sort((a, b) => a - b),
+    0.5,
+  );
+  const memory = treeMemory(lab.sluice.pid);
+  return [
+    figure("CPU per governed 1 KB chat request, over nginx", ratios(cpuMicros("sluice"), cpuMicros("nginx")), {
+      unit: "×",
+      target: { most: 4 },
+      note: `nginx ${middle(cpuMicros("nginx"))} µs, Sluice ${middle(cpuMicros("sluice"))} µs`,
+    }),
+    figure("CPU per 1 KB chat request, against Portkey's gateway", [], {
+      unit: "×",
+      target: { most: 1 / 12 },
+      note: "Portkey's gateway is not run by this bench",
+    }),
+    figure("Governed requests per second on one core", rates("sluice"), {
+      unit: "1/s",
+      target: Number.isFinite(nginxRate) ? { least: (8_000 * nginxRate) / 34_000 } : null,
+      note: `nginx with one worker ${middle(rates("nginx"))}, the upstream alone ${middle(rates("direct"))}`,
+    }),
+    figure("Memory after that load", [memory.residentKb / 1024], {
+      unit: "MB",
+      note: `at most ${Math.round(memory.peakKb / 1024)} MB`,
+    }),
+  ];
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { arch, release, totalmem } from "node:os";
+import { rootDirectory } from "./run.ts";
+
+/** What a reader needs to know of the machine to judge the figures; nothing that names it. */
+export interface Machine {
+  readonly cores: number;
+  readonly processor: string;
+  readonly memoryGb: number;
+  readonly kernel: string;
+  readonly versions: Readonly<Record<string, string>>;
+  /** The code that was measured; `+` when it was changed since that commit. */
+  readonly commit: string;
+}
+
+export function describeMachine(): Machine {
+  return {
+    cores: navigator.hardwareConcurrency,
+    processor: processorName(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    kernel: `${process.platform} ${release()} ${arch()}`,
+    versions: {
+      bun: Bun.version,
+      nginx: said(["nginx", "-v"], /nginx\/(\S+)/) ?? said(["/usr/sbin/nginx", "-v"], /nginx\/(\S+)/) ?? "missing",
+      wrk: said(["wrk", "-v"], /wrk (\S+)/) ?? "missing",
+    },
+    commit: commit(),
+  };
+}
+
+function processorName(): string {
+  try {
+    return /model name\s*:\s*(.+)/.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? "unknown";
+  } catch {
+    return "unknown";
+  }
+}
+
+function commit(): string {
+  const head = said(["git", "-C", rootDirectory, "rev-parse", "--short=12", "HEAD"], /^(\w+)/) ?? "unknown";
+  const changed = said(["git", "-C", rootDirectory, "status", "--porcelain", "--", "gateway", "contract"], /(\S)/);
+  return changed === null ? head : `${head}+`;
+}
+
+function said(command: readonly string[], pattern: RegExp): string | null {
+  try {
+    const { stdout, stderr } = Bun.spawnSync([...command], { timeout: 5_000 });
+    return pattern.exec(`${stdout}${stderr}`)?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,107 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { endChildrenWithUs } from "./child.ts";
+import type { Figure } from "./figure.ts";
+import { addedLatency } from "./figures/added-latency.ts";
+import { firstByte } from "./figures/first-byte.ts";
+import { largeBodies } from "./figures/large-bodies.ts";
+import { loopBlock } from "./figures/loop-block.ts";
+import { pacedStreams } from "./figures/paced-streams.ts";
+import { smallRequest } from "./figures/small-request.ts";
+import { startUp } from "./figures/start-up.ts";
+import { type Lab, startLab } from "./lab.ts";
+import { describeMachine, type Machine } from "./machine.ts";
+import { type FigureName, readOptions, usage } from "./options.ts";
+import { benchDirectory, type Run, startRun } from "./run.ts";
+import { quantiles } from "./statistics.ts";
+import { table } from "./table.ts";
+
+/** `npm run bench`: takes the figures of the speed table, prints them beside their targets and keeps them as JSON. */
+const runMs = { quick: 5 * 60_000, full: 15 * 60_000 };
+
+const labFigures: readonly (readonly [FigureName, (lab: Lab) => Promise<Figure[]>])[] = [
+  ["small", smallRequest],
+  ["large", largeBodies],
+  ["latency", addedLatency],
+  ["first-byte", firstByte],
+  ["loop", loopBlock],
+];
+
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) return console.log(usage);
+  if (process.platform !== "linux") throw new Error("the bench reads /proc and runs on Linux only");
+  endChildrenWithUs();
+  setTimeout(() => {
+    console.error(`the bench took longer than ${runMs[options.mode] / 60_000} minutes and was ended`);
+    process.exit(1);
+  }, runMs[options.mode]).unref();
+  const startedAt = new Date();
+  const machine = describeMachine();
+  const noise: number[] = [];
+  const run = await startRun(options);
+  try {
+    console.log(introduction(machine, run));
+    const figures = await takeFigures(run, noise);
+    console.log(`\n${table(figures)}\n\n${noiseLine(noise)}`);
+    await keep(startedAt, { mode: options.mode, machine, pinned: run.cores, noise: quantiles(noise), figures });
+  } finally {
+    await run.close();
+  }
+}
+
+async function takeFigures(run: Run, noise: number[]): Promise<Figure[]> {
+  const wanted = (name: FigureName) => run.options.only.length === 0 || run.options.only.includes(name);
+  const figures: Figure[] = [];
+  if (wanted("start")) figures.push(...(await announced("start", () => startUp(run))));
+  if (labFigures.some(([name]) => wanted(name))) {
+    const lab = await startLab(run, noise);
+    try {
+      for (const [name, take] of labFigures) {
+        if (wanted(name)) figures.push(...(await announced(name, () => take(lab))));
+      }
+    } finally {
+      await lab.close();
+    }
+  }
+  if (wanted("streams")) figures.push(...(await announced("streams", () => pacedStreams(run, noise))));
+  return figures;
+}
+
+async function announced(name: FigureName, take: () => Promise<Figure[]>): Promise<Figure[]> {
+  const start = performance.now();
+  process.stderr.write(`measuring ${name} … `);
+  const figures = await take();
+  process.stderr.write(`${Math.round((performance.now() - start) / 1000)} s\n`);
+  return figures;
+}
+
+function introduction({ processor, cores, memoryGb, kernel, versions, commit }: Machine, run: Run): string {
+  const tools = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const pins =
+    run.cores.contender.length === 0
+      ? "nothing is pinned (one core)"
+      : `contender on core ${run.cores.contender.join()}, upstream on ${run.cores.upstream.join()}, load on ${run.cores.load.join()}`;
+  return `${processor}, ${cores} cores, ${memoryGb} GB, ${kernel}; ${tools.join(", ")}; commit ${commit}\n${pins}; ${run.options.mode} run`;
+}
+
+function noiseLine(noise: readonly number[]): string {
+  if (noise.length === 0) return "";
+  const { p50, max } = quantiles(noise);
+  const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+  return `others used ${percent(p50)} of the machine in the median measurement, ${percent(max)} in the noisiest`;
+}
+
+async function keep(startedAt: Date, result: unknown): Promise<void> {
+  const directory = join(benchDirectory, "results");
+  mkdirSync(directory, { recursive: true });
+  const file = join(directory, `${startedAt.toISOString().replaceAll(":", "-").slice(0, 19)}.json`);
+  await Bun.write(file, `${JSON.stringify({ startedAt, ...Object(result) }, null, 2)}\n`);
+  console.log(`kept in ${file}`);
+}
+
+await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
+process.exit();

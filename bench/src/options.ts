@@ -1,0 +1,47 @@
+import { parseArgs } from "node:util";
+
+export const figureNames = ["start", "small", "large", "latency", "first-byte", "loop", "streams"] as const;
+export type FigureName = (typeof figureNames)[number];
+
+/** What was asked for on the command line. */
+export interface Options {
+  readonly mode: "quick" | "full";
+  /** Figures to take; empty: all. */
+  readonly only: readonly FigureName[];
+  /** Leave a processor profile of the gateway beside the results. */
+  readonly profile: boolean;
+  /** A built executable to measure instead of the source; null: the source. */
+  readonly gateway: string | null;
+  readonly help: boolean;
+}
+
+export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file] [--profile]
+
+  --quick     about a minute; without it up to ten
+  --only      some figures: ${figureNames.join(", ")}
+  --gateway   an executable to measure instead of the source, started with the argument serve
+  --profile   also leave a processor profile of the gateway in bench/results/profile; slows it down
+`;
+
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: "boolean", default: false },
+      only: { type: "string", default: "" },
+      gateway: { type: "string" },
+      profile: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const only = values.only.split(",").filter((name) => name !== "");
+  const unknown = only.find((name) => !figureNames.some((known) => known === name));
+  if (unknown !== undefined) throw new Error(`there is no figure ${unknown}; there are ${figureNames.join(", ")}`);
+  return {
+    mode: values.quick ? "quick" : "full",
+    only: figureNames.filter((name) => only.includes(name)),
+    profile: values.profile,
+    gateway: values.gateway ?? null,
+    help: values.help,
+  };
+}

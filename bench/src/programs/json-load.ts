@@ -1,0 +1,57 @@
+import { chatRequest } from "../chat-request.ts";
+import { RawConnection } from "../raw-connection.ts";
+import { type Quantiles, quantiles } from "../statistics.ts";
+import { answer, readSpec } from "./spec.ts";
+
+/** As many answers as it can get over a number of connections: for machines without wrk, and for mixed load. */
+export interface JsonLoadSpec {
+  readonly port: number;
+  readonly key: string;
+  readonly bodyBytes: number;
+  readonly connections: number;
+  readonly durationMs: number;
+}
+
+export interface JsonLoadResult {
+  readonly requests: number;
+  readonly failed: number;
+  readonly seconds: number;
+  /** Milliseconds. */
+  readonly latency: Quantiles;
+}
+
+const samplesMax = 2_000_000;
+
+const spec = readSpec<JsonLoadSpec>();
+const request = chatRequest(spec);
+const latencies = new Float64Array(samplesMax);
+let requests = 0;
+let failed = 0;
+const start = performance.now();
+const end = start + spec.durationMs;
+await Promise.all(Array.from({ length: spec.connections }, work));
+answer({
+  requests,
+  failed,
+  seconds: (performance.now() - start) / 1000,
+  latency: quantiles(latencies.subarray(0, Math.min(requests, samplesMax))),
+} satisfies JsonLoadResult);
+process.exit(0);
+
+async function work(): Promise<void> {
+  let connection: RawConnection | null = null;
+  while (performance.now() < end) {
+    try {
+      connection ??= await RawConnection.open(spec.port);
+      const { status, startedAt, endedAt } = await connection.exchange(request);
+      if (requests < samplesMax) latencies[requests] = endedAt - startedAt;
+      requests++;
+      if (status !== 200) failed++;
+    } catch {
+      failed++;
+      connection = null;
+      // A refused connection must not become a busy loop.
+      await Bun.sleep(10);
+    }
+  }
+}

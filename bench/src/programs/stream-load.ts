@@ -1,0 +1,125 @@
+import { chatRequest } from "../chat-request.ts";
+import { RawConnection } from "../raw-connection.ts";
+import { type Quantiles, quantiles } from "../statistics.ts";
+import { answer, readSpec } from "./spec.ts";
+
+/**
+ * Holds many paced streams open through one contender. Prints one line when all of them run and the window begins,
+ * and one with the figures when all have ended.
+ */
+export interface StreamLoadSpec {
+  readonly port: number;
+  readonly key: string;
+  readonly streams: number;
+  readonly gapMs: number;
+  /** Streams opened in a second. */
+  readonly openPerSecond: number;
+  readonly windowMs: number;
+  /** Where the upstream itself is reached, to compare clocks. */
+  readonly upstreamPort: number;
+}
+
+export interface StreamsOpen {
+  readonly open: number;
+}
+
+export interface StreamLoadResult {
+  /** Events that arrived in the window, and how long each was on its way, in milliseconds. */
+  readonly events: number;
+  readonly windowMs: number;
+  readonly delay: Quantiles;
+  readonly firstEvent: Quantiles;
+  /** Streams that ended as they should; the others are failures. */
+  readonly ended: number;
+  readonly failed: number;
+  readonly firstFailure: string | null;
+}
+
+const samplesMax = 4_000_000;
+const clockTries = 200;
+const endSlackMs = 500;
+
+const spec = readSpec<StreamLoadSpec>();
+const clockLeadMs = await upstreamClockLead(spec.upstreamPort);
+const openMs = (spec.streams / spec.openPerSecond) * 1000;
+const openEndsAt = performance.now() + openMs + 2 * spec.gapMs;
+const windowEndsAt = openEndsAt + spec.windowMs;
+
+const delays = new Float64Array(samplesMax);
+const firsts: number[] = [];
+let events = 0;
+let counting = false;
+let ended = 0;
+let failed = 0;
+let firstFailure: string | null = null;
+
+const request = chatRequest({
+  port: spec.port,
+  key: spec.key,
+  bodyBytes: 1024,
+  stream: {
+    gapMs: spec.gapMs,
+    eventsMax: 1_000_000,
+    endsAtMs: Math.round(windowEndsAt + endSlackMs + clockLeadMs),
+  },
+});
+
+const streams: Promise<void>[] = [];
+const start = performance.now();
+while (streams.length < spec.streams) {
+  await Bun.sleep(1);
+  const due = Math.min(spec.streams, ((performance.now() - start) / openMs) * spec.streams);
+  while (streams.length < due) streams.push(stream());
+}
+await Bun.sleep(openEndsAt - performance.now());
+const openNow = spec.streams - ended - failed;
+counting = true;
+const windowStart = performance.now();
+answer({ open: openNow } satisfies StreamsOpen);
+await Bun.sleep(windowEndsAt - performance.now());
+counting = false;
+const windowMs = performance.now() - windowStart;
+await Promise.all(streams);
+answer({
+  events,
+  windowMs,
+  delay: quantiles(delays.subarray(0, Math.min(events, samplesMax))),
+  firstEvent: quantiles(firsts),
+  ended,
+  failed,
+  firstFailure,
+} satisfies StreamLoadResult);
+process.exit(0);
+
+async function stream(): Promise<void> {
+  try {
+    const connection = await RawConnection.open(spec.port);
+    connection.onStamp = (sentMicroseconds) => {
+      if (!counting) return;
+      if (events < samplesMax) delays[events] = performance.now() + clockLeadMs - sentMicroseconds / 1000;
+      events++;
+    };
+    const exchange = await connection.exchange(request);
+    connection.close();
+    if (exchange.status !== 200) throw new Error(`status ${exchange.status}`);
+    firsts.push(exchange.firstBodyAt - exchange.startedAt);
+    ended++;
+  } catch (error) {
+    failed++;
+    firstFailure ??= String(error);
+  }
+}
+
+/** How far the upstream's clock is ahead of ours, in milliseconds: the answer that came back soonest knows best. */
+async function upstreamClockLead(port: number): Promise<number> {
+  const ask = Buffer.from("GET /clock HTTP/1.1\r\nhost: bench\r\n\r\n");
+  const connection = await RawConnection.open(port);
+  let best = { tookMs: Number.POSITIVE_INFINITY, leadMs: 0 };
+  for (let index = 0; index < clockTries; index++) {
+    const { startedAt, endedAt } = await connection.exchange(ask);
+    const tookMs = endedAt - startedAt;
+    if (tookMs < best.tookMs) best = { tookMs, leadMs: Number(connection.lastBody) - (startedAt + endedAt) / 2 };
+  }
+  connection.close();
+  return best.leadMs;
+}

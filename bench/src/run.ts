@@ -1,0 +1,74 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Child, startChild } from "./child.ts";
+import { within } from "./deadline.ts";
+import type { Options } from "./options.ts";
+
+/** One run of the bench: where it works, which cores serve whom, and the upstream behind every contender. */
+export interface Run {
+  readonly options: Options;
+  readonly cores: CorePlan;
+  /** For configuration, data and logs; on the disk of the checkout, because a durable ledger on a RAM disk costs nothing. */
+  readonly directory: string;
+  readonly upstreamPort: number;
+  readonly programs: Programs;
+  close(): Promise<void>;
+}
+
+/** The contender has a core to itself where there are two; upstream and load share the rest. */
+export interface CorePlan {
+  readonly contender: readonly number[];
+  readonly upstream: readonly number[];
+  readonly load: readonly number[];
+}
+
+/** The command lines of our own programs. */
+export type Programs = (name: "upstream" | "probe" | "stream-load" | "json-load", spec: unknown) => readonly string[];
+
+export const benchDirectory = join(import.meta.dir, "..");
+export const rootDirectory = join(benchDirectory, "..");
+const upstreamStartMs = 10_000;
+
+export async function startRun(options: Options): Promise<Run> {
+  const cores = planCores();
+  const directory = join(benchDirectory, "results", `.run-${process.pid}`);
+  mkdirSync(directory, { recursive: true });
+  const programs: Programs = (name, spec) => [
+    process.execPath,
+    join(import.meta.dir, "programs", `${name}.ts`),
+    JSON.stringify(spec),
+  ];
+  const upstream = startChild({ command: programs("upstream", { port: 0 }), cores: cores.upstream });
+  const { port } = await firstLine(upstream);
+  return {
+    options,
+    cores,
+    directory,
+    upstreamPort: port,
+    programs,
+    close: async () => {
+      await upstream.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function firstLine(upstream: Child): Promise<{ port: number }> {
+  const line = await within(upstream.line(), upstreamStartMs, "the bench upstream's start");
+  const said: { port: number } = JSON.parse(line ?? "null");
+  return said;
+}
+
+function planCores(): CorePlan {
+  const count = navigator.hardwareConcurrency;
+  if (count < 2) return { contender: [], upstream: [], load: [] };
+  return { contender: [0], upstream: [1], load: [count > 2 ? 2 : 1] };
+}
+
+/** A port that is free now. */
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { quantile, quantiles, slope, spread } from "./statistics.ts";
+
+test("A figure is the median of its rounds and names the least and the most", () => {
+  expect(spread([9, 1, 5])).toEqual({ median: 5, min: 1, max: 9, samples: [9, 1, 5] });
+  expect(spread([4, 2])?.median).toBe(3);
+  expect(spread([])).toBeNull();
+});
+
+test("The 99th percentile lies between the two nearest ranks", () => {
+  const hundred = Array.from({ length: 101 }, (_, index) => index);
+  expect(quantile(hundred, 0.99)).toBe(99);
+  expect(quantile([0, 10], 0.25)).toBe(2.5);
+  expect(quantile([], 0.5)).toBeNaN();
+});
+
+test("Latency quantiles do not depend on the order of arrival", () => {
+  expect(quantiles([3, 1, 2])).toEqual(quantiles([1, 2, 3]));
+  expect(quantiles(new Float64Array([10, 30, 20])).p50).toBe(20);
+});
+
+test("Memory growth is the slope of the line through all samples, and nothing grows in a flat one", () => {
+  expect(
+    slope([
+      [0, 5],
+      [1, 7],
+      [2, 9],
+    ]),
+  ).toBeCloseTo(2);
+  expect(
+    slope([
+      [0, 5],
+      [1, 5],
+      [2, 5],
+    ]),
+  ).toBe(0);
+  expect(slope([[1, 5]])).toBe(0);
+});

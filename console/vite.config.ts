@@ -1,0 +1,18 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+/** `npm run dev` here proxies calls to a gateway that runs on its usual port. */
+const gateway = "http://127.0.0.1:8787";
+
+export default defineConfig({
+  base: "/console/",
+  plugins: [react()],
+  build: {
+    target: "es2022",
+    // Nothing may be inlined as a data: URL; the pages are served under a policy that refuses it.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  server: { proxy: { "/v1": gateway, "/api": gateway, "/docs": gateway, "/openapi.json": gateway } },
+});

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { type ErrorCode, errorCodes } from "./error-codes.ts";
+
+/**
+ * The bodies that the gateway shapes itself. They are loose: a field may be added at any time, none is taken away.
+ * Times are Unix seconds unless a field says otherwise; money is USD.
+ */
+const unixSeconds = z.int().describe("Unix seconds.");
+const count = z.int().nonnegative();
+const usd = z.number().nonnegative().describe("USD.");
+
+export const modelAnswerSchema = z.looseObject({
+  id: z.string(),
+  object: z.literal("model"),
+  created: unixSeconds,
+  owned_by: z.string(),
+  type: z.enum(["chat", "image", "video", "embedding"]),
+  endpoints: z.array(z.string()).describe("Paths this model can be called on."),
+  available: z.literal(true),
+});
+
+export const modelListAnswerSchema = z.looseObject({
+  object: z.literal("list"),
+  data: z.array(modelAnswerSchema).describe("Sorted by id."),
+});
+
+export const anthropicModelAnswerSchema = z.looseObject({
+  type: z.literal("model"),
+  id: z.string(),
+  display_name: z.string(),
+  created_at: z.string().describe("RFC 3339."),
+});
+
+export const anthropicModelListAnswerSchema = z.looseObject({
+  data: z.array(anthropicModelAnswerSchema),
+  has_more: z.boolean(),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+});
+
+export const usageTotalsSchema = z.looseObject({
+  requests: count,
+  input_tokens: count,
+  output_tokens: count,
+  cost_usd: usd,
+});
+
+export const modelUsageSchema = usageTotalsSchema.extend({ model: z.string() });
+
+export const limitStandingSchema = z.looseObject({
+  scope: z.string().describe("Whose limit: `workspace acme`, `group acme/default`, `key acme/ci`."),
+  kind: z.string().describe("`rpm`, `tpm`, `concurrency` or `budget`."),
+  limit: z.number().describe("Requests, tokens, or USD for a budget."),
+  used: z.number(),
+  resets_at: unixSeconds.nullable().describe("Unix seconds; null when it does not reset by itself."),
+});
+
+export const usageReportSchema = z.looseObject({
+  object: z.literal("usage"),
+  from: unixSeconds,
+  to: unixSeconds,
+  data: z.array(modelUsageSchema),
+  totals: usageTotalsSchema,
+  limits: z.array(limitStandingSchema),
+});
+
+const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]];
+
+export const errorBodySchema = z.looseObject({
+  error: z.looseObject({
+    message: z.string().describe("For people. Never match on it."),
+    type: z.string().describe("OpenAI's error type."),
+    param: z.string().nullable().describe("The field that is wrong, when one is."),
+    code: z
+      .enum(codes)
+      .or(z.string())
+      .nullable()
+      .describe("For programs. An upstream's own 4xx answer is passed through and may hold a code of its own."),
+    limit: z.number().optional().describe("402 and 429: the limit that was met."),
+    used: z.number().optional().describe("402 and 429: how far it was used."),
+    scope: z.string().optional().describe("402 and 429: whose limit it is."),
+    resets_at: unixSeconds.nullable().optional().describe("402 and 429: Unix seconds when it frees again."),
+  }),
+});
+
+export const statusAnswerSchema = z.looseObject({
+  setup_needed: z.boolean().describe("True until the first administrator exists."),
+  version: z.string(),
+  demo: z.boolean().describe("True when the built-in demo provider is what answers."),
+});
+
+export const setupRequestSchema = z.strictObject({
+  token: z.string().min(1).max(256).describe("The one-time token of the link that the gateway prints at its start."),
+  email: z.email().max(254),
+  password: z.string().min(12, "at least 12 characters").max(256),
+});
+
+export const setupAnswerSchema = z.looseObject({ email: z.string() });
+
+export type UsageReport = z.infer<typeof usageReportSchema>;
+export type ModelAnswer = z.infer<typeof modelAnswerSchema>;
+export type ModelListAnswer = z.infer<typeof modelListAnswerSchema>;
+export type StatusAnswer = z.infer<typeof statusAnswerSchema>;
+export type ErrorBody = z.infer<typeof errorBodySchema>;

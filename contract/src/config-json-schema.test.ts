@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import stored from "../config.schema.json" with { type: "json" };
+import { configJsonSchema, configJsonSchemaText } from "./config-json-schema.ts";
+
+const validate = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  allowUnionTypes: true,
+  validateFormats: false,
+}).compile(configJsonSchema());
+
+test("the stored JSON Schema is the one of the config schema (else run contract/src/write-schema.ts)", async () => {
+  expect(await Bun.file(new URL("../config.schema.json", import.meta.url)).text()).toBe(configJsonSchemaText());
+  expect(stored.title).toBe("Sluice configuration");
+});
+
+test("an editor accepts what the gateway accepts, with variables where any text stands", () => {
+  const config = {
+    providers: [{ id: "main", kind: "openai", base_url: "https://api.example.com/v1", api_key: variable("A_KEY") }],
+    models: [{ name: "gpt-5", type: "chat", deployments: [{ provider: "main" }], price: { input: 1.25 } }],
+    workspaces: [{ slug: variable("SLUG"), keys: [{ name: "ci", secret: variable("CI"), limits: { rpm: 60 } }] }],
+    settings: { ledger: { durability: "disk" } },
+  };
+  expect(validate(config) || validate.errors).toBe(true);
+});
+
+test("an editor marks unknown fields, short secrets and wrong choices", () => {
+  const wrong = [
+    { provider: [] },
+    { providers: [{ id: "main", kind: "openai", api_kye: "x" }] },
+    { workspaces: [{ slug: "acme", keys: [{ name: "ci", secret: "short" }] }] },
+    { settings: { ledger: { durability: "disc" } } },
+    { workspaces: [{ slug: "Not A Slug" }] },
+  ];
+  for (const config of wrong) expect(validate(config)).toBe(false);
+});
+
+function variable(name: string): string {
+  return `\${${name}}`;
+}

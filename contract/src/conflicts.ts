@@ -1,0 +1,148 @@
+import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "./config.ts";
+
+/** Where in the configuration, and what is wrong there, in words that never hold a secret. */
+export interface Conflict {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The group of every workspace that declares none, and of every key that names none. */
+export const defaultGroupName = "default";
+
+/** An amount per single unit beyond this no longer fits a whole number of pico-USD. */
+const unitPriceUsdMax = 9_000;
+
+/**
+ * What the schema of one object cannot see: names that repeat, references that lead nowhere, secrets used twice.
+ * Gives all of them, in the order of the file.
+ */
+export function conflictsOf(config: ConfigFile): readonly Conflict[] {
+  const providers = config.providers ?? [];
+  const models = config.models ?? [];
+  const found: Conflict[] = [];
+  found.push(...repeated(providers, (provider) => provider.id, ["providers"], "id", "provider"));
+  providers.forEach((provider, index) => {
+    found.push(...providerConflicts(provider, ["providers", index]));
+  });
+  found.push(...repeated(models, (model) => model.name, ["models"], "name", "model"));
+  const providerIds = new Set(providers.map((provider) => provider.id));
+  const modelNames = new Set(models.map((model) => model.name));
+  models.forEach((model, index) => {
+    found.push(...modelConflicts(model, ["models", index], providerIds, modelNames));
+  });
+  found.push(...workspaceConflicts(config.workspaces ?? []));
+  return found;
+}
+
+/** `["models", 0, "deployments", 1]` as `models[0].deployments[1]`. */
+export function pathText(path: Path): string {
+  return path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("").replace(/^\./, "");
+}
+
+type Path = Conflict["path"];
+
+function repeated<T>(items: readonly T[], name: (item: T) => string, path: Path, field: string, word: string): Conflict[] {
+  const first = new Map<string, number>();
+  const found: Conflict[] = [];
+  items.forEach((item, index) => {
+    const value = name(item);
+    const earlier = first.get(value);
+    if (earlier === undefined) first.set(value, index);
+    else {
+      const where = pathText([...path, earlier]);
+      found.push({ path: [...path, index, field], message: `the ${word} "${value}" is already declared at ${where}` });
+    }
+  });
+  return found;
+}
+
+function providerConflicts(provider: ProviderConfig, path: Path): Conflict[] {
+  if (provider.base_url === undefined) return [];
+  const url = URL.parse(provider.base_url);
+  if (url === null || (url.username === "" && url.password === "")) return [];
+  return [{ path: [...path, "base_url"], message: "a credential in the address would be logged; put it in api_key" }];
+}
+
+function modelConflicts(
+  model: ModelConfig,
+  path: Path,
+  providerIds: ReadonlySet<string>,
+  modelNames: ReadonlySet<string>,
+): Conflict[] {
+  const found: Conflict[] = [];
+  const targets = new Set<string>();
+  model.deployments.forEach((deployment, index) => {
+    const at = [...path, "deployments", index];
+    if (!providerIds.has(deployment.provider)) {
+      found.push({ path: [...at, "provider"], message: `there is no provider "${deployment.provider}"` });
+    }
+    const target = JSON.stringify([deployment.provider, deployment.upstream_model ?? model.name]);
+    if (targets.has(target)) {
+      found.push({ path: at, message: "the same provider and upstream model are already deployed for this model" });
+    }
+    targets.add(target);
+  });
+  const fallbacks = new Set<string>();
+  (model.fallbacks ?? []).forEach((fallback, index) => {
+    const message = fallbackFault(fallback, model.name, modelNames, fallbacks);
+    if (message !== null) found.push({ path: [...path, "fallbacks", index], message });
+    fallbacks.add(fallback);
+  });
+  for (const unit of ["image", "video"] as const) {
+    if ((model.price?.[unit] ?? 0) > unitPriceUsdMax) {
+      found.push({ path: [...path, "price", unit], message: `more than ${unitPriceUsdMax} USD for one unit` });
+    }
+  }
+  return found;
+}
+
+function fallbackFault(
+  fallback: string,
+  model: string,
+  modelNames: ReadonlySet<string>,
+  earlier: ReadonlySet<string>,
+): string | null {
+  if (fallback === model) return "a model cannot fall back to itself";
+  if (!modelNames.has(fallback)) return `there is no model "${fallback}"`;
+  return earlier.has(fallback) ? `the fallback "${fallback}" is already listed` : null;
+}
+
+function workspaceConflicts(workspaces: readonly WorkspaceConfig[]): Conflict[] {
+  const found: Conflict[] = repeated(workspaces, (workspace) => workspace.slug, ["workspaces"], "slug", "workspace");
+  const secrets = new Map<string, string>();
+  workspaces.forEach((workspace, index) => {
+    const path: Path = ["workspaces", index];
+    const groups = workspace.groups ?? [];
+    const keys = workspace.keys ?? [];
+    const groupNames = groups.length === 0 ? [defaultGroupName] : groups.map((group) => group.name);
+    found.push(...repeated(groups, (group) => group.name, [...path, "groups"], "name", "group"));
+    found.push(...repeated(keys, (key) => key.name, [...path, "keys"], "name", "key"));
+    const known = new Set(groupNames);
+    keys.forEach((key, keyIndex) => {
+      found.push(...keyConflicts(key, [...path, "keys", keyIndex], known, secrets));
+    });
+  });
+  return found;
+}
+
+function keyConflicts(
+  key: KeyConfig,
+  path: Path,
+  groupNames: ReadonlySet<string>,
+  secrets: Map<string, string>,
+): Conflict[] {
+  const found: Conflict[] = [];
+  const group = key.group ?? defaultGroupName;
+  if (!groupNames.has(group)) {
+    const message =
+      key.group === undefined
+        ? `the key names no group and the workspace declares none called "${defaultGroupName}"`
+        : `there is no group "${group}" in this workspace`;
+    found.push({ path: [...path, "group"], message });
+  }
+  if (key.secret === undefined) return found;
+  const earlier = secrets.get(key.secret);
+  if (earlier === undefined) secrets.set(key.secret, pathText(path));
+  else found.push({ path: [...path, "secret"], message: `the same secret is already used by the key at ${earlier}` });
+  return found;
+}

@@ -1,0 +1,57 @@
+/**
+ * Every error code a caller can meet, with its HTTP status and what to do about it. The gateway's own table decides
+ * the status; a test over there keeps the two equal.
+ */
+export interface ErrorCodeRow {
+  readonly status: number;
+  readonly help: string;
+}
+
+export const errorCodes = {
+  invalid_json: { status: 400, help: "The body is not valid JSON, or is nested too deeply." },
+  invalid_request: { status: 400, help: "A field has a value that cannot be used; `param` names it." },
+  missing_required_parameter: { status: 400, help: "A required field is missing; `param` names it." },
+  missing_version_header: { status: 400, help: "The dialect of this endpoint needs its version header." },
+  unsupported_by_model: { status: 400, help: "This model cannot serve this endpoint or option." },
+  invalid_api_key: { status: 401, help: "No key was sent, or it is not known. Send `Authorization: Bearer <key>`." },
+  expired_api_key: { status: 401, help: "The key has reached its expiry date. Ask for a new one." },
+  disabled_api_key: { status: 401, help: "The key is switched off." },
+  conflicting_credentials: { status: 401, help: "`authorization` and `x-api-key` hold different keys. Send one." },
+  budget_exceeded: {
+    status: 402,
+    help: "A budget is used up. `scope` says whose, `resets_at` when it frees again (null: never by itself).",
+  },
+  ip_not_allowed: { status: 403, help: "The key may not be used from this address." },
+  forbidden: { status: 403, help: "The caller may not do this: its workspace is switched off, say." },
+  model_not_found: { status: 404, help: "No such model for this key. `GET /v1/models` lists those there are." },
+  task_not_found: { status: 404, help: "No such task in this workspace." },
+  asset_not_found: { status: 404, help: "No such asset in this workspace." },
+  asset_group_not_found: { status: 404, help: "No such asset group in this workspace." },
+  not_found: { status: 404, help: "No such path." },
+  method_not_allowed: { status: 405, help: "The path exists, the method does not; `allow` lists those that do." },
+  request_timeout: { status: 408, help: "The request body did not arrive in time." },
+  idempotency_conflict: { status: 409, help: "The idempotency key was used before with a different body." },
+  request_too_large: { status: 413, help: "The body is larger than the gateway accepts." },
+  unsupported_media_type: { status: 415, help: "The body must be `application/json`." },
+  rate_limit_exceeded: {
+    status: 429,
+    help: "A rate or concurrency limit is reached. Wait as long as `retry-after` says; `scope` names the limit.",
+  },
+  client_closed: { status: 499, help: "The caller went away. Never sent; it appears in the ledger and in logs." },
+  internal_error: { status: 500, help: "The gateway met an unexpected error. Quote `x-request-id` when reporting it." },
+  upstream_error: { status: 502, help: "The upstream answered with an error or with something unreadable." },
+  upstream_unreachable: { status: 502, help: "No connection to the upstream could be made." },
+  upstream_truncated: { status: 502, help: "The upstream's answer broke off before its end." },
+  no_deployment_available: { status: 503, help: "Nothing is configured, or nothing is healthy, to serve this model." },
+  draining: { status: 503, help: "This process is shutting down. Try again; another one will answer." },
+  ledger_unavailable: { status: 503, help: "The ledger cannot be written, so nothing is sent. The operator must act." },
+  upstream_timeout: { status: 504, help: "The upstream took too long; the message says which wait it was." },
+} as const satisfies Record<string, ErrorCodeRow>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** The same table as Markdown, for the API reference. */
+export function errorCodeTable(): string {
+  const rows = Object.entries(errorCodes).map(([code, row]) => `| ${row.status} | \`${code}\` | ${row.help} |`);
+  return ["| status | code | what it means |", "|---|---|---|", ...rows].join("\n");
+}

@@ -1,0 +1,54 @@
+import { errorCodeTable } from "./error-codes.ts";
+import { controlPaths } from "./openapi/control-paths.ts";
+import { errorResponses } from "./openapi/error-responses.ts";
+import { answerHeaders } from "./openapi/headers.ts";
+import { modelPaths } from "./openapi/model-paths.ts";
+import { componentSchemas } from "./openapi/schemas.ts";
+import type { OpenApiDocument } from "./openapi/types.ts";
+
+/**
+ * The OpenAPI 3.1 description of the gateway: what `GET /openapi.json` answers. `publicUrl` is the address callers use;
+ * null means the address the document was read from.
+ */
+export function openApiDocument(publicUrl: string | null, version: string): OpenApiDocument {
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Sluice",
+      version,
+      summary: "One address and one key in front of every model provider.",
+      description: `${introduction}\n\n## Errors\n\n${errorCodeTable()}`,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: publicUrl ?? "/" }],
+    tags: [
+      { name: "models", description: "Which models the calling key may use." },
+      { name: "generation", description: "Calls that are carried to an upstream." },
+      { name: "usage", description: "What the calling key has used, and what it has left." },
+      { name: "operations", description: "Health, metrics and this document. No key is needed." },
+      { name: "set-up", description: "The first administrator." },
+    ],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    paths: { ...modelPaths(), ...controlPaths() },
+    components: {
+      schemas: componentSchemas(),
+      responses: errorResponses(),
+      headers: answerHeaders,
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "`Authorization: Bearer <key>`" },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The same key, in `x-api-key`." },
+      },
+    },
+  };
+}
+
+const introduction = [
+  "Sluice carries a call to the upstream that serves the model, checks the key, the model grant and the limits on the",
+  "way, and writes down what it cost.",
+  "",
+  "A key may be sent as `Authorization: Bearer <key>` or as `x-api-key: <key>`, on every endpoint. Two different keys in",
+  "one request are refused.",
+  "",
+  "Request fields that Sluice does not know are never refused and always forwarded. When caller and upstream speak the",
+  "same dialect the body passes unchanged but for the model name, and so does the answer.",
+].join("\n");

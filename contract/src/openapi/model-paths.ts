@@ -1,0 +1,140 @@
+import { errorReferences } from "./error-responses.ts";
+import { headersOf } from "./headers.ts";
+import type { MediaType, Operation, Parameter, PathItem } from "./types.ts";
+
+/** The paths under /v1: everything that needs a key. */
+export function modelPaths(): Record<string, PathItem> {
+  return {
+    "/v1/models": { get: listModels },
+    "/v1/models/{model}": { get: getModel },
+    "/v1/chat/completions": { post: createChatCompletion },
+    "/v1/usage": { get: getUsage },
+  };
+}
+
+const anthropicVersion: Parameter = {
+  name: "anthropic-version",
+  in: "header",
+  description: "A date such as `2023-06-01`. When sent, the answer has Anthropic's shape.",
+  schema: { type: "string" },
+};
+
+function eitherShape(openAi: string, anthropic: string): Record<string, MediaType> {
+  return {
+    "application/json": {
+      schema: { oneOf: [{ $ref: `#/components/schemas/${openAi}` }, { $ref: `#/components/schemas/${anthropic}` }] },
+    },
+  };
+}
+
+const listModels: Operation = {
+  operationId: "listModels",
+  summary: "The models available to the calling key",
+  tags: ["models"],
+  parameters: [
+    {
+      name: "type",
+      in: "query",
+      description: "Only models of this type.",
+      schema: { type: "string", enum: ["chat", "image", "video", "embedding"] },
+    },
+    anthropicVersion,
+  ],
+  responses: {
+    "200": {
+      description: "The list, sorted by id.",
+      headers: headersOf("plain"),
+      content: eitherShape("ModelList", "AnthropicModelList"),
+    },
+    ...errorReferences(400, 401, 403, 405, 500),
+  },
+};
+
+const getModel: Operation = {
+  operationId: "getModel",
+  summary: "Whether a model is available to the calling key",
+  description: "A model that does not exist and one that is not granted give the same 404.",
+  tags: ["models"],
+  parameters: [
+    {
+      name: "model",
+      in: "path",
+      required: true,
+      description: "The model's name. A name may hold slashes, plain or percent-encoded.",
+      schema: { type: "string" },
+    },
+    anthropicVersion,
+  ],
+  responses: {
+    "200": {
+      description: "The model.",
+      headers: headersOf("plain"),
+      content: eitherShape("Model", "AnthropicModel"),
+    },
+    ...errorReferences(401, 403, 404, 405, 500),
+  },
+};
+
+const createChatCompletion: Operation = {
+  operationId: "createChatCompletion",
+  summary: "Generate a chat answer, whole or streaming",
+  description: [
+    "The body goes to the upstream as it came, with only the model name changed, and the answer comes back as the",
+    "upstream wrote it. A failure before the first event may be tried again on another deployment. After the first event",
+    "an error is an event in the stream, followed by its end without `[DONE]`.",
+  ].join("\n"),
+  tags: ["generation"],
+  requestBody: {
+    required: true,
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/ChatRequest" },
+        examples: {
+          whole: {
+            summary: "A whole answer",
+            value: { model: "demo", messages: [{ role: "user", content: "Say hello." }] },
+          },
+          streaming: {
+            summary: "A streaming answer",
+            value: { model: "demo", stream: true, messages: [{ role: "user", content: "Say hello." }] },
+          },
+        },
+      },
+    },
+  },
+  responses: {
+    "200": {
+      description: "The upstream's answer.",
+      headers: headersOf("call"),
+      content: {
+        "application/json": { schema: { $ref: "#/components/schemas/ChatAnswer" } },
+        "text/event-stream": {
+          schema: {
+            type: "string",
+            description: "`data:` lines of `chat.completion.chunk` objects, then `data: [DONE]`.",
+          },
+        },
+      },
+    },
+    ...errorReferences(400, 401, 402, 403, 404, 405, 408, 413, 415, 429, 500, 502, 503, 504),
+  },
+};
+
+const getUsage: Operation = {
+  operationId: "getUsage",
+  summary: "The calling key's own usage and limits",
+  description: "Sums over the last 30 days, unless told otherwise. Entries appear within a second or two of their end.",
+  tags: ["usage"],
+  parameters: [
+    { name: "from", in: "query", description: "Unix seconds, inclusive.", schema: { type: "integer", minimum: 0 } },
+    { name: "to", in: "query", description: "Unix seconds, exclusive.", schema: { type: "integer", minimum: 0 } },
+  ],
+  responses: {
+    "200": {
+      description: "Sums by model, totals, and how every limit over the key stands.",
+      headers: headersOf("plain"),
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Usage" } } },
+    },
+    ...errorReferences(400, 401, 403, 405, 500),
+  },
+};

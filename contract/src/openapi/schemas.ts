@@ -1,0 +1,47 @@
+import { z } from "zod";
+import {
+  anthropicModelAnswerSchema,
+  anthropicModelListAnswerSchema,
+  errorBodySchema,
+  limitStandingSchema,
+  modelAnswerSchema,
+  modelListAnswerSchema,
+  modelUsageSchema,
+  setupAnswerSchema,
+  setupRequestSchema,
+  statusAnswerSchema,
+  usageReportSchema,
+  usageTotalsSchema,
+} from "../answers.ts";
+import { chatAnswerSchema, chatRequestSchema } from "./chat-schemas.ts";
+import type { JsonSchema } from "./types.ts";
+
+/** Every named schema of the document, made from the zod schemas that also type our own code. */
+export function componentSchemas(): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, schema]) => {
+      const { $schema: _dialect, $id: _uri, ...rest } = schema;
+      return [id, rest];
+    }),
+  );
+}
+
+const named = {
+  Model: modelAnswerSchema,
+  ModelList: modelListAnswerSchema,
+  AnthropicModel: anthropicModelAnswerSchema,
+  AnthropicModelList: anthropicModelListAnswerSchema,
+  ChatRequest: chatRequestSchema,
+  ChatAnswer: chatAnswerSchema,
+  Usage: usageReportSchema,
+  UsageTotals: usageTotalsSchema,
+  ModelUsage: modelUsageSchema,
+  LimitStanding: limitStandingSchema,
+  Error: errorBodySchema,
+  Status: statusAnswerSchema,
+  SetupRequest: setupRequestSchema,
+  SetupAnswer: setupAnswerSchema,
+} as const;

@@ -1,0 +1,191 @@
+import { expect, test } from "bun:test";
+import { errorCodes } from "@sluice/contract";
+import { failureTable } from "#core/index.ts";
+import { createSetup } from "#identity/index.ts";
+import type { Observer, StaticFile } from "#ports/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { createAdmin } from "./index.ts";
+
+const token = "a".repeat(43);
+const origin = "http://gateway.test:8787";
+const good = { token, email: "ada@example.com", password: "correct horse battery" };
+
+function file(text: string, type: string, immutable = false): StaticFile {
+  return {
+    bytes: new TextEncoder().encode(text),
+    gzip: Bun.gzipSync(text),
+    type,
+    immutable,
+    etag: `W/"${Bun.hash(text).toString(36)}"`,
+  };
+}
+
+const built = new Map([
+  ["console/index.html", file("<!doctype html><title>Sluice</title>", "text/html; charset=utf-8")],
+  ["console/assets/index-abcd1234.js", file("console.log(1)", "text/javascript; charset=utf-8", true)],
+  ["docs/swagger-ui.css", file(".swagger-ui{}", "text/css; charset=utf-8")],
+]);
+
+async function openAdmin(files = built) {
+  const clock = new FakeClock();
+  const logs: string[] = [];
+  const observer: Observer = {
+    log: (_level, message) => logs.push(message),
+    attemptEnd: () => undefined,
+    requestEnd: () => undefined,
+    breakerChange: () => undefined,
+    configReload: () => undefined,
+  };
+  let administrators = 0;
+  const setup = await createSetup({
+    controlStore: {
+      administratorExists: async () => administrators > 0,
+      createFirstAdministrator: async () => ++administrators === 1,
+    },
+    randomToken: () => token,
+    hashPassword: async () => "hash",
+  });
+  const admin = createAdmin({
+    files: { find: async (path) => files.get(path) ?? null },
+    setup,
+    clock,
+    observer,
+    version: "1.2.3",
+    publicUrl: "https://ai.example.com",
+    demo: () => true,
+  });
+  const call = async (path: string, init: RequestInit = {}, ip = "192.0.2.1") =>
+    admin.fetch(new Request(origin + path, init), { ip });
+  const setUp = (body: unknown, headers: Record<string, string> = {}, ip = "192.0.2.1") =>
+    call(
+      "/api/setup",
+      {
+        method: "POST",
+        body: typeof body === "string" ? body : JSON.stringify(body),
+        headers: { "content-type": "application/json", host: "gateway.test:8787", ...headers },
+      },
+      ip,
+    );
+  return { call, setUp, clock, logs };
+}
+
+async function codeOf(response: Response): Promise<string> {
+  const body: unknown = await response.json();
+  const error = body !== null && typeof body === "object" && "error" in body ? body.error : null;
+  const code = error !== null && typeof error === "object" && "code" in error ? error.code : null;
+  return `${response.status} ${String(code)}`;
+}
+
+test("every answer of the control face carries strict browser headers", async () => {
+  const { call } = await openAdmin();
+  for (const path of ["/console/", "/docs", "/docs/start.js", "/openapi.json", "/api/status", "/api/nothing"]) {
+    const response = await call(path);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy, path).toContain("frame-ancestors 'none'");
+    expect(policy, path).toMatch(/default-src '(self|none)'/);
+    expect(policy, path).not.toContain("unsafe");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(response.headers.get("cross-origin-opener-policy")).toBe("same-origin");
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  }
+});
+
+test("hashed console files are kept for good, pages are asked about again and answered 304 while unchanged", async () => {
+  const { call } = await openAdmin();
+  const script = await call("/console/assets/index-abcd1234.js");
+  expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  const page = await call("/console/");
+  expect(page.headers.get("cache-control")).toBe("no-cache");
+  const etag = page.headers.get("etag") ?? "";
+  const again = await call("/console/", { headers: { "if-none-match": `"other", ${etag}` } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+  expect((await call("/console/", { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+});
+
+test("files are sent compressed to those who accept it, and plain to the others", async () => {
+  const { call } = await openAdmin();
+  const path = "/console/assets/index-abcd1234.js";
+  const small = await call(path, { headers: { "accept-encoding": "br, gzip;q=0.8" } });
+  expect(small.headers.get("content-encoding")).toBe("gzip");
+  expect(new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(await small.arrayBuffer())))).toBe("console.log(1)");
+  const plain = await call(path, { headers: { "accept-encoding": "br, gzip;q=0" } });
+  expect([plain.headers.get("content-encoding"), await plain.text()]).toEqual([null, "console.log(1)"]);
+});
+
+test("any page address of the console answers its first page, a missing file does not", async () => {
+  const { call } = await openAdmin();
+  expect(await (await call("/console/usage")).text()).toContain("<title>Sluice</title>");
+  expect(await codeOf(await call("/console/assets/gone.js"))).toBe("404 not_found");
+  expect((await call("/console")).headers.get("location")).toBe("/console/");
+  expect((await call("/console/../api/status")).headers.get("content-type")).toContain("application/json");
+  const head = await call("/console/", { method: "HEAD" });
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+});
+
+test("without the console's files the rest works and the page says how to build them", async () => {
+  const { call } = await openAdmin(new Map());
+  const page = await call("/console/");
+  expect([page.status, await page.text()]).toEqual([503, expect.stringContaining("npm run build")]);
+  expect((await call("/openapi.json")).status).toBe(200);
+});
+
+test("the API reference loads nothing from elsewhere", async () => {
+  const { call } = await openAdmin();
+  const page = await (await call("/docs")).text();
+  const script = await (await call("/docs/start.js")).text();
+  expect(`${page}${script}`).not.toMatch(/https?:\/\//);
+  expect(page).not.toMatch(/<script>|<style>|style="/);
+  expect((await call("/docs/swagger-ui.css")).status).toBe(200);
+  expect(await codeOf(await call("/docs/package.json"))).toBe("404 not_found");
+});
+
+test("set-up makes the first administrator once, and status tells that it is done", async () => {
+  const { call, setUp, logs } = await openAdmin();
+  const status = async () => (await call("/api/status")).json();
+  expect(await status()).toEqual({ setup_needed: true, version: "1.2.3", demo: true });
+  const made = await setUp(good, { origin, "sec-fetch-site": "same-origin" });
+  expect([made.status, await made.json()]).toEqual([201, { email: "ada@example.com" }]);
+  expect(await status()).toEqual({ setup_needed: false, version: "1.2.3", demo: true });
+  expect(await codeOf(await setUp(good))).toBe("403 forbidden");
+  expect(logs).toEqual(["the first administrator was created"]);
+});
+
+test("set-up is refused to pages of other sites, and open to the public address behind a proxy", async () => {
+  const { setUp } = await openAdmin();
+  expect(await codeOf(await setUp(good, { "sec-fetch-site": "cross-site" }))).toBe("403 forbidden");
+  expect(await codeOf(await setUp(good, { "sec-fetch-site": "same-site" }))).toBe("403 forbidden");
+  expect(await codeOf(await setUp(good, { origin: "https://evil.example" }))).toBe("403 forbidden");
+  expect(await codeOf(await setUp(good, { origin: "null" }))).toBe("403 forbidden");
+  expect((await setUp(good, { origin: "https://ai.example.com" })).status).toBe(201);
+});
+
+test("set-up takes JSON only, within its size, and names the field that is wrong", async () => {
+  const { setUp, call } = await openAdmin();
+  const form = { "content-type": "text/plain" };
+  expect(await codeOf(await setUp(good, form, "192.0.2.2"))).toBe("415 unsupported_media_type");
+  expect(await codeOf(await setUp("{", {}, "192.0.2.3"))).toBe("400 invalid_json");
+  expect(await codeOf(await setUp(" ".repeat(70_000), {}, "192.0.2.4"))).toBe("413 request_too_large");
+  const short = await setUp({ ...good, password: "short" }, {}, "192.0.2.5");
+  expect(await short.json()).toMatchObject({ error: { code: "invalid_request", param: "password" } });
+  const get = await call("/api/setup");
+  expect([await codeOf(get), get.headers.get("allow")]).toEqual(["405 method_not_allowed", "POST"]);
+});
+
+test("after ten tries in fifteen minutes an address must wait, others need not", async () => {
+  const { setUp, clock } = await openAdmin();
+  const wrong = { ...good, token: "b".repeat(43) };
+  for (let index = 0; index < 10; index++) expect(await codeOf(await setUp(wrong))).toBe("403 forbidden");
+  const refused = await setUp(good);
+  expect(refused.headers.get("retry-after")).toBe("900");
+  expect(await codeOf(refused)).toBe("429 rate_limit_exceeded");
+  expect(await codeOf(await setUp(wrong, {}, "192.0.2.9"))).toBe("403 forbidden");
+  clock.advance(15 * 60_000);
+  expect((await setUp(good)).status).toBe(201);
+});
+
+test("the error codes of the API reference are those of the gateway, with the same status", () => {
+  const described = Object.entries(errorCodes).map(([code, row]) => [code, row.status]);
+  const used = Object.entries(failureTable).map(([code, row]) => [code, row.status]);
+  expect(Object.fromEntries(described)).toEqual(Object.fromEntries(used));
+});

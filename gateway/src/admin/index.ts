@@ -1,0 +1,13 @@
+/**
+ * admin: the control face. Serves the console, the API reference, and the control API.
+ *
+ * Words: a static file comes through a port, this room never opens one; set-up is the making of the first
+ * administrator with a one-time token.
+ *
+ * Promises: nothing here is needed to carry a call, and a fault here stops none. Every answer carries strict browser
+ * headers; no page loads anything from elsewhere. What changes state takes JSON only, and in a browser only from our
+ * own origin. When the files of the console are missing, the page says how to build them and the rest works.
+ */
+export { type Admin, createAdmin } from "./admin.ts";
+export type { AdminOptions } from "./admin-options.ts";
+export { docsFiles } from "./docs-page.ts";

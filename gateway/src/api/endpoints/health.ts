@@ -1,0 +1,20 @@
+import type { Endpoint } from "../face.ts";
+
+const plain = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+
+/** The process is alive. */
+export const healthz: Endpoint = () => new Response("ok\n", { headers: plain });
+
+/** The process can take calls: database open, journal writable, not draining. */
+export const readyz: Endpoint = (face) => {
+  const reason = face.unready();
+  return new Response(reason === null ? "ready\n" : `${reason}\n`, {
+    status: reason === null ? 200 : 503,
+    headers: plain,
+  });
+};
+
+export const metrics: Endpoint = async (face) =>
+  new Response(await face.metricsText(), {
+    headers: { "content-type": face.metricsType, "cache-control": "no-store" },
+  });

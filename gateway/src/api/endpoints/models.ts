@@ -1,0 +1,88 @@
+import { type Catalog, Failure, type Model, type Principal } from "#core/index.ts";
+import { mayCall } from "#identity/index.ts";
+import type { Endpoint, Exchange } from "../face.ts";
+import { modelPrefix } from "../model-path.ts";
+import { json } from "../respond.ts";
+
+const endpointPaths: Readonly<Record<Model["type"], readonly string[]>> = {
+  chat: ["/v1/chat/completions"],
+  image: [],
+  video: [],
+  embedding: [],
+};
+
+/** GET /v1/models: what the calling key may use, sorted by id; `?type=` filters. */
+export const listModels: Endpoint = async (face, exchange) => {
+  const principal = await face.authenticator.authenticate(exchange.request.headers, exchange.address);
+  const type = new URLSearchParams(exchange.query).get("type");
+  const models = availableModels(face.catalog(), principal).filter((model) => type === null || model.type === type);
+  if (speaksAnthropic(exchange)) return json(anthropicList(models), exchange.requestId);
+  return json({ object: "list", data: models.map(openaiModel) }, exchange.requestId);
+};
+
+/** GET /v1/models/{model}: one of them. A model that does not exist and one not granted look alike. */
+export const getModel: Endpoint = async (face, exchange) => {
+  const principal = await face.authenticator.authenticate(exchange.request.headers, exchange.address);
+  const name = decodeName(exchange.path.slice(modelPrefix.length));
+  const model = face.catalog().models.get(name);
+  if (model === undefined || !isAvailable(model) || !mayCall(principal, name)) throw modelNotFound(name);
+  return json(speaksAnthropic(exchange) ? anthropicModel(model) : openaiModel(model), exchange.requestId);
+};
+
+export function modelNotFound(name: string): Failure {
+  return new Failure("model_not_found", `The model "${name}" does not exist or is not available to this API key.`, {
+    param: "model",
+  });
+}
+
+function availableModels(catalog: Catalog, principal: Principal): Model[] {
+  return [...catalog.models.values()]
+    .filter((model) => isAvailable(model) && mayCall(principal, model.name))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function isAvailable(model: Model): boolean {
+  return model.deployments.some((deployment) => deployment.enabled && deployment.provider.enabled);
+}
+
+function openaiModel(model: Model): object {
+  return {
+    id: model.name,
+    object: "model",
+    created: model.createdAt,
+    owned_by: model.ownedBy,
+    type: model.type,
+    endpoints: endpointPaths[model.type],
+    available: true,
+  };
+}
+
+function anthropicModel(model: Model): object {
+  return {
+    type: "model",
+    id: model.name,
+    display_name: model.name,
+    created_at: new Date(model.createdAt * 1_000).toISOString(),
+  };
+}
+
+function anthropicList(models: readonly Model[]): object {
+  return {
+    data: models.map(anthropicModel),
+    has_more: false,
+    first_id: models[0]?.name ?? null,
+    last_id: models.at(-1)?.name ?? null,
+  };
+}
+
+function speaksAnthropic(exchange: Exchange): boolean {
+  return exchange.request.headers.has("anthropic-version");
+}
+
+function decodeName(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new Failure("invalid_request", "The model in the path is not valid percent-encoding.", { param: "model" });
+  }
+}

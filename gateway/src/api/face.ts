@@ -1,0 +1,46 @@
+import type { Catalog, Principal } from "#core/index.ts";
+import type { Authenticator } from "#identity/index.ts";
+import type { Clock, Ids, Observer, UsageSum } from "#ports/index.ts";
+import type { Relay } from "#relay/index.ts";
+
+/** One limit as its holder sees it. `resets_at` is Unix seconds. */
+export interface LimitStanding {
+  readonly scope: string;
+  readonly kind: string;
+  readonly limit: number;
+  readonly used: number;
+  readonly resets_at: number | null;
+}
+
+/** What the /v1 face needs of the house; wired by main. */
+export interface Face {
+  readonly authenticator: Authenticator;
+  readonly relay: Relay;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly observer: Observer;
+  /** null when all is well, else one line that says what is not. */
+  readonly unready: () => string | null;
+  readonly draining: () => boolean;
+  readonly metricsText: () => Promise<string>;
+  readonly metricsType: string;
+  readonly keyUsage: (principal: Principal, from: number, to: number) => Promise<readonly UsageSum[]>;
+  readonly standing: (principal: Principal) => Promise<readonly LimitStanding[]> | readonly LimitStanding[];
+  /** Everything outside /v1: console, admin API, reference. */
+  readonly admin: (request: Request, info: { readonly ip: string }) => Response | Promise<Response>;
+}
+
+/** One request on its way through the face. `path` is as the router read it; nothing else may parse the URL again. */
+export interface Exchange {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly path: string;
+  readonly query: string;
+  readonly startedMs: number;
+  readonly address: () => string;
+  /** Lifts the server's idle time-out for a call that may be silent for long. */
+  readonly patient: () => void;
+}
+
+export type Endpoint = (face: Face, exchange: Exchange) => Response | Promise<Response>;

@@ -1,0 +1,31 @@
+import { type Failure, failureTable } from "#core/index.ts";
+import { type Dialect, openaiChat } from "#protocols/index.ts";
+
+export function json(value: unknown, requestId: string, status = 200): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: { "content-type": "application/json", "x-request-id": requestId },
+  });
+}
+
+/**
+ * A failure in the caller's dialect. An upstream's own refusal of a same-dialect call goes back as it is.
+ * client_closed has no reader; 499 is what logs will show.
+ */
+export function renderFailure(
+  failure: Failure,
+  requestId: string,
+  headers: Record<string, string> = {},
+  dialect: Dialect = openaiChat,
+): Response {
+  headers["x-request-id"] = requestId;
+  if (failure.retryAfterMs !== undefined) {
+    headers["retry-after"] = String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000)));
+  }
+  if (failure.upstream !== undefined) {
+    headers["content-type"] = failure.upstream.contentType;
+    return new Response(failure.upstream.body, { status: failure.upstream.status, headers });
+  }
+  headers["content-type"] = "application/json";
+  return new Response(dialect.renderError(failure, requestId), { status: failureTable[failure.code].status, headers });
+}

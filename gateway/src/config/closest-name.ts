@@ -1,0 +1,52 @@
+/** The candidate a mistyped name was probably meant to be, or null when none is near. */
+export function closestOf(name: string, candidates: Iterable<string>): string | null {
+  let best: string | null = null;
+  let bestDistance = allowedDistance(name) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase(), bestDistance);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** `; did you mean …?` for the end of a message, or nothing. */
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const closest = closestOf(name, candidates);
+  return closest === null ? "" : `; did you mean \`${closest}\`?`;
+}
+
+/** A third of the letters may differ, but no more than three. */
+function allowedDistance(name: string): number {
+  return Math.min(3, Math.ceil(name.length / 3));
+}
+
+/** Optimal string alignment: insertions, deletions, substitutions and swapped neighbours each count one. */
+function editDistance(a: string, b: string, stopAt: number): number {
+  if (Math.abs(a.length - b.length) >= stopAt) return stopAt;
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        at(previous, column) + 1,
+        at(current, column - 1) + 1,
+        at(previous, column - 1) + (same ? 0 : 1),
+      );
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) cost = Math.min(cost, at(before, column - 2) + 1);
+      current.push(cost);
+    }
+    before = previous;
+    previous = current;
+  }
+  return at(previous, b.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,51 @@
+/** One thing wrong in a config file. Line and column count from 1; they are 0 when the file could not be read at all. */
+export interface Problem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** `models[0].deployments[1].provider`; empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Everything that is wrong with a config file, in the order of its lines. No message holds a secret. */
+export class ConfigInvalid extends Error {
+  override readonly name = "ConfigInvalid";
+  readonly file: string;
+  readonly problems: readonly Problem[];
+  /** How many more there are than are listed. */
+  readonly unlisted: number;
+
+  constructor(file: string, problems: readonly Problem[], listedMax: number) {
+    const inOrder = [...problems].sort((a, b) => a.line - b.line || a.column - b.column);
+    const [first] = inOrder;
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+    super(first === undefined ? `${file} is invalid` : `${problemLine(first)}${more}`);
+    this.file = file;
+    this.problems = Object.freeze(inOrder.slice(0, listedMax));
+    this.unlisted = Math.max(0, problems.length - listedMax);
+  }
+
+  /** One line for each problem. */
+  get lines(): readonly string[] {
+    const lines = this.problems.map(problemLine);
+    return this.unlisted > 0 ? [...lines, `${this.file}: ${this.unlisted} more problems`] : lines;
+  }
+}
+
+/** Path of a value as people write it: `models[0].name`, `settings["a b"]`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else if (typeof step === "string" && /^[\w$-]+$/.test(step)) text += text === "" ? step : `.${step}`;
+    else text += `[${JSON.stringify(String(step))}]`;
+  }
+  return text;
+}
+
+function problemLine(problem: Problem): string {
+  const at = problem.line > 0 ? `:${problem.line}:${problem.column}` : "";
+  const path = problem.path === "" ? "" : `${problem.path}: `;
+  return `${problem.file}${at}: ${path}${problem.message}`;
+}

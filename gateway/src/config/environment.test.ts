@@ -1,0 +1,181 @@
+import { expect, test } from "bun:test";
+import { inspect } from "node:util";
+import { EnvironmentInvalid, readEnvironment } from "./environment.ts";
+import type { Variables } from "./expand-variables.ts";
+
+const vendors = [
+  { kind: "openai", envKey: "OPENAI_API_KEY", envBaseUrl: "OPENAI_BASE_URL" },
+  { kind: "ark", envKey: "ARK_API_KEY", envBaseUrl: null },
+];
+
+test("an empty environment gives the documented defaults, frozen", () => {
+  const environment = readEnvironment({});
+  expect(environment).toEqual({
+    host: "127.0.0.1",
+    port: 8787,
+    dataDir: "./data",
+    databaseUrl: null,
+    redisUrl: null,
+    configFile: null,
+    workers: 1,
+    masterKey: null,
+    administrator: null,
+    publicUrl: null,
+    logLevel: "info",
+    logFormat: null,
+    otlpEndpoint: null,
+    providerKeys: [],
+    warnings: [],
+  });
+  expect(Object.isFrozen(environment)).toBe(true);
+});
+
+test("every variable is read", () => {
+  const environment = readEnvironment({
+    SLUICE_HOST: "::1",
+    SLUICE_PORT: "9000",
+    SLUICE_DATA_DIR: "/var/lib/sluice",
+    SLUICE_DATABASE_URL: "postgres://u:p@db/sluice",
+    SLUICE_REDIS_URL: "rediss://cache:6380",
+    SLUICE_CONFIG: "/etc/sluice.yaml",
+    SLUICE_WORKERS: "4",
+    SLUICE_MASTER_KEY: "0123456789abcdef0123456789abcdef",
+    SLUICE_ADMIN_EMAIL: "ada@example.com",
+    SLUICE_ADMIN_PASSWORD: "correct horse",
+    SLUICE_PUBLIC_URL: "https://ai.example.com/",
+    SLUICE_LOG_LEVEL: "DEBUG",
+    SLUICE_LOG_FORMAT: "json",
+    SLUICE_OTLP_ENDPOINT: "http://collector:4318",
+  });
+  expect(environment).toMatchObject({
+    host: "::1",
+    port: 9000,
+    dataDir: "/var/lib/sluice",
+    configFile: "/etc/sluice.yaml",
+    workers: 4,
+    publicUrl: "https://ai.example.com",
+    logLevel: "debug",
+    logFormat: "json",
+    otlpEndpoint: "http://collector:4318",
+  });
+  expect(environment.databaseUrl?.reveal()).toBe("postgres://u:p@db/sluice");
+  expect(environment.redisUrl?.reveal()).toBe("rediss://cache:6380");
+  expect(environment.masterKey?.reveal()).toBe("0123456789abcdef0123456789abcdef");
+  expect(environment.administrator?.email).toBe("ada@example.com");
+  expect(environment.administrator?.password.reveal()).toBe("correct horse");
+});
+
+test("secrets do not show when the environment is printed", () => {
+  const environment = readEnvironment(
+    {
+      SLUICE_MASTER_KEY: "m".repeat(32),
+      SLUICE_ADMIN_EMAIL: "a@b",
+      SLUICE_ADMIN_PASSWORD: "pass-pass-pass",
+      OPENAI_API_KEY: "sk-canary",
+    },
+    vendors,
+  );
+  const printed = inspect(environment, { depth: 9 }) + JSON.stringify(environment);
+  for (const secret of ["mmmm", "pass-pass", "canary"]) expect(printed).not.toContain(secret);
+});
+
+test("the keys of vendors are found by the variables they are known by, and an empty one is none", () => {
+  const found = readEnvironment(
+    { OPENAI_API_KEY: "sk-1", OPENAI_BASE_URL: "https://eu.example.com/v1/", ARK_API_KEY: "" },
+    vendors,
+  ).providerKeys;
+  expect(found.map(({ kind, envKey, baseUrl }) => ({ kind, envKey, baseUrl }))).toEqual([
+    { kind: "openai", envKey: "OPENAI_API_KEY", baseUrl: "https://eu.example.com/v1" },
+  ]);
+  expect(found[0]?.apiKey.reveal()).toBe("sk-1");
+});
+
+const refused: readonly [string, Variables, string][] = [
+  ["port", { SLUICE_PORT: "80a" }, "SLUICE_PORT must be a whole number from 0 to 65535"],
+  ["port range", { SLUICE_PORT: "65536" }, "SLUICE_PORT must be a whole number from 0 to 65535"],
+  [
+    "port from Kubernetes",
+    { SLUICE_PORT: "tcp://10.0.0.1:8787" },
+    "SLUICE_PORT holds an address that Kubernetes sets for a Service called sluice; " +
+      "set it to a port number, or switch enableServiceLinks off in the pod",
+  ],
+  ["host", { SLUICE_HOST: "http://x" }, "SLUICE_HOST must be an address or a host name, without scheme or port"],
+  ["workers", { SLUICE_WORKERS: "0" }, "SLUICE_WORKERS must be a whole number from 1 to 256"],
+  [
+    "workers alone",
+    { SLUICE_WORKERS: "2" },
+    "SLUICE_WORKERS more than one process needs SLUICE_REDIS_URL for the counters they share",
+  ],
+  [
+    "database",
+    { SLUICE_DATABASE_URL: "mysql://db" },
+    "SLUICE_DATABASE_URL must be an address that begins with postgres:// or postgresql://",
+  ],
+  [
+    "redis",
+    { SLUICE_REDIS_URL: "cache:6379" },
+    "SLUICE_REDIS_URL must be an address that begins with redis:// or rediss://",
+  ],
+  ["empty master key", { SLUICE_MASTER_KEY: "" }, "SLUICE_MASTER_KEY is set but empty; give it a value or unset it"],
+  ["short master key", { SLUICE_MASTER_KEY: "short-secret" }, "SLUICE_MASTER_KEY must have at least 32 characters"],
+  [
+    "master key with newline",
+    { SLUICE_MASTER_KEY: `${"m".repeat(32)}\n` },
+    "SLUICE_MASTER_KEY begins or ends with white space",
+  ],
+  [
+    "password alone",
+    { SLUICE_ADMIN_PASSWORD: "correct horse" },
+    "SLUICE_ADMIN_EMAIL must be set too when SLUICE_ADMIN_PASSWORD is",
+  ],
+  ["e-mail alone", { SLUICE_ADMIN_EMAIL: "a@b" }, "SLUICE_ADMIN_PASSWORD must be set too when SLUICE_ADMIN_EMAIL is"],
+  [
+    "e-mail",
+    { SLUICE_ADMIN_EMAIL: "ada", SLUICE_ADMIN_PASSWORD: "correct horse" },
+    "SLUICE_ADMIN_EMAIL must be an e-mail address",
+  ],
+  [
+    "public url",
+    { SLUICE_PUBLIC_URL: "ai.example.com" },
+    "SLUICE_PUBLIC_URL must be an address that begins with http:// or https://",
+  ],
+  ["public url secret", { SLUICE_PUBLIC_URL: "https://u:p@x" }, "SLUICE_PUBLIC_URL must not hold a user or a password"],
+  [
+    "public url query",
+    { SLUICE_PUBLIC_URL: "https://x/?a=1" },
+    "SLUICE_PUBLIC_URL must not have a query or a fragment",
+  ],
+  ["log level", { SLUICE_LOG_LEVEL: "loud" }, "SLUICE_LOG_LEVEL must be one of debug, info, warn, error"],
+  ["log format", { SLUICE_LOG_FORMAT: "xml" }, "SLUICE_LOG_FORMAT must be one of pretty, json"],
+  [
+    "vendor address",
+    { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "ftp://x" },
+    "OPENAI_BASE_URL must be an address that begins with http:// or https://",
+  ],
+];
+
+test.each(refused)(
+  "a wrong variable is refused in one line that names it and hides its value: %s",
+  (_, variables, line) => {
+    expect(problemsOf(variables)).toEqual([line]);
+  },
+);
+
+test("all wrong variables are told at once", () => {
+  expect(problemsOf({ SLUICE_PORT: "x", SLUICE_WORKERS: "x", SLUICE_LOG_LEVEL: "x" })).toHaveLength(3);
+});
+
+test("a mistyped variable is a warning with the right name; names of others are left alone", () => {
+  const { warnings } = readEnvironment({ SLUICE_PROT: "1", SLUICE_SERVICE_HOST: "10.0.0.1", SLUICE_TEAM_A_KEY: "k" });
+  expect(warnings).toEqual(["SLUICE_PROT is not a variable of Sluice; did you mean `SLUICE_PORT`?"]);
+});
+
+function problemsOf(variables: Variables): readonly string[] {
+  try {
+    readEnvironment(variables, vendors);
+  } catch (thrown) {
+    if (thrown instanceof EnvironmentInvalid) return thrown.problems;
+    throw thrown;
+  }
+  return [];
+}

@@ -1,0 +1,159 @@
+import type { Secret } from "#core/index.ts";
+import type { LogLevel } from "#ports/index.ts";
+import { didYouMean } from "./closest-name.ts";
+import type { Variables } from "./expand-variables.ts";
+import { VariableReader } from "./variable-reader.ts";
+
+export type LogFormat = "pretty" | "json";
+
+/** Everything the environment says, defaults filled in. Secrets, and addresses that may hold one, are Secret. */
+export interface Environment {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly databaseUrl: Secret | null;
+  readonly redisUrl: Secret | null;
+  readonly configFile: string | null;
+  readonly workers: number;
+  /** null: the key file in the data directory. */
+  readonly masterKey: Secret | null;
+  readonly administrator: { readonly email: string; readonly password: Secret } | null;
+  /** Without a slash at the end. */
+  readonly publicUrl: string | null;
+  readonly logLevel: LogLevel;
+  /** null: pretty on a terminal, else json. */
+  readonly logFormat: LogFormat | null;
+  readonly otlpEndpoint: string | null;
+  readonly providerKeys: readonly FoundProviderKey[];
+  /** Variables that look mistyped, in words. */
+  readonly warnings: readonly string[];
+}
+
+/** Which variables hold the key and the base URL of one kind of provider. */
+export interface ProviderVariables {
+  readonly kind: string;
+  readonly envKey: string;
+  readonly envBaseUrl: string | null;
+}
+
+export interface FoundProviderKey {
+  readonly kind: string;
+  readonly envKey: string;
+  readonly apiKey: Secret;
+  readonly baseUrl: string | null;
+}
+
+/** All that is wrong with the environment; each problem names its variable and never shows a value. */
+export class EnvironmentInvalid extends Error {
+  override readonly name = "EnvironmentInvalid";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("; "));
+    this.problems = problems;
+  }
+}
+
+/** Reads CONTRACT §4's table. Throws EnvironmentInvalid. An empty variable counts as not set, except for secrets. */
+export function readEnvironment(
+  variables: Variables,
+  providerVariables: readonly ProviderVariables[] = [],
+): Environment {
+  const reader = new VariableReader(variables);
+  const environment: Environment = {
+    host: reader.host("SLUICE_HOST") ?? "127.0.0.1",
+    port: readPort(reader),
+    dataDir: reader.text("SLUICE_DATA_DIR") ?? "./data",
+    databaseUrl: reader.secretUrl("SLUICE_DATABASE_URL", ["postgres", "postgresql"]),
+    redisUrl: reader.secretUrl("SLUICE_REDIS_URL", ["redis", "rediss"]),
+    configFile: reader.text("SLUICE_CONFIG"),
+    workers: reader.integer("SLUICE_WORKERS", 1, 256) ?? 1,
+    masterKey: reader.secret("SLUICE_MASTER_KEY", 32),
+    administrator: readAdministrator(reader),
+    publicUrl: reader.url("SLUICE_PUBLIC_URL", ["http", "https"]),
+    logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
+    logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
+    otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
+    providerKeys: readProviderKeys(reader, providerVariables),
+    warnings: Object.freeze(unknownVariables(variables)),
+  };
+  if (environment.workers > 1 && environment.redisUrl === null) {
+    reader.refuse("SLUICE_WORKERS", "more than one process needs SLUICE_REDIS_URL for the counters they share");
+  }
+  if (reader.problems.length > 0) throw new EnvironmentInvalid(reader.problems);
+  return Object.freeze(environment);
+}
+
+const logLevels = ["debug", "info", "warn", "error"] as const;
+const logFormats = ["pretty", "json"] as const;
+const adminPasswordLengthMin = 12;
+
+const knownNames = [
+  "SLUICE_HOST",
+  "SLUICE_PORT",
+  "SLUICE_DATA_DIR",
+  "SLUICE_DATABASE_URL",
+  "SLUICE_REDIS_URL",
+  "SLUICE_CONFIG",
+  "SLUICE_WORKERS",
+  "SLUICE_MASTER_KEY",
+  "SLUICE_ADMIN_EMAIL",
+  "SLUICE_ADMIN_PASSWORD",
+  "SLUICE_PUBLIC_URL",
+  "SLUICE_LOG_LEVEL",
+  "SLUICE_LOG_FORMAT",
+  "SLUICE_OTLP_ENDPOINT",
+] as const;
+
+function readPort(reader: VariableReader): number {
+  // Kubernetes gives every pod SLUICE_PORT=tcp://… when a Service is called sluice.
+  if (reader.text("SLUICE_PORT")?.startsWith("tcp://") === true) {
+    reader.refuse(
+      "SLUICE_PORT",
+      "holds an address that Kubernetes sets for a Service called sluice; " +
+        "set it to a port number, or switch enableServiceLinks off in the pod",
+    );
+    return 8787;
+  }
+  return reader.integer("SLUICE_PORT", 0, 65_535) ?? 8787;
+}
+
+function readAdministrator(reader: VariableReader): Environment["administrator"] {
+  const email = reader.email("SLUICE_ADMIN_EMAIL");
+  const password = reader.secret("SLUICE_ADMIN_PASSWORD", adminPasswordLengthMin);
+  const emailSet = reader.isSet("SLUICE_ADMIN_EMAIL");
+  if (emailSet && !reader.isSet("SLUICE_ADMIN_PASSWORD")) {
+    reader.refuse("SLUICE_ADMIN_PASSWORD", "must be set too when SLUICE_ADMIN_EMAIL is");
+  }
+  if (!emailSet && reader.isSet("SLUICE_ADMIN_PASSWORD")) {
+    reader.refuse("SLUICE_ADMIN_EMAIL", "must be set too when SLUICE_ADMIN_PASSWORD is");
+  }
+  return email === null || password === null ? null : Object.freeze({ email, password });
+}
+
+function readProviderKeys(
+  reader: VariableReader,
+  providerVariables: readonly ProviderVariables[],
+): readonly FoundProviderKey[] {
+  const found: FoundProviderKey[] = [];
+  for (const { kind, envKey, envBaseUrl } of providerVariables) {
+    // An empty vendor variable is common in compose files and means that there is no such provider.
+    if (reader.text(envKey) === null) continue;
+    const apiKey = reader.secret(envKey, 1);
+    const baseUrl = envBaseUrl === null ? null : reader.url(envBaseUrl, ["http", "https"]);
+    if (apiKey !== null) found.push(Object.freeze({ kind, envKey, apiKey, baseUrl }));
+  }
+  return Object.freeze(found);
+}
+
+/** Only near misses are told: other SLUICE_ names may well be read by the config file. */
+function unknownVariables(variables: Variables): string[] {
+  const known = new Set<string>(knownNames);
+  const warnings: string[] = [];
+  for (const name of Object.keys(variables).sort()) {
+    if (!name.startsWith("SLUICE_") || known.has(name)) continue;
+    const hint = didYouMean(name, knownNames);
+    if (hint !== "") warnings.push(`${name} is not a variable of Sluice${hint}`);
+  }
+  return warnings;
+}

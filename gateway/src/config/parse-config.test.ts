@@ -1,0 +1,337 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { ConfigInvalid } from "./config-invalid.ts";
+import type { Variables } from "./expand-variables.ts";
+import { type ConfigCheck, parseConfig } from "./parse-config.ts";
+
+const variables: Variables = { OPENAI_API_KEY: "sk-canary-0123456789", EMPTY: "", HOST: "api.example.com" };
+
+test("YAML and JSON of the same content give the same frozen configuration", () => {
+  const yaml = [
+    "providers:",
+    "  - id: main   # a comment",
+    "    kind: openai",
+    `    api_key: ${ref("OPENAI_API_KEY")}`,
+    "models:",
+    "  - { name: gpt-5, deployments: [{ provider: main }] }",
+  ].join("\n");
+  const json = JSON.stringify(
+    {
+      providers: [{ id: "main", kind: "openai", api_key: ref("OPENAI_API_KEY") }],
+      models: [{ name: "gpt-5", deployments: [{ provider: "main" }] }],
+    },
+    null,
+    "\t",
+  );
+  const config = parseConfig(yaml, "a.yaml", variables);
+  expect(parseConfig(json, "a.json", variables)).toEqual(config);
+  expect(config.providers?.[0]?.api_key).toBe("sk-canary-0123456789");
+  expect(Object.isFrozen(config.providers?.[0])).toBe(true);
+  expect(parseConfig("{}", "a.json", variables)).toEqual({});
+});
+
+test("JSON's own escapes and a byte order mark are read as in JSON", () => {
+  const text = String.raw`{"workspaces": [{"slug": "acme", "name": "\ud83d\ude00 \/ \u00e9"}]}`;
+  expect(parseConfig(`\ufeff${text}`, "a.json", {}).workspaces?.[0]?.name).toBe("😀 / é");
+});
+
+test("anchors, aliases and merge keys keep a file short", () => {
+  const config = parseConfig(
+    [
+      "providers:",
+      "  - { id: a, kind: openai, timeouts: &slow { idle_ms: 1000, total_ms: 2000 } }",
+      "  - { id: b, kind: openai, timeouts: *slow }",
+      "  - { id: c, kind: openai, timeouts: { <<: *slow, idle_ms: 5 } }",
+    ].join("\n"),
+    "a.yaml",
+    {},
+  );
+  expect(config.providers?.map((provider) => provider.timeouts)).toEqual([
+    { idle_ms: 1000, total_ms: 2000 },
+    { idle_ms: 1000, total_ms: 2000 },
+    { idle_ms: 5, total_ms: 2000 },
+  ]);
+});
+
+test("variables stand alone or inside longer texts, and $${ is a literal ${", () => {
+  const text = `workspaces: [{ slug: acme, name: "x ${ref("HOST")}-${ref("HOST")} $${ref("HOST")} $1 ${ref("EMPTY")}." }]`;
+  const name = parseConfig(text, "a.yaml", variables).workspaces?.[0]?.name;
+  expect(name).toBe(`x api.example.com-api.example.com ${ref("HOST")} $1 .`);
+});
+
+test("a variable's own ${…} is not expanded again", () => {
+  const text = `workspaces: [{ slug: acme, name: "${ref("OUTER")}" }]`;
+  const config = parseConfig(text, "a.yaml", { OUTER: ref("INNER"), INNER: "secret" });
+  expect(config.workspaces?.[0]?.name).toBe(ref("INNER"));
+});
+
+test("no value of a variable can change the structure of the file", () => {
+  const nasty = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 200 }),
+    fc.constantFrom(
+      '"}]',
+      "\n- id: evil",
+      "}, { id: evil",
+      "*a",
+      "&a x",
+      "!!int 3",
+      "null",
+      "true",
+      "1e3",
+      "__proto__",
+      "$&",
+      "$$",
+      "\u0000",
+    ),
+  );
+  fc.assert(
+    fc.property(nasty, fc.constantFrom("plain", "double", "single", "block", "inside"), (value, style) => {
+      const reference = ref("VALUE");
+      const written = {
+        plain: reference,
+        double: `"${reference}"`,
+        single: `'${reference}'`,
+        block: `|-\n        ${reference}`,
+        inside: `"a ${reference} b"`,
+      }[style];
+      const text = `providers:\n  - id: main\n    kind: openai\n    settings:\n      x: ${written}\n    enabled: true\n`;
+      const config = parseConfig(text, "a.yaml", { VALUE: value });
+      const expected = style === "inside" ? `a ${value} b` : value;
+      expect(config).toEqual({ providers: [{ id: "main", kind: "openai", settings: { x: expected }, enabled: true }] });
+    }),
+  );
+});
+
+const refused: readonly [string, string | readonly string[], readonly string[]][] = [
+  ["an empty file", "  \n", ["c.yaml: the file is empty; write {} for a configuration without objects"]],
+  ["only a comment", "# nothing\n", ["c.yaml:1:1: must be an object, not empty"]],
+  ["a list", "- 1", ["c.yaml:1:1: must be an object, not a list"]],
+  [
+    "a typo in a field",
+    ["providers:", "  - id: main", "    kind: openai", "    api_kye: sk-canary"],
+    ["c.yaml:4:5: providers[0]: unknown field `api_kye`; did you mean `api_key`?"],
+  ],
+  ["a typo in a section", ["modles: []"], ["c.yaml:1:1: unknown field `modles`; did you mean `models`?"]],
+  ["a foreign field", ["plugins: []"], ["c.yaml:1:1: unknown field `plugins`"]],
+  ["__proto__", ["__proto__: { a: 1 }"], ["c.yaml:1:1: unknown field `__proto__`"]],
+  ["a missing field", ["models:", "  - name: gpt-5"], ["c.yaml:2:5: models[0].deployments: is missing"]],
+  [
+    "wrong types",
+    [
+      "models:",
+      "  - name: 5",
+      "    deployments: {}",
+      "    price: { input: cheap }",
+      "providers:",
+      "  - { id: a, kind: [x], enabled: yes }",
+    ],
+    [
+      "c.yaml:2:11: models[0].name: must be a text, not a number",
+      "c.yaml:3:18: models[0].deployments: must be a list, not an object",
+      "c.yaml:4:21: models[0].price.input: must be a number, not a text",
+      "c.yaml:6:20: providers[0].kind: must be a text, not a list",
+      "c.yaml:6:34: providers[0].enabled: must be true or false, not a text",
+    ],
+  ],
+  [
+    "a variable where a number belongs",
+    ["workspaces: [{ slug: acme, limits: { rpm: 1.5, tpm: 0, concurrency: ${HOST} } }]"],
+    [
+      "c.yaml:1:43: workspaces[0].limits.rpm: must be a whole number, not a fraction",
+      "c.yaml:1:53: workspaces[0].limits.tpm: must be more than 0",
+      "c.yaml:1:69: workspaces[0].limits.concurrency: must be a number, not a text (the value comes from ${HOST})",
+    ],
+  ],
+  [
+    "sizes",
+    [
+      "workspaces:",
+      "  - slug: acme",
+      "    budget: { usd: 10000000, period: month }",
+      "    keys:",
+      "      - { name: ci, secret: too-short-canary }",
+    ],
+    [
+      "c.yaml:3:20: workspaces[0].budget.usd: must be at most 9000000",
+      "c.yaml:5:29: workspaces[0].keys[0].secret: must have at least 24 characters",
+    ],
+  ],
+  [
+    "choices",
+    ["settings: { ledger: { durability: disc } }", "workspaces: [{ slug: acme, budget: { usd: 1, period: ${HOST} } }]"],
+    [
+      "c.yaml:1:35: settings.ledger.durability: must be one of process, disk, strict; did you mean `disk`?",
+      "c.yaml:2:54: workspaces[0].budget.period: must be one of day, week, month, total (the value comes from ${HOST})",
+    ],
+  ],
+  [
+    "forms",
+    [
+      "providers: [{ id: a b, kind: openai, base_url: nowhere }]",
+      "workspaces: [{ slug: Acme, keys: [{ name: ci, expires_at: tomorrow }] }]",
+    ],
+    [
+      "c.yaml:1:19: providers[0].id: must be of the form: letters, digits, dot, dash, underscore; at most 63",
+      "c.yaml:1:48: providers[0].base_url: must be an address such as https://api.example.com/v1",
+      "c.yaml:2:22: workspaces[0].slug: must be of the form: lower-case letters, digits and dashes, at most 63",
+      "c.yaml:2:59: workspaces[0].keys[0].expires_at: must be a time with its zone, such as 2030-01-31T00:00:00Z",
+    ],
+  ],
+  [
+    "an unset variable",
+    ["providers:", "  - id: main", "    kind: openai", "    api_key: ${OPENAI_API_KYE}"],
+    [
+      "c.yaml:4:14: providers[0].api_key: the environment variable OPENAI_API_KYE is not set; did you mean `OPENAI_API_KEY`?",
+    ],
+  ],
+  [
+    "a name that every object has",
+    ["workspaces: [{ slug: acme, name: '${constructor}' }]"],
+    ["c.yaml:1:34: workspaces[0].name: the environment variable constructor is not set"],
+  ],
+  [
+    "a broken placeholder",
+    ["workspaces: [{ slug: acme, name: 'a ${HOST:-x} b ${' }]"],
+    Array.from(
+      { length: 2 },
+      () =>
+        "c.yaml:1:34: workspaces[0].name: `${` must be followed by the name of a variable and `}`; " +
+        "write `$${` for the characters themselves",
+    ),
+  ],
+  [
+    "an empty variable",
+    ["providers: [{ id: main, kind: openai, api_key: '${EMPTY}' }]"],
+    ["c.yaml:1:48: providers[0].api_key: must have at least 1 character (the value comes from ${EMPTY})"],
+  ],
+  [
+    "conflicts between objects",
+    ["models:", "  - name: gpt-5", "    deployments:", "      - provider: nobody"],
+    ['c.yaml:4:19: models[0].deployments[0].provider: there is no provider "nobody"'],
+  ],
+  [
+    "a secret in the place of a name",
+    ["models: [{ name: gpt-5, deployments: [{ provider: '${OPENAI_API_KEY}' }] }]"],
+    [
+      'c.yaml:1:51: models[0].deployments[0].provider: there is no provider "${OPENAI_API_KEY}" ' +
+        "(the value comes from ${OPENAI_API_KEY})",
+    ],
+  ],
+  [
+    "a second document",
+    ["models: []", "---", "models: []"],
+    ["c.yaml:2:1: a config file is one document; `---` begins a second one"],
+  ],
+  [
+    "a doubled field",
+    ["models: []", "models: []"],
+    ["c.yaml:2:1: this field is already given above in the same object"],
+  ],
+  [
+    "a tag",
+    ["models: !canary []"],
+    ["c.yaml:1:9: tags (`!name`) mean nothing here; put a text that begins with ! in quotes"],
+  ],
+  [
+    "an unknown alias",
+    ["providers: [{ id: a, kind: openai, api_key: *canary }]"],
+    ["c.yaml:1:45: this alias (`*name`) has no anchor (`&name`) above it; put a text that begins with * in quotes"],
+  ],
+  [
+    "an alias as a field",
+    ["settings: { &a log_bodies: none, *a : none }"],
+    ["c.yaml:1:34: the name of a field must be a plain text"],
+  ],
+  ["an open quote", ['models: "canary', ""], ["c.yaml:2:1: a comma, a colon, a bracket or a quote is missing here"]],
+  ["a tab", ["models:", "\t- name: canary"], ["c.yaml:2:1: a tab is not allowed as indentation; use spaces"]],
+  [
+    "aliases that explode",
+    [
+      "x: &a [1,1,1,1,1,1,1,1,1,1]",
+      "y: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]",
+      "z: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]",
+    ],
+    ["c.yaml:1:1: an alias (`*name`) is used too often, or a merge (`<<`) names something that is not an object"],
+  ],
+  [
+    "a merge of a text",
+    ["settings: { <<: canary }"],
+    ["c.yaml:1:1: an alias (`*name`) is used too often, or a merge (`<<`) names something that is not an object"],
+  ],
+  ["a million brackets", `models:\n  ${"[".repeat(1_000_000)}`, ["c.yaml:2:67: nested more than 64 levels deep"]],
+  ["a million dashes", "- ".repeat(1_000_000), ["c.yaml:1:129: nested more than 64 levels deep"]],
+];
+
+test.each(refused)("a wrong file is refused with file, line, column, path and what to do: %s", (_, text, lines) => {
+  const found = linesOf(typeof text === "string" ? text : text.join("\n"));
+  expect(found).toEqual([...lines]);
+  expect(found.join("\n")).not.toContain("canary");
+});
+
+test("a further check's conflicts are located like the others", () => {
+  const noSuchKind: ConfigCheck = (config) =>
+    (config.providers ?? []).map((_, index) => ({ path: ["providers", index, "kind"], message: "no such kind" }));
+  const text = "providers:\n  - id: a\n    kind: opnai\n";
+  expect(linesOf(text, [noSuchKind])).toEqual(["c.yaml:3:11: providers[0].kind: no such kind"]);
+});
+
+test("a file with very many problems lists the first hundred and counts the rest", () => {
+  const lines = linesOf(Array.from({ length: 250 }, (_, index) => `x${index}: 1`).join("\n"));
+  expect(lines).toHaveLength(101);
+  expect(lines[0]).toBe("c.yaml:1:1: unknown field `x0`");
+  expect(lines[100]).toBe("c.yaml: 150 more problems");
+});
+
+test("the one-line message names the first problem and how many more there are", () => {
+  expect(() => parseConfig("a: 1\nb: 2", "c.yaml", {})).toThrow("c.yaml:1:1: unknown field `a` (and 1 more)");
+});
+
+test("any text either loads or is refused in words; nothing else is thrown", () => {
+  const token = fc.constantFrom(
+    "a",
+    "- ",
+    ": ",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\n",
+    "  ",
+    '"',
+    "'",
+    "|",
+    ">",
+    "&x ",
+    "*x",
+    "<<: ",
+    "? ",
+    "#",
+    "!t ",
+    "%Y",
+    "---",
+    "${",
+    "\t",
+    "models",
+    "1",
+  );
+  fc.assert(
+    fc.property(fc.array(token, { maxLength: 40 }), (tokens) => {
+      for (const line of linesOf(tokens.join(""))) expect(line).toStartWith("c.yaml");
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function ref(name: string): string {
+  return `\${${name}}`;
+}
+
+function linesOf(text: string, checks: readonly ConfigCheck[] = []): readonly string[] {
+  try {
+    parseConfig(text, "c.yaml", variables, checks);
+  } catch (thrown) {
+    if (thrown instanceof ConfigInvalid) return thrown.lines;
+    throw thrown;
+  }
+  return [];
+}

@@ -1,0 +1,105 @@
+import { type ConfigFile, type Conflict, configSchema, conflictsOf } from "@sluice/contract";
+import { bounds } from "#core/index.ts";
+import { ConfigInvalid, type Problem, pathText } from "./config-invalid.ts";
+import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
+import { schemaProblems } from "./schema-problems.ts";
+import { readYaml, type YamlSource } from "./yaml-source.ts";
+
+/** A rule that the schema cannot see, such as which kinds of provider exist. Messages must hold no secret. */
+export type ConfigCheck = (config: ConfigFile) => readonly Conflict[];
+
+/** Text to a frozen, valid configuration. Throws ConfigInvalid with everything that is wrong. `file` names it in messages. */
+export function parseConfig(
+  text: string,
+  file: string,
+  variables: Variables,
+  checks: readonly ConfigCheck[] = [],
+): ConfigFile {
+  if (/^\s*$/.test(text)) refuse(file, [{ file, line: 0, column: 0, path: "", message: emptyMessage }]);
+  const source = readYaml(text);
+  if (source.faults.length > 0) {
+    refuse(
+      file,
+      source.faults.map((fault) => ({ ...fault, file, path: "" })),
+    );
+  }
+  const expansion = expandVariables(source.document, variables);
+  const data = toData(source, file);
+  const parsed = configSchema.safeParse(data);
+  const problems = [...expansionProblems(source, expansion, data, file)];
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      if (expansion.refused.has(source.nodeAt(issue.path))) continue;
+      for (const found of schemaProblems(issue, data)) problems.push(located(found, source, expansion, file));
+    }
+  }
+  if (problems.length > 0 || !parsed.success) refuse(file, problems);
+  for (const check of [conflictsOf, ...checks]) {
+    for (const conflict of check(parsed.data)) {
+      problems.push(located({ ...conflict, unknownField: null }, source, expansion, file));
+    }
+  }
+  if (problems.length > 0) refuse(file, problems);
+  return deepFreeze(parsed.data);
+}
+
+const emptyMessage = "the file is empty; write {} for a configuration without objects";
+
+function refuse(file: string, problems: readonly Problem[]): never {
+  throw new ConfigInvalid(file, problems, bounds.configProblemsMax);
+}
+
+function toData(source: YamlSource, file: string): unknown {
+  try {
+    return source.document.toJS({ maxAliasCount: bounds.configAliasesMax });
+  } catch {
+    // Two things end here: aliases that stand for too much, and a merge key whose value is not a map.
+    const message = `an alias (\`*name\`) is used too often, or a merge (\`<<\`) names something that is not an object`;
+    refuse(file, [{ file, ...source.positionOf([]), path: "", message }]);
+  }
+}
+
+interface Found {
+  readonly path: readonly PropertyKey[];
+  readonly unknownField: string | null;
+  readonly message: string;
+}
+
+function located(found: Found, source: YamlSource, expansion: Expansion, file: string): Problem {
+  const position =
+    found.unknownField === null ? source.positionOf(found.path) : source.positionOfKey(found.path, found.unknownField);
+  const names = expansion.used.get(source.nodeAt(found.path)) ?? [];
+  const origin = names.length === 0 ? "" : ` (the value comes from ${names.map((name) => `\${${name}}`).join(", ")})`;
+  return { file, ...position, path: pathText(found.path), message: `${expansion.mask(found.message)}${origin}` };
+}
+
+/** A scalar that could not be expanded, under every path that leads to it (an alias gives more than one). */
+function expansionProblems(source: YamlSource, expansion: Expansion, data: unknown, file: string): readonly Problem[] {
+  if (expansion.refused.size === 0) return [];
+  const problems: Problem[] = [];
+  const told = new Set<unknown>();
+  const visit = (value: unknown, path: readonly PropertyKey[]): void => {
+    if (typeof value === "object" && value !== null) {
+      for (const [key, child] of Object.entries(value))
+        visit(child, [...path, Array.isArray(value) ? Number(key) : key]);
+      return;
+    }
+    if (typeof value !== "string" || !value.includes("${")) return;
+    const node = source.nodeAt(path);
+    if (told.has(node)) return;
+    told.add(node);
+    for (const message of expansion.refused.get(node) ?? []) {
+      problems.push({ file, ...source.positionOf(path), path: pathText(path), message });
+    }
+  };
+  visit(data, []);
+  return problems;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const child of Object.values(value)) deepFreeze(child);
+  }
+  return value;
+}

@@ -1,0 +1,98 @@
+import { configFieldsAt, type configSchema } from "@sluice/contract";
+import { didYouMean } from "./closest-name.ts";
+
+export interface SchemaProblem {
+  readonly path: readonly PropertyKey[];
+  /** The field that should not be there, when that is the problem; `path` is then of the object around it. */
+  readonly unknownField: string | null;
+  readonly message: string;
+}
+
+type SchemaIssue = NonNullable<ReturnType<typeof configSchema.safeParse>["error"]>["issues"][number];
+
+/** A schema's issue as problems in words that never hold the value itself. */
+export function schemaProblems(issue: SchemaIssue, data: unknown): readonly SchemaProblem[] {
+  if (issue.code !== "unrecognized_keys") {
+    return [{ path: issue.path, unknownField: null, message: messageOf(issue, valueAt(data, issue.path)) }];
+  }
+  const fields = configFieldsAt(issue.path);
+  return issue.keys.map((key) => ({
+    path: issue.path,
+    unknownField: key,
+    message: `unknown field \`${shortened(key)}\`${didYouMean(key, fields)}`,
+  }));
+}
+
+const fieldLengthMax = 64;
+
+function shortened(text: string): string {
+  return text.length <= fieldLengthMax ? text : `${text.slice(0, fieldLengthMax)}…`;
+}
+
+function messageOf(issue: SchemaIssue, value: unknown): string {
+  if (value === undefined) return "is missing";
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${typeNames[issue.expected] ?? issue.expected}, not ${describe(value)}`;
+    case "invalid_value":
+      return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}${nearest(issue.values, value)}`;
+    case "too_small":
+      return `must ${sizeRule(issue.origin, "at least", Number(issue.minimum), issue.inclusive !== false)}`;
+    case "too_big":
+      return `must ${sizeRule(issue.origin, "at most", Number(issue.maximum), issue.inclusive !== false)}`;
+    case "invalid_format":
+      return `must be ${formatNames[issue.format] ?? `of the form: ${issue.message}`}`;
+    default:
+      return issue.message;
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+const formatNames: Readonly<Record<string, string>> = {
+  url: "an address such as https://api.example.com/v1",
+  datetime: "a time with its zone, such as 2030-01-31T00:00:00Z",
+};
+
+function describe(value: unknown): string {
+  if (value === null) return "empty";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  if (typeof value === "string") return "a text";
+  if (typeof value === "boolean") return "true or false";
+  if (typeof value !== "number") return `a ${typeof value}`;
+  if (!Number.isFinite(value)) return "infinite or not a number";
+  return Number.isInteger(value) ? "a number" : "a fraction";
+}
+
+function nearest(choices: readonly unknown[], value: unknown): string {
+  if (typeof value !== "string") return "";
+  return didYouMean(
+    value,
+    choices.filter((choice) => typeof choice === "string"),
+  );
+}
+
+function sizeRule(origin: string, bound: string, limit: number, inclusive: boolean): string {
+  if (origin === "string") return `have ${bound} ${limit} ${limit === 1 ? "character" : "characters"}`;
+  if (origin === "array") return `have ${bound} ${limit} ${limit === 1 ? "entry" : "entries"}`;
+  if (inclusive) return `be ${bound} ${limit}`;
+  return bound === "at least" ? `be more than ${limit}` : `be less than ${limit}`;
+}
+
+function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
+  let value = data;
+  for (const step of path) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = Reflect.get(value, step);
+  }
+  return value;
+}

@@ -1,0 +1,94 @@
+import { Secret } from "#core/index.ts";
+import type { Variables } from "./expand-variables.ts";
+import { isHost } from "./listen-host.ts";
+
+/**
+ * Reads variables one by one and keeps what is wrong with them. A refused variable reads as null, so that one run
+ * finds every problem. Problems name the variable and the rule, never the value: it may be a secret put in the wrong place.
+ */
+export class VariableReader {
+  readonly problems: string[] = [];
+  readonly #variables: Variables;
+
+  constructor(variables: Variables) {
+    this.#variables = variables;
+  }
+
+  refuse(name: string, problem: string): null {
+    this.problems.push(`${name} ${problem}`);
+    return null;
+  }
+
+  isSet(name: string): boolean {
+    return (this.#variables[name] ?? "") !== "";
+  }
+
+  text(name: string): string | null {
+    const value = this.#variables[name]?.trim() ?? "";
+    if (value === "") return null;
+    return value.includes("\0") ? this.refuse(name, "must not hold a NUL character") : value;
+  }
+
+  integer(name: string, min: number, max: number): number | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= min && number <= max ? number : this.refuse(name, `must be a whole number from ${min} to ${max}`);
+  }
+
+  oneOf<T extends string>(name: string, choices: readonly T[]): T | null {
+    const value = this.text(name)?.toLowerCase();
+    if (value === undefined) return null;
+    return choices.find((choice) => choice === value) ?? this.refuse(name, `must be one of ${choices.join(", ")}`);
+  }
+
+  host(name: string): string | null {
+    const value = this.text(name);
+    if (value === null || isHost(value)) return value;
+    return this.refuse(name, "must be an address or a host name, without scheme or port");
+  }
+
+  email(name: string): string | null {
+    const value = this.text(name);
+    if (value === null || (/^[^\s@]+@[^\s@]+$/.test(value) && value.length <= 254)) return value;
+    return this.refuse(name, "must be an e-mail address");
+  }
+
+  /** An address without a credential, a query or a fragment; a slash at its end is dropped. */
+  url(name: string, schemes: readonly string[]): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const url = parseUrl(value, schemes);
+    if (url === null) return this.refuse(name, `must be an address that begins with ${schemeList(schemes)}`);
+    if (url.username !== "" || url.password !== "") return this.refuse(name, "must not hold a user or a password");
+    if (url.search !== "" || url.hash !== "") return this.refuse(name, "must not have a query or a fragment");
+    return value.replace(/\/+$/, "");
+  }
+
+  secretUrl(name: string, schemes: readonly string[]): Secret | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    if (parseUrl(value, schemes) !== null) return new Secret(value);
+    return this.refuse(name, `must be an address that begins with ${schemeList(schemes)}`);
+  }
+
+  /** Set but empty is refused: it is a mistake in a deployment, and must not quietly mean "none". */
+  secret(name: string, lengthMin: number): Secret | null {
+    const value = this.#variables[name];
+    if (value === undefined) return null;
+    if (value.trim() === "") return this.refuse(name, "is set but empty; give it a value or unset it");
+    if (value.length < lengthMin) return this.refuse(name, `must have at least ${lengthMin} characters`);
+    if (value !== value.trim()) return this.refuse(name, "begins or ends with white space");
+    return new Secret(value);
+  }
+}
+
+function parseUrl(value: string, schemes: readonly string[]): URL | null {
+  const url = URL.parse(value);
+  if (url === null || !schemes.includes(url.protocol.slice(0, -1)) || url.hostname === "") return null;
+  return /\s/.test(value) ? null : url;
+}
+
+function schemeList(schemes: readonly string[]): string {
+  return schemes.map((scheme) => `${scheme}://`).join(" or ");
+}

@@ -1,0 +1,13 @@
+/**
+ * coordination: state that calls share, behind the ports `Counter` and `HealthBoard`. Here it lives in the memory of one
+ * process; a shared store joins behind the same ports, under the same conformance suite.
+ *
+ * A *tally* is one counted thing (a window, a gauge, a budget); a *share* is what one reservation took of one tally; a
+ * *reservation* is the shares of one call, all taken or none.
+ *
+ * When the world is down: memory cannot be down, but it can be full. A tally that still counts something is never
+ * forgotten to make room; a claim that would need a new one is then let through or refused as its own `fail` says. A
+ * restart starts empty: `limits` seeds it from the ledger.
+ */
+export { createMemoryCounter, type MemoryCounterOptions } from "./memory-counter.ts";
+export { createMemoryHealthBoard } from "./memory-health-board.ts";

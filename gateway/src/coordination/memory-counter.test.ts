@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { budgetClaim, gaugeClaim, windowClaim } from "../../test/conformance/counter-suite.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { createMemoryCounter } from "./memory-counter.ts";
+
+test("a full counter forgets nothing that still counts: a new claim is refused, or let through when its limit fails open", () => {
+  const counter = createMemoryCounter({ clock: new FakeClock(), countersMax: 2 });
+  expect(counter.reserve([budgetClaim("a", 10, 10), gaugeClaim("b", 1)])).toMatchObject({ granted: true });
+  expect(counter.reserve([windowClaim("c", 5)])).toMatchObject({ granted: false, index: 0 });
+  expect(counter.reserve([{ ...windowClaim("c", 5), fail: "open" }])).toMatchObject({ granted: true });
+  expect(counter.reserve([budgetClaim("a", 10, 0)])).toMatchObject({ granted: false });
+  expect(counter.reserve([gaugeClaim("b", 1)])).toMatchObject({ granted: false });
+});
+
+test("counters at rest make room for new ones, however many keys come by", () => {
+  const clock = new FakeClock();
+  const counter = createMemoryCounter({ clock, countersMax: 50 });
+  for (let key = 0; key < 5_000; key++) {
+    clock.advance(2_000);
+    const answer = counter.reserve([windowClaim(`w${key}`, 5), gaugeClaim(`g${key}`, 5)]);
+    if (answer instanceof Promise || !answer.granted) throw new Error(`key ${key} found no room`);
+    counter.settle(answer.ticket, [1, 0]);
+  }
+  expect(counter.outstanding).toBe(0);
+});
+
+test("a reservation that took nothing yet is still settled in full, also when its counter was at rest meanwhile", () => {
+  const clock = new FakeClock();
+  const counter = createMemoryCounter({ clock, countersMax: 3 });
+  const answer = counter.reserve([windowClaim("w", 100, 0), budgetClaim("b", 100, 0)]);
+  if (answer instanceof Promise || !answer.granted) throw new Error("refused");
+  for (let key = 0; key < 100; key++) {
+    const other = counter.reserve([gaugeClaim(`g${key}`, 1)]);
+    if (other instanceof Promise || !other.granted) throw new Error("refused");
+    counter.settle(other.ticket, [0]);
+  }
+  counter.settle(answer.ticket, [70, 80]);
+  expect(counter.peek(windowClaim("w", 100))).toMatchObject({ used: 70 });
+  expect(counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 80 });
+});

@@ -1,0 +1,45 @@
+import { bounds } from "#core/index.ts";
+import type { Clock, HealthBoard } from "#ports/index.ts";
+
+/** The health board of a process that has no replicas to tell. */
+export function createMemoryHealthBoard(clock: Clock): HealthBoard {
+  return new MemoryHealthBoard(clock);
+}
+
+class MemoryHealthBoard implements HealthBoard {
+  readonly #clock: Clock;
+  readonly #untilMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  coolingUntil(deploymentId: string): number {
+    // Almost always nothing cools; then not even the clock is asked.
+    if (this.#untilMs.size === 0) return 0;
+    const untilMs = this.#untilMs.get(deploymentId);
+    if (untilMs === undefined) return 0;
+    if (untilMs > this.#clock.monotonic()) return untilMs;
+    this.#untilMs.delete(deploymentId);
+    return 0;
+  }
+
+  /** The later end wins: a short Retry-After does not shorten what a breaker asked for. */
+  cool(deploymentId: string, untilMs: number): void {
+    const known = this.#untilMs.get(deploymentId) ?? 0;
+    if (untilMs <= known) return;
+    if (this.#untilMs.size >= bounds.circuitsMax) this.#forgetEnded();
+    if (this.#untilMs.size < bounds.circuitsMax) this.#untilMs.set(deploymentId, untilMs);
+  }
+
+  clear(deploymentId: string): void {
+    this.#untilMs.delete(deploymentId);
+  }
+
+  #forgetEnded(): void {
+    const atMs = this.#clock.monotonic();
+    for (const [deploymentId, untilMs] of this.#untilMs) {
+      if (untilMs <= atMs) this.#untilMs.delete(deploymentId);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { Claim, ClaimState } from "#ports/index.ts";
+
+/** One counted thing. Times are monotonic milliseconds. Amounts are whole numbers ≥ 0, so that sums stay exact. */
+export interface Tally {
+  /** Reservations that still hold a share of it. While there are any it must not be forgotten. */
+  holds: number;
+  /** Takes the claim's amount, or nothing and null when it does not fit. An amount that is no number never fits. */
+  take(claim: Claim, atMs: number): Share | null;
+  /** Puts `actual` in the place of what the share had reserved. */
+  settle(share: Share, actual: number, atMs: number): void;
+  state(claim: Claim, atMs: number): ClaimState;
+  /** True when forgetting it would lose nothing. */
+  atRest(atMs: number): boolean;
+}
+
+/** What one reservation took of one tally, and how the tally stood right after. */
+export class Share implements ClaimState {
+  readonly tally: Tally;
+  readonly amount: number;
+  /** Which part of the tally the amount went to: the bucket of a window, the period of a budget. */
+  readonly mark: number;
+  readonly used: number;
+  readonly limit: number;
+  readonly freeInMs: number;
+
+  constructor(tally: Tally, claim: Claim, mark: number, used: number, freeInMs: number) {
+    this.tally = tally;
+    this.amount = claim.amount;
+    this.mark = mark;
+    this.used = used;
+    this.limit = claim.limit;
+    this.freeInMs = freeInMs;
+  }
+}
+
+/** Stands in for a tally there was no room for, when its claim says `fail: open`: lets everything through, counts nothing. */
+export const uncounted: Tally = {
+  holds: 0,
+  take: (claim) => new Share(uncounted, claim, 0, 0, 0),
+  settle: () => undefined,
+  state: (claim) => ({ used: 0, limit: claim.limit, freeInMs: 0 }),
+  atRest: () => false,
+};

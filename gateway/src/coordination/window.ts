@@ -1,0 +1,96 @@
+import type { Claim, ClaimState } from "#ports/index.ts";
+import { Share, type Tally } from "./tally.ts";
+
+/** Parts a window is cut into. An amount is counted until its part has wholly left the window: at most 1/60 too long. */
+const parts = 60;
+/** A power of two that holds the 60 whole parts and the running one. */
+const ringSize = 64;
+const ringMask = ringSize - 1;
+
+/**
+ * Amount within any `windowMs`. The running part and the 60 before it are counted, one more than fit, so that no span
+ * of windowMs, wherever it starts, ever holds more than the limit. Time is monotonic: setting the wall clock frees nothing.
+ */
+export class Window implements Tally {
+  holds = 0;
+  readonly #partMs: number;
+  readonly #ring = new Float64Array(ringSize);
+  #newest: number;
+  /** No part before this one holds anything. */
+  #oldest: number;
+  #total = 0;
+
+  constructor(windowMs: number, atMs: number) {
+    this.#partMs = windowMs / parts;
+    this.#newest = Math.floor(atMs / this.#partMs);
+    this.#oldest = this.#newest;
+  }
+
+  take(claim: Claim, atMs: number): Share | null {
+    this.#advance(atMs);
+    if (!(this.#total + claim.amount <= claim.limit)) return null;
+    this.#add(this.#newest, claim.amount);
+    return new Share(this, claim, this.#newest, this.#total, this.#freeInMs(1, atMs));
+  }
+
+  settle(share: Share, actual: number, atMs: number): void {
+    this.#advance(atMs);
+    this.#add(share.mark, actual - share.amount);
+  }
+
+  state(claim: Claim, atMs: number): ClaimState {
+    this.#advance(atMs);
+    const missing = this.#total + claim.amount - claim.limit;
+    return { used: this.#total, limit: claim.limit, freeInMs: this.#freeInMs(missing > 0 ? missing : 1, atMs) };
+  }
+
+  /** Counts an amount of `ageMs` ago. */
+  seed(amount: number, ageMs: number, atMs: number): void {
+    this.#advance(atMs);
+    this.#add(Math.floor((atMs - ageMs) / this.#partMs), amount);
+  }
+
+  atRest(atMs: number): boolean {
+    this.#advance(atMs);
+    return this.#total === 0;
+  }
+
+  /** Does nothing for a part that has left the window already. */
+  #add(part: number, amount: number): void {
+    if (amount === 0 || part < this.#newest - parts) return;
+    const slot = part & ringMask;
+    this.#ring[slot] = (this.#ring[slot] ?? 0) + amount;
+    this.#total += amount;
+    if (part < this.#oldest) this.#oldest = part;
+  }
+
+  #advance(atMs: number): void {
+    const now = Math.floor(atMs / this.#partMs);
+    if (now <= this.#newest) return;
+    const gone = Math.min(now - parts - 1, this.#newest);
+    for (; this.#oldest <= gone && this.#total > 0; this.#oldest++) {
+      const slot = this.#oldest & ringMask;
+      this.#total -= this.#ring[slot] ?? 0;
+      this.#ring[slot] = 0;
+    }
+    if (this.#total === 0) this.#oldest = now;
+    this.#newest = now;
+  }
+
+  /** When `amount` of what is counted will have left; when everything has, if it is less than that; 0 when empty. */
+  #freeInMs(amount: number, atMs: number): number {
+    if (this.#total === 0) return 0;
+    let left = 0;
+    let last = this.#oldest;
+    for (let part = this.#oldest; part <= this.#newest && left < amount; part++) {
+      const held = this.#ring[part & ringMask] ?? 0;
+      if (held === 0) {
+        if (left === 0) this.#oldest = part + 1;
+        continue;
+      }
+      left += held;
+      last = part;
+    }
+    return Math.max(0, (last + parts + 1) * this.#partMs - atMs);
+  }
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { usdPerMillionToPico, usdPerUnitToPico } from "./money.ts";
+import { costOf, type PriceTable, pricedClasses } from "./price.ts";
+import { noUsage, type Usage } from "./usage.ts";
+
+const gpt: PriceTable = {
+  inputUncached: usdPerMillionToPico(1.25),
+  cacheRead: usdPerMillionToPico(0.125),
+  output: usdPerMillionToPico(10),
+};
+
+const inBigint = (table: PriceTable, usage: Usage): bigint => {
+  let pico = 0n;
+  for (const name of pricedClasses) pico += BigInt(usage[name]) * BigInt(table[name] ?? 0);
+  return (pico + 500n) / 1_000n;
+};
+
+describe("cost of a usage", () => {
+  test("one million input and one million output tokens cost the two quoted prices", () => {
+    expect(costOf(gpt, { ...noUsage, inputUncached: 1_000_000, output: 1_000_000 })).toBe(11_250_000_000);
+  });
+
+  test("a class without a price costs nothing", () => {
+    expect(costOf(gpt, { ...noUsage, cacheWrite5m: 1_000, audioInput: 7 })).toBe(0);
+    expect(costOf({}, { ...noUsage, output: 1_000 })).toBe(0);
+  });
+
+  test("reasoning is paid inside output, never again", () => {
+    const usage = { ...noUsage, output: 500 };
+    expect(costOf(gpt, { ...usage, reasoning: 400 })).toBe(costOf(gpt, usage));
+  });
+
+  test("half a nano-USD rounds up, less rounds down, and only the sum is rounded", () => {
+    expect(costOf({ output: 500 }, { ...noUsage, output: 1 })).toBe(1);
+    expect(costOf({ output: 499 }, { ...noUsage, output: 1 })).toBe(0);
+    expect(costOf({ output: 499, inputUncached: 1 }, { ...noUsage, output: 1, inputUncached: 1 })).toBe(1);
+  });
+
+  test("an image at 0.04 USD costs exactly that", () => {
+    expect(costOf({ images: usdPerUnitToPico(0.04) }, { ...noUsage, images: 3 })).toBe(120_000_000);
+  });
+
+  test("agrees with whole-number arithmetic for every price and count", () => {
+    const count = fc.oneof(fc.nat(10), fc.nat(5_000_000), fc.maxSafeNat());
+    const price = fc.oneof(fc.nat(1_000), fc.nat(100_000_000), fc.maxSafeNat());
+    const classes = <T>(value: fc.Arbitrary<T>) =>
+      fc.record(
+        Object.fromEntries(pricedClasses.map((name) => [name, value])) as Record<keyof PriceTable, typeof value>,
+      );
+    fc.assert(
+      fc.property(classes(price), classes(count), (table, counts) => {
+        const usage: Usage = { ...noUsage, ...counts };
+        const exact = inBigint(table, usage);
+        const held = exact > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(exact);
+        expect(costOf(table, usage)).toBe(held);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("agrees with whole-number arithmetic where a quotient of doubles would round up", () => {
+    const price = Number.MAX_SAFE_INTEGER - 5_000;
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4_000 }), (less) => {
+        const table = { output: price - less };
+        const usage = { ...noUsage, output: 1 };
+        expect(BigInt(costOf(table, usage))).toBe(inBigint(table, usage));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import { type ApiKey, type Catalog, Failure, type Principal } from "#core/index.ts";
+import type { Change, Clock, KeyStore, Vault } from "#ports/index.ts";
+import { addressAllowed } from "./address-rule.ts";
+import { readCredential, unknownKey } from "./credentials.ts";
+import { KeyCache } from "./key-cache.ts";
+
+export interface AuthenticatorOptions {
+  readonly vault: Vault;
+  readonly keyStore: KeyStore;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+}
+
+interface Standing {
+  readonly catalog: Catalog;
+  readonly principal: Principal;
+}
+
+/**
+ * Says who is calling. The secret is digested with the server's pepper and found by digest in a bounded cache or
+ * an index, so no comparison depends on how much of a guess was right. A known caller is answered synchronously.
+ */
+export class Authenticator {
+  readonly #vault: Vault;
+  readonly #catalog: () => Catalog;
+  readonly #clock: Clock;
+  readonly #cache: KeyCache;
+  readonly #standings = new WeakMap<ApiKey, Standing>();
+  #calls = 0;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#vault = options.vault;
+    this.#catalog = options.catalog;
+    this.#clock = options.clock;
+    this.#cache = new KeyCache(options.keyStore, options.clock);
+  }
+
+  /** `address` is asked only when the key is bound to addresses. Throws Failure (401, 403). */
+  authenticate(headers: Headers, address: () => string): Principal | Promise<Principal> {
+    const digest = this.#vault.digest(readCredential(headers));
+    const key = this.#cache.find(digest);
+    if (key instanceof Promise) return key.then((found) => this.#admit(found, address));
+    // One hit in 64 refreshes its place in the cache: enough to keep what is used.
+    if (key !== null && (++this.#calls & 63) === 0) this.#cache.touch(digest, key);
+    return this.#admit(key, address);
+  }
+
+  /** Takes a change notice: what it names is read again at its next use. */
+  changed(change: Change): void {
+    if (change.kind === "key") this.#cache.forget(change.digest);
+  }
+
+  #admit(key: ApiKey | null, address: () => string): Principal {
+    if (key === null) throw unknownKey();
+    if (!key.enabled) throw new Failure("disabled_api_key", "The API key is disabled.");
+    if (key.expiresAt !== null && key.expiresAt <= this.#clock.now()) {
+      throw new Failure("expired_api_key", "The API key has expired.");
+    }
+    if (key.allowedIps !== null && !addressAllowed(key.allowedIps, address())) {
+      throw new Failure("ip_not_allowed", "The API key may not be used from this address.");
+    }
+    return this.#principal(key);
+  }
+
+  /** The principal of a key under the catalog in force, made once per snapshot. */
+  #principal(key: ApiKey): Principal {
+    const catalog = this.#catalog();
+    const standing = this.#standings.get(key);
+    if (standing !== undefined && standing.catalog === catalog) return standing.principal;
+    const workspace = catalog.workspaces.get(key.workspaceId);
+    const group = catalog.groups.get(key.groupId);
+    if (workspace === undefined || group === undefined) throw unknownKey();
+    if (!workspace.enabled) throw new Failure("forbidden", "The workspace of this API key is disabled.");
+    const principal: Principal = Object.freeze({
+      key,
+      group,
+      workspace,
+      scopes: Object.freeze([workspace.scope, group.scope, key.scope]),
+    });
+    this.#standings.set(key, { catalog, principal });
+    return principal;
+  }
+}

@@ -1,0 +1,38 @@
+import { bounds, Failure } from "#core/index.ts";
+
+/**
+ * The caller's key: `Authorization: Bearer` or `x-api-key`, on every endpoint alike. Both may be sent when they
+ * agree (some clients do); two different keys are refused, since two readers could disagree on who is calling.
+ */
+export function readCredential(headers: Headers): string {
+  const authorization = headers.get("authorization");
+  const apiKey = headers.get("x-api-key");
+  const bearer = authorization === null ? null : readBearer(authorization);
+  if (bearer !== null && apiKey !== null && bearer !== apiKey) {
+    throw new Failure(
+      "conflicting_credentials",
+      "Authorization and x-api-key carry two different keys. Send one, or the same in both.",
+    );
+  }
+  const credential = bearer ?? apiKey;
+  if (credential === null || credential === "") {
+    throw new Failure(
+      "invalid_api_key",
+      "No API key was sent. Send it as `Authorization: Bearer <key>` or `x-api-key: <key>`.",
+    );
+  }
+  if (credential.length > bounds.credentialBytesMax) throw unknownKey();
+  return credential;
+}
+
+export function unknownKey(): Failure {
+  return new Failure("invalid_api_key", "The API key is not known to this gateway.");
+}
+
+function readBearer(authorization: string): string {
+  const scheme = authorization.slice(0, 7);
+  if (scheme !== "Bearer " && scheme.toLowerCase() !== "bearer ") {
+    throw new Failure("invalid_api_key", "The Authorization header must be `Bearer <key>`.");
+  }
+  return authorization.slice(7).trim();
+}

@@ -1,0 +1,112 @@
+import type { LimitScope, Principal } from "#core/index.ts";
+import type { Claim, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
+import { budgetRules } from "./budget.ts";
+import { concurrencyRules } from "./concurrency.ts";
+import type { LimitKind, LimitRule } from "./limit-rule.ts";
+import { CountedPermit, FreePermit, type Permit, type PermitOffice } from "./permit.ts";
+import { rateRules } from "./rate.ts";
+import type { Spent } from "./spent.ts";
+import type { Standing } from "./standing.ts";
+
+/** Every kind of limit there is. The first that refuses is the one the caller is told of: the longest wait first. */
+const kinds: readonly LimitKind[] = [budgetRules, rateRules, concurrencyRules];
+
+export interface AdmissionOptions {
+  readonly counter: Counter;
+  readonly clock: Clock;
+}
+
+export interface Admission {
+  /** Throws budget_exceeded or rate_limit_exceeded; then nothing was taken from any limit. A promise only when the counter is shared. */
+  admit(principal: Principal, estimate: Spent): Permit | Promise<Permit>;
+  /** How far each limit of the caller is used up, widest scope first. Takes nothing. */
+  standing(principal: Principal): Promise<readonly Standing[]>;
+  /** Reservations not yet settled or released; 0 at rest. */
+  readonly outstanding: number;
+  /** Endings of permits that had ended before; 0 unless something is wrong. */
+  readonly repeatedEndings: number;
+  /** Settlements that a shared counter did not take. Its own leases put them right. */
+  readonly unsettled: number;
+}
+
+export function createAdmission(options: AdmissionOptions): Admission {
+  return new CountedAdmission(options.counter, options.clock);
+}
+
+class CountedAdmission implements Admission, PermitOffice {
+  readonly counter: Counter;
+  readonly #clock: Clock;
+  /** By scope object: a new catalog brings new objects, so a changed limit is never served from here. */
+  readonly #rules = new WeakMap<LimitScope, readonly LimitRule[]>();
+  #repeatedEndings = 0;
+  #unsettled = 0;
+
+  constructor(counter: Counter, clock: Clock) {
+    this.counter = counter;
+    this.#clock = clock;
+  }
+
+  get outstanding(): number {
+    return this.counter.outstanding;
+  }
+
+  get repeatedEndings(): number {
+    return this.#repeatedEndings;
+  }
+
+  get unsettled(): number {
+    return this.#unsettled;
+  }
+
+  repeated(): void {
+    this.#repeatedEndings++;
+  }
+
+  /** Permits call this; the failure's own words belong to the counter that met it, which logs them. */
+  notTaken(): void {
+    this.#unsettled++;
+  }
+
+  admit(principal: Principal, estimate: Spent): Permit | Promise<Permit> {
+    const rules = this.#rulesOf(principal);
+    if (rules.length === 0) return new FreePermit(this);
+    const nowMs = this.#clock.now();
+    const claims: Claim[] = [];
+    for (const rule of rules) claims.push(rule.claim(estimate, nowMs));
+    const answer = this.counter.reserve(claims);
+    if (answer instanceof Promise) return answer.then((later) => this.#permit(rules, later, estimate, nowMs));
+    return this.#permit(rules, answer, estimate, nowMs);
+  }
+
+  async standing(principal: Principal): Promise<readonly Standing[]> {
+    const nowMs = this.#clock.now();
+    const rules = this.#rulesOf(principal);
+    const nothing: Spent = { tokens: 0, nanoUsd: 0 };
+    return Promise.all(
+      rules.map(async (rule) => rule.standing(await this.counter.peek(rule.claim(nothing, nowMs)), nowMs)),
+    );
+  }
+
+  #permit(rules: readonly LimitRule[], answer: Reserved | Refused, estimate: Spent, nowMs: number): Permit {
+    if (answer.granted) return new CountedPermit(this, rules, answer);
+    const rule = rules[answer.index];
+    if (rule === undefined) throw new RangeError("The counter refused a claim it was not given.");
+    throw rule.refusal(answer.state, estimate, nowMs);
+  }
+
+  #rulesOf(principal: Principal): readonly LimitRule[] {
+    const all: LimitRule[] = [];
+    for (const scope of principal.scopes) {
+      for (const rule of this.#scopeRules(scope)) all.push(rule);
+    }
+    return all;
+  }
+
+  #scopeRules(scope: LimitScope): readonly LimitRule[] {
+    const known = this.#rules.get(scope);
+    if (known !== undefined) return known;
+    const rules = kinds.flatMap((kind) => kind(scope));
+    this.#rules.set(scope, rules);
+    return rules;
+  }
+}

@@ -1,0 +1,95 @@
+import { type Budget, Failure, type LimitScope, type NanoUsd, nanoToUsd } from "#core/index.ts";
+import type { Claim, ClaimState } from "#ports/index.ts";
+import { claimKey } from "./claim-key.ts";
+import type { LimitKind, LimitRule } from "./limit-rule.ts";
+import { periodEnd, periodStart } from "./period.ts";
+import type { Spent } from "./spent.ts";
+import type { Standing } from "./standing.ts";
+
+/** Money per day, week, month, or in total. */
+export const budgetRules: LimitKind = (scope) => (scope.budget === null ? [] : [new BudgetRule(scope, scope.budget)]);
+
+class BudgetRule implements LimitRule {
+  readonly name = "budget";
+  readonly #scope: LimitScope;
+  readonly #budget: Budget;
+  readonly #key: string;
+  /** The running period, worked out once and kept until it is over. */
+  #startMs = 0;
+  #endMs: number | null = 0;
+
+  constructor(scope: LimitScope, budget: Budget) {
+    this.#scope = scope;
+    this.#budget = budget;
+    this.#key = claimKey.budget(scope.kind, scope.id, budget.period);
+  }
+
+  /** Never cut to what is left: a call that may cost more than that must not be made. */
+  claim(estimate: Spent, nowMs: number): Claim {
+    this.#turn(nowMs);
+    return {
+      kind: "budget",
+      key: this.#key,
+      limit: this.#budget.nanoUsd,
+      amount: Math.max(0, Math.ceil(estimate.nanoUsd)),
+      windowMs: 0,
+      periodStart: this.#startMs,
+      fail: this.#budget.fail ?? "closed",
+    };
+  }
+
+  actual(spent: Spent): number {
+    return spent.nanoUsd;
+  }
+
+  refusal(state: ClaimState, estimate: Spent, nowMs: number): Failure {
+    this.#turn(nowMs);
+    const left = Math.max(0, state.limit - state.used);
+    const what = `The budget of ${usd(state.limit)} ${inWords(this.#budget.period)} on ${this.#scope.label}`;
+    const standing =
+      left === 0 ? "is used up" : `has ${usd(left)} left and this call may cost ${usd(estimate.nanoUsd)}`;
+    const cure = this.#endMs === null ? "raise it" : `raise it or wait until ${new Date(this.#endMs).toISOString()}`;
+    return new Failure("budget_exceeded", `${what} ${standing}; ${cure}.`, {
+      details: {
+        limit: nanoToUsd(state.limit),
+        used: nanoToUsd(state.used),
+        scope: `${this.#scope.label}, ${inWords(this.#budget.period)}`,
+        resets_at: this.#resetsAt(),
+      },
+    });
+  }
+
+  standing(state: ClaimState, nowMs: number): Standing {
+    this.#turn(nowMs);
+    return {
+      name: this.name,
+      scope: this.#scope.kind,
+      scopeId: this.#scope.id,
+      label: this.#scope.label,
+      period: this.#budget.period,
+      limit: nanoToUsd(state.limit),
+      used: nanoToUsd(state.used),
+      resetsAt: this.#resetsAt(),
+    };
+  }
+
+  #resetsAt(): number | null {
+    return this.#endMs === null ? null : Math.ceil(this.#endMs / 1_000);
+  }
+
+  #turn(nowMs: number): void {
+    if (this.#endMs === null || (nowMs >= this.#startMs && nowMs < this.#endMs)) return;
+    this.#startMs = periodStart(this.#budget.period, nowMs);
+    this.#endMs = periodEnd(this.#budget.period, nowMs);
+  }
+}
+
+function inWords(period: Budget["period"]): string {
+  return period === "total" ? "in total" : `per ${period}`;
+}
+
+/** Enough digits to tell small calls apart, none that say nothing. */
+function usd(nanoUsd: NanoUsd): string {
+  const amount = nanoToUsd(nanoUsd);
+  return `${Number(amount.toPrecision(6))} USD`;
+}

@@ -1,0 +1,18 @@
+/**
+ * limits: who may call how much. `admit` reserves a share of every limit that stands on the caller's workspace, group and
+ * key, all or none, and hands out a permit; the tightest limit wins because each of them has to grant its share.
+ *
+ * A *limit* is rpm, tpm, concurrency or a budget; a *rule* is one limit on one scope; a *permit* is settled with what was
+ * used, or released when nothing was sent: exactly once, later endings are ignored and counted; a *standing* is how far
+ * one limit is used up.
+ *
+ * When the world is down: limits decide nothing themselves, each claim carries its limit's `fail` mode to the counter
+ * (rates and concurrency: open unless told otherwise; budgets: closed). After a restart, the counter is seeded from the ledger.
+ */
+export { type Admission, type AdmissionOptions, createAdmission } from "./admit.ts";
+export type { LimitName } from "./limit-rule.ts";
+export { periodEnd, periodStart } from "./period.ts";
+export type { LimitHeader, Permit, RateHeaders } from "./permit.ts";
+export { type SeedOptions, seedBudgets, seedFromLedger, seedRates } from "./seed.ts";
+export type { Spent } from "./spent.ts";
+export type { Standing } from "./standing.ts";

@@ -1,0 +1,19 @@
+import type { Failure, LimitScope } from "#core/index.ts";
+import type { Claim, ClaimState } from "#ports/index.ts";
+import type { Spent } from "./spent.ts";
+import type { Standing } from "./standing.ts";
+
+export type LimitName = "rpm" | "tpm" | "concurrency" | "budget";
+
+/** One limit on one scope: what it claims for a call, and what it says when it refuses. `nowMs` is Unix milliseconds. */
+export interface LimitRule {
+  readonly name: LimitName;
+  claim(estimate: Spent, nowMs: number): Claim;
+  /** What a finished call really took of it. */
+  actual(spent: Spent): number;
+  refusal(state: ClaimState, estimate: Spent, nowMs: number): Failure;
+  standing(state: ClaimState, nowMs: number): Standing;
+}
+
+/** One kind of limit: the rules that it makes of a scope, none when the scope does not have it. */
+export type LimitKind = (scope: LimitScope) => readonly LimitRule[];

@@ -1,0 +1,111 @@
+import type { ClaimState, Counter, Reserved } from "#ports/index.ts";
+import type { LimitRule } from "./limit-rule.ts";
+import type { Spent } from "./spent.ts";
+
+/** One limit as response headers tell it. */
+export interface LimitHeader {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Milliseconds until some of what is used is free again. */
+  readonly resetMs: number;
+}
+
+/** The tightest limits of the caller; a member is missing when nothing limits it. */
+export interface RateHeaders {
+  readonly requests?: LimitHeader;
+  readonly tokens?: LimitHeader;
+}
+
+/**
+ * A place in every limit of the caller, held until `settle` or `release`. The first of them counts; what comes after it
+ * does nothing, and answers false. With a shared counter the effect may come a moment later than the return.
+ */
+export interface Permit {
+  /** The call was sent and took this much, over all its attempts. */
+  settle(spent: Spent): boolean;
+  /** Nothing was sent: everything is given back, the request itself too. */
+  release(): boolean;
+  rateHeaders(): RateHeaders;
+}
+
+/** Where permits report to: how many endings were repeated, and what a shared counter could not be told. */
+export interface PermitOffice {
+  readonly counter: Counter;
+  repeated(): void;
+  notTaken(): void;
+}
+
+export class CountedPermit implements Permit {
+  readonly #office: PermitOffice;
+  readonly #rules: readonly LimitRule[];
+  readonly #reserved: Reserved;
+  #ended = false;
+
+  constructor(office: PermitOffice, rules: readonly LimitRule[], reserved: Reserved) {
+    this.#office = office;
+    this.#rules = rules;
+    this.#reserved = reserved;
+  }
+
+  settle(spent: Spent): boolean {
+    return this.#end(this.#rules.map((rule) => rule.actual(spent)));
+  }
+
+  release(): boolean {
+    return this.#end(this.#rules.map(() => 0));
+  }
+
+  rateHeaders(): RateHeaders {
+    const requests = this.#tightest("rpm");
+    const tokens = this.#tightest("tpm");
+    return { ...(requests === null ? {} : { requests }), ...(tokens === null ? {} : { tokens }) };
+  }
+
+  #end(actual: readonly number[]): boolean {
+    if (this.#ended) {
+      this.#office.repeated();
+      return false;
+    }
+    this.#ended = true;
+    const done = this.#office.counter.settle(this.#reserved.ticket, actual);
+    if (done instanceof Promise) done.catch(() => this.#office.notTaken());
+    return true;
+  }
+
+  #tightest(name: "rpm" | "tpm"): LimitHeader | null {
+    let tightest: ClaimState | null = null;
+    for (let index = 0; index < this.#rules.length; index++) {
+      const state = this.#reserved.states[index];
+      if (this.#rules[index]?.name !== name || state === undefined) continue;
+      if (tightest === null || state.limit - state.used < tightest.limit - tightest.used) tightest = state;
+    }
+    if (tightest === null) return null;
+    const { limit, used, freeInMs } = tightest;
+    return { limit, remaining: Math.max(0, limit - used), resetMs: Math.ceil(freeInMs) };
+  }
+}
+
+/** For a caller whom nothing limits: nothing was counted, so nothing is given back. It still ends only once. */
+export class FreePermit implements Permit {
+  readonly #office: PermitOffice;
+  #ended = false;
+
+  constructor(office: PermitOffice) {
+    this.#office = office;
+  }
+
+  settle(): boolean {
+    if (this.#ended) this.#office.repeated();
+    const first = !this.#ended;
+    this.#ended = true;
+    return first;
+  }
+
+  release(): boolean {
+    return this.settle();
+  }
+
+  rateHeaders(): RateHeaders {
+    return {};
+  }
+}

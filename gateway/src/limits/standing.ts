@@ -1,0 +1,16 @@
+import type { BudgetPeriod, ScopeKind } from "#core/index.ts";
+import type { LimitName } from "./limit-rule.ts";
+
+/** How far one limit is used up. Budgets are in USD, the others are counts. */
+export interface Standing {
+  readonly name: LimitName;
+  readonly scope: ScopeKind;
+  readonly scopeId: string;
+  readonly label: string;
+  /** null for what is not a budget. */
+  readonly period: BudgetPeriod | null;
+  readonly limit: number;
+  readonly used: number;
+  /** Unix seconds at which some of it (a budget: all of it) is free again; null when that is not known or never. */
+  readonly resetsAt: number | null;
+}

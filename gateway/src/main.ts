@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import type { ConfigWatch, Environment, Variables } from "#config/index.ts";
+import { isLoopbackHost } from "#config/index.ts";
+import { hashPassword } from "#storage/index.ts";
+import { banner } from "./main/banner.ts";
+import { applyConfigFile, watchConfig } from "./main/config-source.ts";
+import { openControl } from "./main/control.ts";
+import { firstStart } from "./main/first-start.ts";
+import { openHouse } from "./main/house.ts";
+
+export { applyConfigFile } from "./main/config-source.ts";
+export { type Control, openControl } from "./main/control.ts";
+
+export interface ServeOptions {
+  readonly variables: Variables;
+  readonly version: string;
+  /** Shows the banner to a person. */
+  readonly print: (text: string) => void;
+}
+
+/** A reason not to start that the operator can mend; shown as one line. */
+export class CannotStart extends Error {
+  override readonly name = "CannotStart";
+}
+
+/** Runs the gateway until SIGTERM or SIGINT. Resolves when everything is flushed and closed. */
+export async function serve(environment: Environment, options: ServeOptions): Promise<void> {
+  const control = await openControl(environment);
+  let watch: ConfigWatch | null = null;
+  try {
+    await firstAdministrator(environment, control.controlStore);
+    if (!isLoopbackHost(environment.host) && !(await control.controlStore.administratorExists())) {
+      throw new CannotStart(
+        `SLUICE_HOST is ${environment.host}, which others can reach, but there is no administrator yet. ` +
+          "Start on 127.0.0.1 and use the set-up link, or set SLUICE_ADMIN_EMAIL and SLUICE_ADMIN_PASSWORD.",
+      );
+    }
+    if (environment.configFile !== null) {
+      await applyConfigFile(environment.configFile, options.variables, control.controlStore);
+    }
+    const first = await firstStart(environment, control.controlStore, randomBytes);
+    const ended = Promise.withResolvers<void>();
+    const house = await openHouse({
+      environment,
+      control,
+      version: options.version,
+      randomToken: () => randomBytes(32).toString("base64url"),
+      onFatal: (error) => ended.reject(error),
+    });
+    if (environment.configFile !== null) {
+      watch = watchConfig(environment.configFile, {
+        environment,
+        variables: options.variables,
+        controlStore: control.controlStore,
+        observer: house.observer,
+        clock: control.clock,
+        applied: () => house.catalog.refresh(),
+      });
+    }
+    const shown = environment.host === "127.0.0.1" || environment.host === "::1" ? "localhost" : environment.host;
+    options.print(
+      banner({
+        url: environment.publicUrl ?? `http://${shown}:${house.server.port}`,
+        version: options.version,
+        setupToken: house.setup.token(),
+        keySecret: first.keySecret,
+        found: first.found,
+        catalog: house.catalog.current,
+        dataDir: environment.dataDir,
+        configFile: environment.configFile,
+        recovered: house.recovered,
+      }),
+    );
+    const stop = (): void => ended.resolve();
+    process.once("SIGTERM", stop);
+    process.once("SIGINT", stop);
+    process.on("SIGHUP", () => void watch?.trigger());
+    try {
+      await ended.promise;
+    } finally {
+      await watch?.close();
+      await house.close();
+    }
+  } catch (thrown) {
+    await control.close();
+    throw thrown;
+  }
+}
+
+async function firstAdministrator(
+  environment: Environment,
+  store: Awaited<ReturnType<typeof openControl>>["controlStore"],
+): Promise<void> {
+  if (environment.administrator === null || (await store.administratorExists())) return;
+  const { email, password } = environment.administrator;
+  await store.createFirstAdministrator(email, await hashPassword(password.reveal()));
+}

@@ -1,0 +1,46 @@
+import type { Variables } from "#config/index.ts";
+import { ConfigInvalid, type ConfigWatch, type Environment, loadConfigFile, watchConfigFile } from "#config/index.ts";
+import type { Clock, ControlStore, Observer } from "#ports/index.ts";
+import { ConfigConflict } from "#storage/index.ts";
+
+export interface ConfigSourceOptions {
+  readonly environment: Environment;
+  readonly variables: Variables;
+  readonly controlStore: ControlStore;
+  readonly observer: Observer;
+  readonly clock: Clock;
+  readonly applied: () => Promise<void>;
+}
+
+/** Applies the config file once. Throws ConfigInvalid or ConfigConflict; then nothing was changed. */
+export async function applyConfigFile(
+  file: string,
+  variables: Variables,
+  store: ControlStore,
+): Promise<readonly string[]> {
+  const loaded = await loadConfigFile(file, variables);
+  return store.apply(loaded.config, `file ${file}`);
+}
+
+/** Re-applies the config file when it changes and at SIGHUP. An invalid file changes nothing and says why. */
+export function watchConfig(file: string, options: ConfigSourceOptions): ConfigWatch {
+  const { observer } = options;
+  const reload = async (): Promise<void> => {
+    try {
+      const report = await applyConfigFile(file, options.variables, options.controlStore);
+      if (report.length === 0) {
+        observer.configReload("unchanged", file);
+        return;
+      }
+      await options.applied();
+      observer.configReload("applied", report.join("; "));
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict)) throw thrown;
+      observer.configReload("refused", thrown.message);
+    }
+  };
+  return watchConfigFile(file, reload, {
+    clock: options.clock,
+    onError: (thrown) => observer.log("error", "The config file could not be applied.", { error: thrown }),
+  });
+}

@@ -1,0 +1,245 @@
+import { bounds } from "#core/index.ts";
+
+/** Where a value stands in the bytes: start inclusive, end exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The bytes are not one JSON object. `offset` is where that became certain. */
+export class JsonInvalid extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(`${message} at byte ${offset}`);
+    this.offset = offset;
+  }
+}
+
+/**
+ * Finds the values of `wanted` top-level members of the JSON object in `bytes` without building it, and checks
+ * the grammar of the whole (RFC 8259) on the way. Linear in time, bounded in depth. A wanted member that stands
+ * twice is refused: two readers could disagree on which one counts.
+ */
+export function scanObject(bytes: Uint8Array, wanted: ReadonlySet<string>): Map<string, Span> {
+  const found = new Map<string, Span>();
+  let at = skipSpace(bytes, 0);
+  if (bytes[at] !== OPEN_OBJECT) throw new JsonInvalid("expected a JSON object", at);
+  at = skipSpace(bytes, at + 1);
+  if (bytes[at] === CLOSE_OBJECT) {
+    at++;
+  } else {
+    for (;;) {
+      if (bytes[at] !== QUOTE) throw new JsonInvalid("expected a member name", at);
+      const nameStart = at;
+      at = skipString(bytes, at + 1);
+      const name = memberName(bytes, nameStart, at);
+      at = skipSpace(bytes, at);
+      if (bytes[at] !== COLON) throw new JsonInvalid("expected a colon", at);
+      const start = skipSpace(bytes, at + 1);
+      const end = skipValue(bytes, start);
+      if (wanted.has(name)) {
+        if (found.has(name)) throw new JsonInvalid(`the member "${name}" stands twice`, nameStart);
+        found.set(name, { start, end });
+      }
+      at = skipSpace(bytes, end);
+      const next = bytes[at];
+      if (next === CLOSE_OBJECT) {
+        at++;
+        break;
+      }
+      if (next !== COMMA) throw new JsonInvalid("expected a comma or the end of the object", at);
+      at = skipSpace(bytes, at + 1);
+    }
+  }
+  at = skipSpace(bytes, at);
+  if (at < bytes.length) throw new JsonInvalid("unexpected text after the object", at);
+  return found;
+}
+
+/** Parses the value at `span`. The scan has checked it already, so this throws only on a wrong span. */
+export function readSpan(bytes: Uint8Array, span: Span): unknown {
+  return JSON.parse(decode(bytes, span.start, span.end));
+}
+
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+const decoder = new TextDecoder();
+
+function decode(bytes: Uint8Array, start: number, end: number): string {
+  return decoder.decode(bytes.subarray(start, end));
+}
+
+/** The name between `start` (its opening quote) and `end`; short plain ASCII ones without the decoder. */
+function memberName(bytes: Uint8Array, start: number, end: number): string {
+  if (end - start > 40) return String(JSON.parse(decode(bytes, start, end)));
+  let name = "";
+  for (let at = start + 1; at < end - 1; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === BACKSLASH || byte > 0x7e) return String(JSON.parse(decode(bytes, start, end)));
+    name += String.fromCharCode(byte);
+  }
+  return name;
+}
+
+function skipSpace(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (;;) {
+    const byte = bytes[at];
+    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) at++;
+    else return at;
+  }
+}
+
+/** From behind the opening quote to behind the closing one. */
+function skipString(bytes: Uint8Array, from: number): number {
+  const length = bytes.length;
+  let at = from;
+  while (at < length) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at = skipEscape(bytes, at + 1);
+    else if (byte < 0x20) throw new JsonInvalid("control character in a string", at);
+    else at++;
+  }
+  throw new JsonInvalid("unterminated string", at);
+}
+
+function skipEscape(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  switch (byte) {
+    case 0x22: // "
+    case 0x5c: // \
+    case 0x2f: // /
+    case 0x62: // b
+    case 0x66: // f
+    case 0x6e: // n
+    case 0x72: // r
+    case 0x74: // t
+      return at + 1;
+    case 0x75: // u
+      for (let digit = 1; digit <= 4; digit++) {
+        if (!isHex(bytes[at + digit])) throw new JsonInvalid("bad \\u escape", at);
+      }
+      return at + 5;
+    default:
+      throw new JsonInvalid("bad escape", at);
+  }
+}
+
+function isHex(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
+}
+
+function skipValue(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  if (byte === QUOTE) return skipString(bytes, at + 1);
+  if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return skipContainer(bytes, at);
+  return skipScalar(bytes, at);
+}
+
+function skipScalar(bytes: Uint8Array, at: number): number {
+  switch (bytes[at]) {
+    case 0x74:
+      return skipWord(bytes, at, "true");
+    case 0x66:
+      return skipWord(bytes, at, "false");
+    case 0x6e:
+      return skipWord(bytes, at, "null");
+    default:
+      return skipNumber(bytes, at);
+  }
+}
+
+function skipWord(bytes: Uint8Array, at: number, word: string): number {
+  for (let index = 0; index < word.length; index++) {
+    if (bytes[at + index] !== word.charCodeAt(index)) throw new JsonInvalid(`expected ${word}`, at);
+  }
+  return at + word.length;
+}
+
+function skipNumber(bytes: Uint8Array, from: number): number {
+  let at = from;
+  if (bytes[at] === MINUS) at++;
+  if (bytes[at] === ZERO) at++;
+  else at = skipDigits(bytes, at);
+  if (bytes[at] === 0x2e) at = skipDigits(bytes, at + 1);
+  if (bytes[at] === 0x65 || bytes[at] === 0x45) {
+    at++;
+    if (bytes[at] === 0x2b || bytes[at] === MINUS) at++;
+    at = skipDigits(bytes, at);
+  }
+  return at;
+}
+
+function skipDigits(bytes: Uint8Array, from: number): number {
+  if (!isDigit(bytes[from])) throw new JsonInvalid("expected a value", from);
+  let at = from + 1;
+  while (isDigit(bytes[at])) at++;
+  return at;
+}
+
+/** Walks a nested object or array with a stack of its own, so that depth costs no call stack. */
+function skipContainer(bytes: Uint8Array, from: number): number {
+  const closers = new Uint8Array(bounds.jsonDepthMax);
+  let depth = 0;
+  let at = from;
+  for (;;) {
+    // Here a value begins at `at`.
+    const byte = bytes[at];
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      if (depth === bounds.jsonDepthMax) throw new JsonInvalid("nested too deeply", at);
+      const closer = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
+      closers[depth++] = closer;
+      at = skipSpace(bytes, at + 1);
+      if (bytes[at] !== closer) {
+        if (closer === CLOSE_OBJECT) at = skipName(bytes, at);
+        continue;
+      }
+      at++;
+      depth--;
+    } else if (byte === QUOTE) {
+      at = skipString(bytes, at + 1);
+    } else {
+      at = skipScalar(bytes, at);
+    }
+    // Here a value has ended: close what closes, or go to the next value.
+    for (;;) {
+      if (depth === 0) return at;
+      at = skipSpace(bytes, at);
+      const closer = closers[depth - 1];
+      if (bytes[at] === closer) {
+        depth--;
+        at++;
+        continue;
+      }
+      if (bytes[at] !== COMMA) throw new JsonInvalid("expected a comma or a closing bracket", at);
+      at = skipSpace(bytes, at + 1);
+      if (closer === CLOSE_OBJECT) at = skipName(bytes, at);
+      break;
+    }
+  }
+}
+
+/** From a member's name to the start of its value. */
+function skipName(bytes: Uint8Array, from: number): number {
+  if (bytes[from] !== QUOTE) throw new JsonInvalid("expected a member name", from);
+  const at = skipSpace(bytes, skipString(bytes, from + 1));
+  if (bytes[at] !== COLON) throw new JsonInvalid("expected a colon", at);
+  return skipSpace(bytes, at + 1);
+}

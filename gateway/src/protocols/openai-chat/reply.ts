@@ -1,0 +1,37 @@
+import { Failure } from "#core/index.ts";
+import type { ReplyFacts } from "../dialect.ts";
+import { readSpan, scanObject } from "../json-scan.ts";
+import { readChatUsage } from "./usage.ts";
+
+const wanted: ReadonlySet<string> = new Set(["usage", "error", "choices"]);
+
+/** Reads a whole chat completion: that it is one, and what it used. The bytes themselves go on unchanged. */
+export function readChatReply(body: Uint8Array): ReplyFacts {
+  try {
+    const members = scanObject(body, wanted);
+    const usage = members.get("usage");
+    const error = members.get("error");
+    const choices = members.get("choices");
+    const errorValue = error === undefined ? null : readSpan(body, error);
+    return {
+      usage: usage === undefined ? null : readChatUsage(readSpan(body, usage)),
+      errorMessage: errorValue !== null && choices === undefined ? errorText(errorValue) : null,
+      outputEstimate: choices === undefined ? 0 : Math.ceil((choices.end - choices.start) / 4),
+    };
+  } catch (thrown) {
+    throw new Failure("upstream_error", "The upstream's answer is not valid JSON.", {
+      retry: "other",
+      unwell: true,
+      cause: thrown,
+    });
+  }
+}
+
+/** The message inside OpenAI's error member, which some vendors send as a plain string. */
+export function errorText(error: unknown): string {
+  if (typeof error === "string") return error;
+  if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
+    return error.message;
+  }
+  return "unknown error";
+}

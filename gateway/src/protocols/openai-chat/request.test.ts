@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { Failure } from "#core/index.ts";
+import { patchChatRequest, readChatRequest } from "./request.ts";
+
+const encoder = new TextEncoder();
+const bytes = (value: unknown): Uint8Array => encoder.encode(typeof value === "string" ? value : JSON.stringify(value));
+const messages = [{ role: "user", content: "hi" }];
+
+function patched(body: unknown, upstreamModel: string): unknown {
+  const raw = bytes(body);
+  return JSON.parse(new TextDecoder().decode(patchChatRequest(raw, readChatRequest(raw), upstreamModel)));
+}
+
+function refusal(body: unknown): { code: string; param: string | null } {
+  try {
+    readChatRequest(bytes(body));
+  } catch (thrown) {
+    if (thrown instanceof Failure) return { code: thrown.code, param: thrown.param };
+    throw thrown;
+  }
+  throw new Error("was accepted");
+}
+
+describe("a chat request on its way upstream", () => {
+  test("only the model changes: every other member, known or not, keeps its value and its place", () => {
+    const extra = fc.dictionary(
+      fc.string().filter((key) => !["model", "messages", "stream", "stream_options", "__proto__"].includes(key)),
+      fc.jsonValue({ maxDepth: 4 }),
+    );
+    fc.assert(
+      fc.property(extra, fc.string({ minLength: 1 }), fc.constantFrom(0, 2), (more, name, indent) => {
+        const body = JSON.stringify({ ...more, model: "public", messages }, null, indent);
+        expect(patched(body, name)).toEqual({ ...(JSON.parse(body) as object), model: name });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("a body that needs no change is not copied", () => {
+    const raw = bytes({ model: "same", messages });
+    expect(patchChatRequest(raw, readChatRequest(raw), "same")).toBe(raw);
+  });
+
+  test.each([
+    [undefined, { include_usage: true }],
+    [null, { include_usage: true }],
+    [{}, { include_usage: true }],
+    [{ include_usage: false }, { include_usage: true }],
+    [{ include_obfuscation: false }, { include_usage: true, include_obfuscation: false }],
+    [
+      { include_usage: null, x: 1 },
+      { include_usage: true, x: 1 },
+    ],
+  ])("a stream with options %p is asked for usage", (options, expected) => {
+    const body = { model: "m", stream: true, messages, ...(options === undefined ? {} : { stream_options: options }) };
+    expect(patched(body, "m")).toEqual({ ...body, stream_options: expected });
+  });
+
+  test("nothing is asked for where the caller asked itself, or does not stream", () => {
+    const asked = { model: "m", stream: true, stream_options: { include_usage: true }, messages };
+    expect(patched(asked, "m")).toEqual(asked);
+    expect(readChatRequest(bytes(asked)).wantsUsage).toBe(true);
+    expect(patched({ model: "m", messages }, "m")).toEqual({ model: "m", messages });
+  });
+
+  test("the cap on output is the caller's own, times the answers it wants", () => {
+    expect(readChatRequest(bytes({ model: "m", messages, max_tokens: 7 })).outputTokensMax).toBe(7);
+    expect(
+      readChatRequest(bytes({ model: "m", messages, max_tokens: 7, max_completion_tokens: 9, n: 2 })).outputTokensMax,
+    ).toBe(18);
+    expect(readChatRequest(bytes({ model: "m", messages })).outputTokensMax).toBeNull();
+  });
+});
+
+describe("a bad chat request", () => {
+  test.each([
+    ["", "invalid_json", null],
+    ["[]", "invalid_json", null],
+    ['{"model":"m"', "invalid_json", null],
+    ['{"model":"a","model":"b","messages":[1]}', "invalid_json", null],
+    [{ messages }, "missing_required_parameter", "model"],
+    [{ model: "", messages }, "missing_required_parameter", "model"],
+    [{ model: 5, messages }, "invalid_request", "model"],
+    [{ model: "x".repeat(300), messages }, "invalid_request", "model"],
+    [{ model: "m" }, "missing_required_parameter", "messages"],
+    [{ model: "m", messages: "hi" }, "invalid_request", "messages"],
+    [{ model: "m", messages: [] }, "invalid_request", "messages"],
+    [{ model: "m", messages, stream: "yes" }, "invalid_request", "stream"],
+  ])("%j is refused as %s, naming %s", (body, code, param) => {
+    expect(refusal(body)).toEqual({ code, param });
+  });
+});

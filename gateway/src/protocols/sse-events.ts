@@ -1,0 +1,90 @@
+import { bounds, Failure } from "#core/index.ts";
+import { concat } from "./bytes.ts";
+
+const LF = 0x0a;
+const CR = 0x0d;
+const emptyBytes = new Uint8Array(0);
+
+/**
+ * Cuts a stream of bytes into whole server-sent events without decoding them. Lines may end in LF, CRLF or CR
+ * (HTML standard, 9.2.5), also mixed, also when a chunk ends between CR and LF. An event that outgrows
+ * bounds.eventBytesMax is a Failure, so that nothing is held without a bound.
+ */
+export class SseEvents {
+  #held: Uint8Array = emptyBytes;
+
+  /** The bytes that `cut` left behind: the beginning of an event, or nothing. */
+  get held(): Uint8Array {
+    return this.#held;
+  }
+
+  /** Adds a chunk; calls `visit` with each whole event, its blank line included; returns the joined bytes. */
+  push(chunk: Uint8Array, visit: (bytes: Uint8Array, start: number, end: number) => void): Uint8Array {
+    const bytes = concat(this.#held, chunk);
+    let from = this.#held.length > 3 ? this.#held.length - 3 : 0;
+    let start = 0;
+    for (;;) {
+      const end = eventEnd(bytes, Math.max(from, start), start);
+      if (end === -1) break;
+      visit(bytes, start, end);
+      start = end;
+      from = end;
+    }
+    this.#held = start === bytes.length ? emptyBytes : bytes.subarray(start);
+    if (this.#held.length > bounds.eventBytesMax) {
+      throw new Failure("upstream_error", `The upstream sent an event of more than ${bounds.eventBytesMax} bytes.`, {
+        retry: "other",
+        unwell: true,
+      });
+    }
+    return start === bytes.length ? bytes : bytes.subarray(0, start);
+  }
+}
+
+/** Index behind the next blank line at or after `from`, or -1. A CR at the very end may still become a CRLF. */
+function eventEnd(bytes: Uint8Array, from: number, start: number): number {
+  let at = from;
+  for (;;) {
+    at = nextLineEnd(bytes, at);
+    if (at === -1) return -1;
+    const afterFirst = lineEndLength(bytes, at);
+    if (afterFirst === 0) return -1;
+    const second = at + afterFirst;
+    // A blank line at the very start of an event is a separator of its own.
+    if (at === start) return second;
+    const afterSecond = second < bytes.length ? lineEndLength(bytes, second) : 0;
+    if (second < bytes.length && afterSecond > 0) return second + afterSecond;
+    if (second >= bytes.length || bytes[second] === CR) return -1;
+    at = second;
+  }
+}
+
+function nextLineEnd(bytes: Uint8Array, from: number): number {
+  const lf = bytes.indexOf(LF, from);
+  // Almost every stream uses LF alone; a CR is looked for only before the next LF.
+  const limit = lf === -1 ? bytes.length : lf;
+  for (let at = from; at < limit; at++) if (bytes[at] === CR) return at;
+  return lf;
+}
+
+/** 0: no line end here, or a CR whose LF may still come. */
+function lineEndLength(bytes: Uint8Array, at: number): number {
+  if (bytes[at] === LF) return 1;
+  if (bytes[at] !== CR) return 0;
+  if (at + 1 === bytes.length) return 0;
+  return bytes[at + 1] === LF ? 2 : 1;
+}
+
+/** The payload of an event's data lines, joined by LF; empty for a comment. */
+export function eventData(bytes: Uint8Array, start: number, end: number): string {
+  const text = decoder.decode(bytes.subarray(start, end));
+  let data: string | null = null;
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (!line.startsWith("data:")) continue;
+    const value = line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5);
+    data = data === null ? value : `${data}\n${value}`;
+  }
+  return data ?? "";
+}
+
+const decoder = new TextDecoder();

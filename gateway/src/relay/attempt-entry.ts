@@ -1,0 +1,167 @@
+import {
+  asFailure,
+  type Failure,
+  type NanoUsd,
+  noUsage,
+  type Outcome,
+  tokensOf,
+  type Usage,
+  type UsageSource,
+} from "#core/index.ts";
+import type { AttemptRecord } from "#ledger/index.ts";
+import type { RequestFacts, StreamTap, UsageReading } from "#protocols/index.ts";
+import type { Lane } from "#providers/index.ts";
+import type { Pick } from "#routing/index.ts";
+import type { Call } from "./call.ts";
+import type { CallTally } from "./call-tally.ts";
+import type { RelayHouse } from "./house.ts";
+
+/**
+ * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The
+ * settlement reaches ledger, breaker, tally and observer from here and nowhere else.
+ */
+export class AttemptEntry {
+  readonly attemptId: string;
+  readonly #house: RelayHouse;
+  readonly #call: Call;
+  readonly #pick: Pick;
+  readonly #tally: CallTally;
+  readonly #record: AttemptRecord;
+  readonly #startMs: number;
+  #sentMs = 0;
+  #awayMs = 0;
+  #firstByteMs: number | null = null;
+  #firstTokenMs: number | null = null;
+  #overheadMs: number | null = null;
+  #settled = false;
+
+  /** Throws ledger_unavailable when the intent cannot be written: nothing may be sent then. */
+  constructor(house: RelayHouse, call: Call, pick: Pick, lane: Lane, tally: CallTally) {
+    this.#house = house;
+    this.#call = call;
+    this.#pick = pick;
+    this.#tally = tally;
+    this.#startMs = tally.attempts === 1 ? call.startedMs : house.clock.monotonic();
+    this.#record = house.recorder.begin(
+      {
+        ...callFields(call),
+        model: pick.model.name,
+        provider: pick.deployment.provider.id,
+        deployment: pick.deployment.id,
+        upstreamModel: pick.deployment.upstreamModel,
+        upstreamDialect: lane.dialect,
+        retryIndex: tally.attempts - 1,
+        priceVersion: pick.model.price?.id ?? null,
+        reservedNanoUsd: house.forecast.cost(call.facts, pick.model),
+      },
+      pick.model.price,
+    );
+    this.attemptId = this.#record.attemptId;
+  }
+
+  sending(): void {
+    this.#sentMs = this.#house.clock.monotonic();
+    this.#tally.sent();
+  }
+
+  /** The first whole event, or the whole reply, is here: from now on the caller is being answered. */
+  firstByte(): void {
+    const now = this.#house.clock.monotonic();
+    this.#firstByteMs = now - this.#startMs;
+    this.#awayMs = now - this.#sentMs;
+    this.#tally.awayMs += this.#awayMs;
+    this.#overheadMs = Math.max(0, now - this.#call.startedMs - this.#call.bodyWaitMs - this.#tally.awayMs);
+  }
+
+  get overheadMs(): number {
+    return this.#overheadMs ?? 0;
+  }
+
+  progress(tap: StreamTap): void {
+    if (this.#firstTokenMs === null && tap.contentSeen) {
+      this.#firstTokenMs = this.#house.clock.monotonic() - this.#startMs;
+    }
+    this.#record.progress(tap.events, () => {
+      const { usage, source } = measured(tap.usage, tap.outputEstimate, this.#call.facts);
+      return { usage, usageSource: source, firstByteMs: this.#firstByteMs, firstTokenMs: this.#firstTokenMs };
+    });
+  }
+
+  succeed(status: number, reading: UsageReading | null, outputEstimate: number): void {
+    const { usage, source } = measured(reading, outputEstimate, this.#call.facts);
+    this.#settle("succeeded", status, null, usage, source, reading?.raw ?? null);
+    this.#house.forecast.learn(this.#pick.model.name, usage.output);
+  }
+
+  /** Before an answer began. What the upstream charges for a failed attempt is normally nothing. */
+  fail(failure: Failure): void {
+    const outcome = failure.code === "client_closed" ? "cancelled" : "failed";
+    if (this.#firstByteMs === null && this.#sentMs !== 0)
+      this.#tally.awayMs += this.#house.clock.monotonic() - this.#sentMs;
+    this.#settle(outcome, failure.upstream?.status ?? failure.status, failure, noUsage, "none", null);
+  }
+
+  /** After an answer began: what was seen is paid for. */
+  breakOff(outcome: Outcome, failure: Failure, tap: StreamTap): void {
+    const { usage, source } = measured(tap.usage, tap.outputEstimate, this.#call.facts);
+    this.#settle(outcome, failure.status, failure, usage, source, tap.usage?.raw ?? null);
+  }
+
+  #settle(
+    outcome: Outcome,
+    httpStatus: number,
+    failure: Failure | null,
+    usage: Usage,
+    usageSource: UsageSource,
+    rawUsage: string | null,
+  ): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const now = this.#house.clock.monotonic();
+    const totalMs = now - this.#startMs;
+    const entry = this.#record.settle({
+      outcome,
+      httpStatus,
+      errorCode: failure?.code ?? null,
+      usage,
+      usageSource,
+      rawUsage,
+      totalMs,
+      firstByteMs: this.#firstByteMs,
+      firstTokenMs: this.#firstTokenMs,
+      upstreamMs: this.#sentMs === 0 ? null : now - this.#sentMs,
+      overheadMs: this.#overheadMs,
+    });
+    this.#tally.add(tokensOf(usage), entry.costNanoUsd satisfies NanoUsd);
+    const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
+    this.#pick.end(ended, totalMs);
+  }
+}
+
+/** What every entry of a call says alike. */
+export function callFields(call: Call) {
+  return {
+    requestId: call.requestId,
+    workspaceId: call.principal.workspace.id,
+    groupId: call.principal.group.id,
+    keyId: call.principal.key.id,
+    requestedModel: call.facts.model,
+    endpoint: call.endpoint,
+    callerDialect: call.dialect.id,
+    stream: call.facts.stream,
+    inputEstimate: call.facts.inputEstimate,
+    userAgent: call.userAgent,
+    tags: call.tags,
+  } as const;
+}
+
+/** The upstream's own numbers, else a guess from what was seen, marked so; nothing seen is nothing used. */
+function measured(
+  reading: UsageReading | null,
+  outputEstimate: number,
+  facts: RequestFacts,
+): { usage: Usage; source: UsageSource } {
+  if (reading !== null) return { usage: reading.usage, source: "upstream" };
+  if (outputEstimate === 0) return { usage: noUsage, source: "none" };
+  return { usage: { ...noUsage, inputUncached: facts.inputEstimate, output: outputEstimate }, source: "estimated" };
+}

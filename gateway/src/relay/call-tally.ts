@@ -1,0 +1,32 @@
+import type { NanoUsd } from "#core/index.ts";
+import type { Permit } from "#limits/index.ts";
+
+/** What one call has come to over all its attempts, and the one place where its permit ends. */
+export class CallTally {
+  attempts = 0;
+  /** Milliseconds spent waiting for upstreams and between attempts; the rest of the time is ours. */
+  awayMs = 0;
+  readonly permit: Permit;
+  #tokens = 0;
+  #nanoUsd: NanoUsd = 0;
+  #sent = false;
+
+  constructor(permit: Permit) {
+    this.permit = permit;
+  }
+
+  add(tokens: number, nanoUsd: NanoUsd): void {
+    this.#tokens += tokens;
+    this.#nanoUsd += nanoUsd;
+  }
+
+  sent(): void {
+    this.#sent = true;
+  }
+
+  /** Ends the permit: with what was used, or as if nothing had been when nothing was sent. */
+  end(): void {
+    if (this.#sent) this.permit.settle({ tokens: this.#tokens, nanoUsd: this.#nanoUsd });
+    else this.permit.release();
+  }
+}

@@ -1,0 +1,39 @@
+import type { EndpointId, Failure, Model, Principal } from "#core/index.ts";
+import type { Dialect, RequestFacts } from "#protocols/index.ts";
+
+/** One model call as the face hands it over: authenticated, read, and allowed to use `models`. */
+export interface Call {
+  readonly requestId: string;
+  readonly principal: Principal;
+  readonly endpoint: EndpointId;
+  readonly dialect: Dialect;
+  readonly facts: RequestFacts;
+  readonly body: Uint8Array;
+  /** The caller's headers, of which the safe ones go on. */
+  readonly headers: Headers;
+  /** The model asked for, then its fallbacks that the caller may use. */
+  readonly models: readonly Model[];
+  /** Ends when the caller goes away before an answer has begun. */
+  readonly signal: AbortSignal;
+  /** Monotonic milliseconds at which the call arrived. */
+  readonly startedMs: number;
+  /** Milliseconds of that spent waiting for the caller's own body. */
+  readonly bodyWaitMs: number;
+  readonly userAgent: string;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** An answer that has begun: the bytes, or a stream of them that settles itself however it ends. */
+export interface Delivery {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array | ReadableStream<Uint8Array>;
+}
+
+/** The call ended without an answer. `headers` say which limits it met and how many attempts were made. */
+export interface Refusal {
+  readonly failure: Failure;
+  readonly headers: Record<string, string>;
+}
+
+export type CallResult = Delivery | Refusal;

@@ -1,0 +1,8 @@
+/**
+ * relay: the walk of one call. A plan is made, a permit taken, the attempt written ahead and sent; a failure before
+ * the first event goes to the next deployment, after it the caller is told in its own dialect. Every attempt is
+ * settled exactly once, before its last bytes leave. When the journal cannot be written nothing is sent.
+ */
+export type { Call, CallResult, Delivery, Refusal } from "./call.ts";
+export type { RelayOptions } from "./house.ts";
+export { Relay } from "./relay.ts";

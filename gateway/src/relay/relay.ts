@@ -1,0 +1,108 @@
+import { asFailure, Failure, failureTable } from "#core/index.ts";
+import { refusalHeaders } from "./answer-headers.ts";
+import { openAttempt } from "./attempt.ts";
+import { callFields } from "./attempt-entry.ts";
+import type { Call, CallResult, Refusal } from "./call.ts";
+import { CallTally } from "./call-tally.ts";
+import { UsageForecast } from "./estimate.ts";
+import type { RelayHouse, RelayOptions } from "./house.ts";
+import { LiveStreams } from "./live-streams.ts";
+
+/** The walk of one call: plan, admit, try until an answer has begun, settle. */
+export class Relay {
+  readonly #house: RelayHouse;
+
+  constructor(options: RelayOptions) {
+    this.#house = { ...options, forecast: new UsageForecast(), live: new LiveStreams() };
+  }
+
+  get liveStreams(): number {
+    return this.#house.live.size;
+  }
+
+  /** Ends what is still streaming, each with an error in its caller's dialect. */
+  abortStreams(failure: Failure): void {
+    this.#house.live.abortAll(failure);
+  }
+
+  async run(call: Call): Promise<CallResult> {
+    const { router, admission, forecast } = this.#house;
+    const model = call.models[0];
+    if (model === undefined) return this.refuse(call, new Failure("model_not_found", "The model does not exist."));
+    let tally: CallTally;
+    let plan: ReturnType<typeof router.plan>;
+    try {
+      plan = router.plan(call.models);
+      const admitted = admission.admit(call.principal, {
+        tokens: forecast.tokens(call.facts, model),
+        nanoUsd: forecast.cost(call.facts, model),
+      });
+      tally = new CallTally(admitted instanceof Promise ? await admitted : admitted);
+    } catch (thrown) {
+      return this.refuse(call, asFailure(thrown));
+    }
+    let failure: Failure | null = null;
+    for (;;) {
+      const pick = plan.next(failure);
+      if (pick === null) break;
+      try {
+        if (pick.waitMs > 0) await this.#wait(pick.waitMs, tally, call.signal);
+      } catch (thrown) {
+        failure = asFailure(thrown);
+        pick.end("cancelled", 0);
+        break;
+      }
+      try {
+        return await openAttempt(this.#house, call, pick, tally);
+      } catch (thrown) {
+        failure = asFailure(thrown);
+        if (failure.code === "internal_error") this.#report(call, failure);
+      }
+    }
+    tally.end();
+    return this.#ended(
+      call,
+      tally,
+      failure ?? new Failure("no_deployment_available", "No deployment can take the call now."),
+    );
+  }
+
+  /** Records a call that was refused before any attempt; the failure is the caller's answer. */
+  refuse(call: Call, failure: Failure): Refusal {
+    if (failure.code === "internal_error") this.#report(call, failure);
+    this.#house.recorder.refuse(
+      { ...callFields(call), model: call.models[0]?.name ?? call.facts.model, priceVersion: null },
+      failure.code,
+      failureTable[failure.code].status,
+    );
+    return { failure, headers: {} };
+  }
+
+  #ended(call: Call, tally: CallTally, failure: Failure): Refusal {
+    if (tally.attempts === 0) return { ...this.refuse(call, failure), headers: refusalHeaders(tally) };
+    return { failure, headers: refusalHeaders(tally) };
+  }
+
+  #wait(ms: number, tally: CallTally, signal: AbortSignal): Promise<void> {
+    tally.awayMs += ms;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const stop = this.#house.clock.after(ms, () => {
+      signal.removeEventListener("abort", gone);
+      resolve();
+    });
+    const gone = (): void => {
+      stop();
+      reject(new Failure("client_closed", "The caller went away."));
+    };
+    if (signal.aborted) gone();
+    else signal.addEventListener("abort", gone, { once: true });
+    return promise;
+  }
+
+  #report(call: Call, failure: Failure): void {
+    this.#house.observer.log("error", "A call met an unexpected error.", {
+      requestId: call.requestId,
+      error: failure.cause,
+    });
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Which of a caller's headers go upstream: every one that is not known to be unsafe, so that whatever a vendor's
+ * client depends on arrives. Kept back: credentials and cookies, what belongs to one connection (RFC 9110, 7.6.1),
+ * what would choose another account, what tells about the caller's network, and our own.
+ */
+export function forwardedHeaders(headers: Headers): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    let forward = decided.get(name);
+    if (forward === undefined) {
+      forward = isForwarded(name);
+      if (decided.size < decidedMax) decided.set(name, forward);
+    }
+    if (forward) out[name] = value;
+  }
+  return out;
+}
+
+const decidedMax = 2_000;
+const decided = new Map<string, boolean>();
+
+const keptBack: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "trailers",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+  "content-encoding",
+  "expect",
+  "accept-encoding",
+  "http2-settings",
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+  "cookie",
+  "set-cookie",
+  "openai-organization",
+  "openai-project",
+  "forwarded",
+  "via",
+  "x-real-ip",
+  "x-client-ip",
+  "true-client-ip",
+  "x-cluster-client-ip",
+  "cdn-loop",
+  "origin",
+  "referer",
+  "x-request-id",
+  "x-attempt-id",
+  "dnt",
+  "priority",
+  "upgrade-insecure-requests",
+]);
+
+const keptBackPrefixes = [
+  "proxy-",
+  "x-forwarded-",
+  "sec-",
+  "cf-",
+  "x-sluice-",
+  "x-envoy-",
+  "x-amz-",
+  "x-vercel-",
+  "fly-",
+  "if-",
+];
+
+function isForwarded(name: string): boolean {
+  return !keptBack.has(name) && !keptBackPrefixes.some((prefix) => name.startsWith(prefix));
+}

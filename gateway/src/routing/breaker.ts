@@ -1,0 +1,118 @@
+import { FailureWindow } from "./failure-window.ts";
+
+export type BreakerState = "closed" | "open" | "half-open";
+
+/** What the breaker did, and why, for logs and for the other replicas. */
+export interface BreakerChange {
+  readonly state: BreakerState;
+  readonly reason: string;
+  /** How long it stays open; 0 for the other states. */
+  readonly openMs: number;
+}
+
+/** When a deployment is taken out: Envoy's outlier detection is where these numbers come from. */
+export const breakerRules = {
+  consecutiveFailures: 5,
+  windowMs: 30_000,
+  windowCallsMin: 20,
+  windowFailureShare: 0.5,
+  openMs: 30_000,
+  openMsMax: 300_000,
+} as const;
+
+/** Under which state of the breaker an attempt began; its end is only heard while that state lasts. */
+export interface BreakerPass {
+  readonly epoch: number;
+  readonly probe: boolean;
+}
+
+/**
+ * closed → open after failures; open → half-open when its time is over and a probe begins; half-open → closed when the
+ * probe succeeds, → open for twice as long when it fails. Pure: time is given, effects are the caller's.
+ */
+export class Breaker {
+  #state: BreakerState = "closed";
+  #epoch = 0;
+  #consecutive = 0;
+  #openings = 0;
+  #openUntilMs = 0;
+  #closedAtMs = Number.NEGATIVE_INFINITY;
+  #probing = false;
+  readonly #window = new FailureWindow(breakerRules.windowMs);
+
+  get state(): BreakerState {
+    return this.#state;
+  }
+
+  /** True when an attempt may begin as on any other day, or as the one probe. */
+  admits(nowMs: number): boolean {
+    if (this.#state === "closed") return true;
+    return nowMs >= this.#openUntilMs && !this.#probing;
+  }
+
+  /** How much longer it stays open. */
+  openForMs(nowMs: number): number {
+    return this.#state === "open" ? Math.max(0, this.#openUntilMs - nowMs) : 0;
+  }
+
+  /** An attempt begins, also when the breaker does not admit it but nothing else is left. */
+  begin(nowMs: number): { readonly pass: BreakerPass; readonly change: BreakerChange | null } {
+    if (this.#state === "closed" || !this.admits(nowMs)) {
+      return { pass: { epoch: this.#epoch, probe: false }, change: null };
+    }
+    const change = this.#state === "half-open" ? null : this.#move("half-open", "its time is over, one call probes it");
+    this.#probing = true;
+    return { pass: { epoch: this.#epoch, probe: true }, change };
+  }
+
+  /** A success while open (nothing else was left to try) shows as much as a probe does. */
+  succeed(pass: BreakerPass, nowMs: number): BreakerChange | null {
+    if (pass.epoch !== this.#epoch) return null;
+    this.#consecutive = 0;
+    if (this.#state === "closed") {
+      this.#window.add(false, nowMs);
+      return null;
+    }
+    this.#closedAtMs = nowMs;
+    this.#window.clear();
+    return this.#move("closed", "a call succeeded");
+  }
+
+  /** Counts only what says that the deployment is unwell; the caller has sorted out the rest. */
+  fail(pass: BreakerPass, nowMs: number): BreakerChange | null {
+    if (pass.epoch !== this.#epoch) return null;
+    if (pass.probe) return this.#open("the probe failed", nowMs);
+    if (this.#state !== "closed") return null;
+    this.#consecutive++;
+    this.#window.add(true, nowMs);
+    if (this.#consecutive >= breakerRules.consecutiveFailures) {
+      return this.#open(`${this.#consecutive} failures in a row`, nowMs);
+    }
+    const { calls, failures } = this.#window.sums(nowMs);
+    if (calls < breakerRules.windowCallsMin || failures < calls * breakerRules.windowFailureShare) return null;
+    return this.#open(`${failures} of ${calls} calls failed within ${breakerRules.windowMs / 1_000} s`, nowMs);
+  }
+
+  /** The attempt ended in a way that says nothing about the deployment; a probe's place is free again. */
+  pass(pass: BreakerPass): void {
+    if (pass.probe && pass.epoch === this.#epoch) this.#probing = false;
+  }
+
+  /** Each opening soon after the last one lasts twice as long; a calm time as long as the longest forgets them. */
+  #open(reason: string, nowMs: number): BreakerChange {
+    if (this.#state === "closed" && nowMs - this.#closedAtMs >= breakerRules.openMsMax) this.#openings = 0;
+    const openMs = Math.min(breakerRules.openMsMax, breakerRules.openMs * 2 ** this.#openings);
+    this.#openings++;
+    this.#openUntilMs = nowMs + openMs;
+    this.#consecutive = 0;
+    this.#window.clear();
+    return this.#move("open", reason, openMs);
+  }
+
+  #move(state: BreakerState, reason: string, openMs = 0): BreakerChange {
+    this.#state = state;
+    this.#epoch++;
+    this.#probing = false;
+    return { state, reason, openMs };
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * routing: which deployment next. A *plan* is the order of candidates for one call; a *pick* is one candidate handed out
+ * for one attempt, ended exactly once; a *circuit* is what is known of one deployment (calls in flight, its *breaker*).
+ *
+ * Circuits are kept by deployment id. Two models that lead to the same upstream model have two circuits: replicas tell
+ * each other deployment ids and nothing else, and five failures is all that the second one has to learn.
+ *
+ * When the world is down: an unwell deployment is passed over while another is well, the last one left is always tried;
+ * repeats are bounded per call and over all calls, so that a failing upstream gets hardly more calls than a well one.
+ */
+export type { BreakerState } from "./breaker.ts";
+export type { DeploymentState } from "./circuit.ts";
+export type { Pick, PickEnd } from "./pick.ts";
+export type { Plan } from "./plan.ts";
+export { createRouter, type Router, type RouterOptions } from "./router.ts";

@@ -1,0 +1,90 @@
+import { bounds, Failure, type Model } from "#core/index.ts";
+import type { Chance, Clock, HealthBoard, Observer } from "#ports/index.ts";
+import { type Candidate, shuffle, type Tier, tiersOf } from "./candidates.ts";
+import { Circuit, type DeploymentState } from "./circuit.ts";
+import { OrderedPlan, type Plan, type PlanWorld } from "./plan.ts";
+import { RetryBudget } from "./retry-budget.ts";
+
+export interface RouterOptions {
+  readonly board: HealthBoard;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly observer: Observer;
+}
+
+export interface Router {
+  /**
+   * The plan of one call: `models` are the one asked for and its granted fallbacks, in order.
+   * Throws no_deployment_available when none of them has an enabled deployment.
+   */
+  plan(models: readonly Model[]): Plan;
+  /** What is known of each deployment that was called since the start. */
+  states(): readonly DeploymentState[];
+}
+
+export function createRouter(options: RouterOptions): Router {
+  return new DeploymentRouter(options);
+}
+
+class DeploymentRouter implements Router {
+  readonly #options: RouterOptions;
+  readonly #world: PlanWorld;
+  readonly #circuits = new Map<string, Circuit>();
+  /** By model object: a new catalog brings new objects. */
+  readonly #tiers = new WeakMap<Model, readonly Tier[]>();
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+    this.#world = { clock: options.clock, chance: options.chance, retries: new RetryBudget() };
+  }
+
+  plan(models: readonly Model[]): Plan {
+    const candidates: Candidate[] = [];
+    const seen = new Set<string>();
+    for (const model of models) this.#append(candidates, seen, model);
+    if (candidates.length > 0) return new OrderedPlan(candidates, this.#world);
+    const name = models[0]?.name ?? "";
+    throw new Failure(
+      "no_deployment_available",
+      `No deployment of the model ${name} is enabled at the moment; ask whoever runs the gateway.`,
+    );
+  }
+
+  states(): readonly DeploymentState[] {
+    const nowMs = this.#options.clock.monotonic();
+    return [...this.#circuits.values()].map((circuit) => circuit.state(nowMs));
+  }
+
+  #append(candidates: Candidate[], seen: Set<string>, model: Model): void {
+    for (const tier of this.#tiersOf(model)) {
+      for (const deployment of shuffle(tier, this.#options.chance)) {
+        if (seen.has(deployment.id)) continue;
+        seen.add(deployment.id);
+        candidates.push({ model, deployment, circuit: this.#circuit(deployment.id), tries: 0 });
+      }
+    }
+  }
+
+  #tiersOf(model: Model): readonly Tier[] {
+    const known = this.#tiers.get(model);
+    if (known !== undefined) return known;
+    const tiers = tiersOf(model);
+    this.#tiers.set(model, tiers);
+    return tiers;
+  }
+
+  #circuit(deploymentId: string): Circuit {
+    const known = this.#circuits.get(deploymentId);
+    if (known !== undefined) return known;
+    if (this.#circuits.size >= bounds.circuitsMax) this.#forgetResting();
+    const circuit = new Circuit(deploymentId, this.#options);
+    this.#circuits.set(deploymentId, circuit);
+    return circuit;
+  }
+
+  #forgetResting(): void {
+    for (const [deploymentId, circuit] of this.#circuits) {
+      if (circuit.atRest) this.#circuits.delete(deploymentId);
+    }
+  }
+}

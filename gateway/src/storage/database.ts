@@ -1,0 +1,38 @@
+import type { ColumnDefinitionBuilder, Kysely, Transaction } from "kysely";
+import type { Tables } from "./schema.ts";
+
+/** What differs between the databases, so that everything else is written once. */
+export interface Flavour {
+  readonly name: "sqlite" | "postgres";
+  /** Placeholders one statement may have. */
+  readonly parametersMax: number;
+  /** The type and definition of a column that numbers its rows, never using a number twice. */
+  readonly sequenceType: "integer" | "bigserial";
+  sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
+}
+
+/** An open database. One process may have several; each runs one statement at a time. */
+export interface Database {
+  readonly kysely: Kysely<Tables>;
+  readonly flavour: Flavour;
+}
+
+/** Either the database or a transaction on it. */
+export type Connection = Kysely<Tables> | Transaction<Tables>;
+
+/** Several reads that see one and the same moment. */
+export async function inSnapshot<Result>(
+  database: Database,
+  read: (snapshot: Connection) => Promise<Result>,
+): Promise<Result> {
+  return await database.kysely
+    .transaction()
+    .setAccessMode("read only")
+    .setIsolationLevel("repeatable read")
+    .execute(read);
+}
+
+/** Waits for the statement that runs, then closes. A second call does nothing. */
+export async function closeDatabase(database: Database): Promise<void> {
+  await database.kysely.destroy();
+}

@@ -1,0 +1,18 @@
+import type { DrainTarget } from "./drain.ts";
+
+/** To the drain's thread. `start` comes first, `end` last. */
+export type DrainOrder =
+  | {
+      readonly type: "start";
+      readonly directory: string;
+      readonly firstSegment: number;
+      readonly databasePath: string;
+    }
+  | { readonly type: "written"; readonly target: DrainTarget }
+  | { readonly type: "end"; readonly target: DrainTarget };
+
+/** From the drain's thread. */
+export type DrainReport =
+  | { readonly type: "stored"; readonly settled: number }
+  | { readonly type: "problem"; readonly problem: string | null }
+  | { readonly type: "ended" };

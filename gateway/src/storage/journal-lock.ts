@@ -1,0 +1,24 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+
+/**
+ * Takes a directory for this process alone, until the returned function is called or the process ends, however it
+ * ends: the lock is SQLite's own on a small file, which the operating system lets go of. Throws when another has it.
+ */
+export function lockDirectory(directory: string): () => void {
+  const database = new Database(join(directory, "owner.lock"), { create: true });
+  try {
+    database.run("PRAGMA busy_timeout = 0");
+    database.run("PRAGMA locking_mode = EXCLUSIVE");
+    database.run("BEGIN EXCLUSIVE");
+  } catch (cause) {
+    database.close();
+    if (!isBusy(cause)) throw cause;
+    throw new Error(`Another process uses the journal in ${directory}; only one may.`, { cause });
+  }
+  return () => database.close();
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
+}

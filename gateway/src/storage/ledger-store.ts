@@ -1,0 +1,23 @@
+import type { LedgerStore } from "#ports/index.ts";
+import type { Database } from "./database.ts";
+import { checkLedger } from "./ledger-check.ts";
+import { ledgerInsert } from "./ledger-insert.ts";
+import { ledgerPage } from "./ledger-page.ts";
+import { pruneLedger } from "./ledger-prune.ts";
+import { periodStart, recentEntries, spendSince, usageByModel } from "./ledger-sums.ts";
+import { priceReader } from "./price-rows.ts";
+
+/** The ledger on a database. Any number of them, in any process, may insert into the same one. */
+export function createLedgerStore(database: Database): LedgerStore {
+  const price = priceReader(database.kysely);
+  return {
+    insert: ledgerInsert(database),
+    page: (filter, cursor, limit) => ledgerPage(database, filter, cursor, limit),
+    spend: (period, now) => spendSince(database, periodStart(period, now)),
+    recent: (sinceMs) => recentEntries(database, sinceMs),
+    usage: (filter) => usageByModel(database, filter),
+    price,
+    check: () => checkLedger(database, price),
+    prune: (beforeMs) => pruneLedger(database, beforeMs),
+  };
+}

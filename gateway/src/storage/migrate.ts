@@ -1,0 +1,85 @@
+import { type Migration, Migrator } from "kysely";
+import type { Database, Flavour } from "./database.ts";
+import { migration001 } from "./migration-001.ts";
+
+/** Every migration in the order of its name. */
+export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
+
+export const migrations: Migrations = Object.freeze({
+  "001": migration001,
+});
+
+/**
+ * `empty`: never migrated. `behind`: `pending` are still to run. `newer`: a later version of the program has been
+ * here (`unknown` names its migrations); this one must not write.
+ */
+export interface SchemaState {
+  readonly state: "empty" | "behind" | "current" | "newer";
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+/** The database was migrated by a later version of the program. */
+export class SchemaTooNew extends Error {
+  override readonly name = "SchemaTooNew";
+
+  constructor(unknown: readonly string[]) {
+    super(
+      `The database has migrations this version does not know (${unknown.join(", ")}). ` +
+        "Start the version that made them, or a later one.",
+    );
+  }
+}
+
+/** Runs what is pending, all or nothing, and resolves to the names of what ran. */
+export async function migrate(database: Database, known: Migrations = migrations): Promise<readonly string[]> {
+  const before = await schemaState(database, known);
+  if (before.state === "newer") throw new SchemaTooNew(before.unknown);
+  if (before.state === "current") return [];
+  const { error, results } = await migratorOf(database, known).migrateToLatest();
+  if (error !== undefined) throw error;
+  return (results ?? []).map((result) => result.migrationName);
+}
+
+export async function schemaState(database: Database, known: Migrations = migrations): Promise<SchemaState> {
+  const applied = await appliedMigrations(database);
+  const names = Object.keys(known).sort();
+  const pending = names.filter((name) => !applied.includes(name));
+  const unknown = applied.filter((name) => !names.includes(name));
+  return { state: stateOf(applied, pending, unknown), applied, pending, unknown };
+}
+
+function stateOf(applied: readonly string[], pending: readonly string[], unknown: readonly string[]) {
+  if (unknown.length > 0) return "newer";
+  if (applied.length === 0) return "empty";
+  return pending.length > 0 ? "behind" : "current";
+}
+
+const table = "migrations";
+
+async function appliedMigrations(database: Database): Promise<readonly string[]> {
+  const tables = await database.kysely.introspection.getTables();
+  if (!tables.some((each) => each.name === table)) return [];
+  const { rows } = await database.kysely.executeQuery<{ name: string }>(
+    database.kysely
+      .withTables<{ [table]: { name: string } }>()
+      .selectFrom(table)
+      .select("name")
+      .orderBy("name")
+      .compile(),
+  );
+  return rows.map((row) => row.name);
+}
+
+function migratorOf(database: Database, known: Migrations): Migrator {
+  return new Migrator({
+    db: database.kysely,
+    migrationTableName: table,
+    migrationLockTableName: "migration_lock",
+    provider: {
+      getMigrations: async () =>
+        Object.fromEntries(Object.entries(known).map(([name, make]) => [name, make(database.flavour)])),
+    },
+  });
+}

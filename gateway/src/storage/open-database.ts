@@ -1,0 +1,43 @@
+import { Database as SqliteFile } from "bun:sqlite";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { Kysely } from "kysely";
+import type { Database, Flavour } from "./database.ts";
+import type { Tables } from "./schema.ts";
+import { sqliteDialect } from "./sqlite-dialect.ts";
+
+export interface DatabaseOptions {
+  /** The SQLite file, made when it is missing (readable by its owner only); `:memory:` for one that is forgotten. */
+  readonly path: string;
+  /** How long a statement waits for another connection's write. */
+  readonly busyMs?: number;
+}
+
+/** Opens (but does not migrate) the database. Committed means synced to disk. */
+export function openDatabase(options: DatabaseOptions): Database {
+  if (options.path !== ":memory:") makeFile(options.path);
+  const file = new SqliteFile(options.path);
+  // Before the others: changing the journal mode itself may have to wait.
+  file.run(`pragma busy_timeout = ${Math.round(options.busyMs ?? busyMsDefault)}`);
+  file.run("pragma journal_mode = wal");
+  file.run("pragma synchronous = full");
+  file.run("pragma foreign_keys = on");
+  // Without it the write-ahead file stays as long as it was at its longest.
+  file.run("pragma journal_size_limit = 67108864");
+  return { kysely: new Kysely<Tables>({ dialect: sqliteDialect(file) }), flavour: sqliteFlavour };
+}
+
+const busyMsDefault = 5_000;
+
+const sqliteFlavour: Flavour = {
+  name: "sqlite",
+  parametersMax: 32_766,
+  sequenceType: "integer",
+  sequence: (column) => column.primaryKey().autoIncrement(),
+};
+
+/** SQLite gives its side files the mode of the main file, so making that one first covers all. */
+function makeFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, "a", 0o600));
+}

@@ -1,0 +1,210 @@
+import type { Generated, Insertable, Selectable } from "kysely";
+
+/**
+ * The tables as this version of the program knows them. Times are Unix milliseconds, booleans 0 or 1, money whole
+ * nano-USD; what is only ever read and written whole (patterns, limits, a price table) is JSON in a text column.
+ */
+export interface Tables {
+  workspaces: WorkspaceTable;
+  groups: GroupTable;
+  api_keys: KeyTable;
+  providers: ProviderTable;
+  models: ModelTable;
+  deployments: DeploymentTable;
+  prices: PriceTable;
+  ledger_entries: LedgerTable;
+  usage_rollups: RollupTable;
+  audit_log: AuditTable;
+  changes: ChangeTable;
+  settings: SettingTable;
+  administrators: AdministratorTable;
+}
+
+export type ManagedBy = "file" | "console";
+
+export interface WorkspaceTable {
+  id: string;
+  slug: string;
+  name: string;
+  models: string;
+  limits: string;
+  budget: string | null;
+  enabled: number;
+  managed_by: ManagedBy;
+  created_at: number;
+}
+
+export interface GroupTable {
+  id: string;
+  workspace_id: string;
+  name: string;
+  models: string;
+  limits: string;
+  budget: string | null;
+  managed_by: ManagedBy;
+  created_at: number;
+}
+
+export interface KeyTable {
+  id: string;
+  workspace_id: string;
+  group_id: string;
+  name: string;
+  /** null: declared in the file, its secret not made yet. */
+  digest: string | null;
+  prefix: string;
+  last_four: string;
+  models: string | null;
+  allowed_ips: string | null;
+  limits: string;
+  budget: string | null;
+  tags: string;
+  enabled: number;
+  /** A revoked secret stays revoked, also when the file still declares its key. */
+  revoked_at: number | null;
+  expires_at: number | null;
+  managed_by: ManagedBy;
+  created_at: number;
+}
+
+export interface ProviderTable {
+  id: string;
+  kind: string;
+  base_url: string;
+  sealed_secret: string | null;
+  allow_private_network: number;
+  timeouts: string;
+  disconnect: string | null;
+  /** Sealed whole: some kinds keep further secrets in their settings. */
+  sealed_settings: string | null;
+  enabled: number;
+  managed_by: ManagedBy;
+  created_at: number;
+}
+
+export interface ModelTable {
+  name: string;
+  type: string;
+  owned_by: string;
+  fallbacks: string;
+  price_version: string | null;
+  managed_by: ManagedBy;
+  created_at: number;
+}
+
+export interface DeploymentTable {
+  id: string;
+  model: string;
+  provider: string;
+  upstream_model: string;
+  priority: number;
+  weight: number;
+  enabled: number;
+}
+
+/** Immutable: a new price is a new row. Rows outlive their model, since ledger entries name them. */
+export interface PriceTable {
+  id: string;
+  model: string;
+  price_table: string;
+  effective_from: number;
+}
+
+interface UsageColumns {
+  input_uncached: number;
+  cache_read: number;
+  cache_write_5m: number;
+  cache_write_1h: number;
+  output: number;
+  reasoning: number;
+  audio_input: number;
+  audio_output: number;
+  image_input: number;
+  image_output: number;
+  images: number;
+  video_seconds: number;
+  cost_nano_usd: number;
+}
+
+/** One row per attempt. `at` is when it began; lists and hours go by it. */
+export interface LedgerTable extends UsageColumns {
+  attempt_id: string;
+  request_id: string;
+  at: number;
+  ended_at: number;
+  workspace_id: string;
+  group_id: string;
+  key_id: string;
+  model: string;
+  requested_model: string;
+  provider: string;
+  deployment: string;
+  upstream_model: string;
+  endpoint: string;
+  caller_dialect: string;
+  upstream_dialect: string;
+  stream: number;
+  retry_index: number;
+  price_version: string | null;
+  input_estimate: number;
+  reserved_nano_usd: number;
+  user_agent: string;
+  tags: string;
+  outcome: string;
+  http_status: number;
+  error_code: string | null;
+  usage_source: string;
+  raw_usage: string | null;
+  total_ms: number;
+  first_byte_ms: number | null;
+  first_token_ms: number | null;
+  upstream_ms: number | null;
+  overhead_ms: number | null;
+}
+
+/** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */
+export interface RollupTable extends UsageColumns {
+  hour: number;
+  workspace_id: string;
+  group_id: string;
+  key_id: string;
+  model: string;
+  provider: string;
+  attempts: number;
+  requests: number;
+  succeeded: number;
+}
+
+/** `before` and `after` are JSON without any secret. */
+export interface AuditTable {
+  seq: Generated<number>;
+  at: number;
+  actor: string;
+  action: string;
+  object: string;
+  before: string | null;
+  after: string | null;
+}
+
+export interface ChangeTable {
+  seq: Generated<number>;
+  at: number;
+  kind: string;
+  digest: string | null;
+}
+
+export interface SettingTable {
+  name: string;
+  value: string;
+  managed_by: ManagedBy | "system";
+}
+
+export interface AdministratorTable {
+  id: string;
+  email: string;
+  password_hash: string;
+  created_at: number;
+}
+
+export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;
+export type NewRow<Name extends keyof Tables> = Insertable<Tables[Name]>;

@@ -1,0 +1,96 @@
+import type { Database as SqliteFile, SQLQueryBindings, Statement } from "bun:sqlite";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Kysely,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type SqliteStatement,
+  type TransactionSettings,
+} from "kysely";
+
+/** Kysely on Bun's built-in SQLite. Statements are kept prepared; a transaction that writes takes the lock at once. */
+export function sqliteDialect(file: SqliteFile): Dialect {
+  return {
+    createDriver: () => new Driver({ database: new StatementCache(file) }),
+    createAdapter: () => new Adapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+  };
+}
+
+const statementsMax = 256;
+
+class Adapter extends SqliteAdapter {
+  // SQLite does roll back CREATE TABLE: a migration that fails leaves nothing behind.
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class Driver extends SqliteDriver {
+  // A deferred transaction that reads first and writes later fails at once when another connection wrote in
+  // between (SQLITE_BUSY_SNAPSHOT, which busy_timeout does not wait for). Taking the lock first waits instead.
+  override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
+    const begin = settings?.accessMode === "read only" ? "begin" : "begin immediate";
+    await connection.executeQuery(CompiledQuery.raw(begin));
+  }
+}
+
+class StatementCache implements SqliteDatabase {
+  readonly #file: SqliteFile;
+  readonly #statements = new Map<string, BoundStatement>();
+
+  constructor(file: SqliteFile) {
+    this.#file = file;
+  }
+
+  prepare(sql: string): SqliteStatement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    if (this.#statements.size >= statementsMax) this.#forget();
+    const statement = new BoundStatement(this.#file.prepare(sql));
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  close(): void {
+    this.#forget();
+    this.#file.close();
+  }
+
+  #forget(): void {
+    for (const statement of this.#statements.values()) statement.finalize();
+    this.#statements.clear();
+  }
+}
+
+class BoundStatement implements SqliteStatement {
+  readonly reader: boolean;
+  readonly #statement: Statement<unknown, SQLQueryBindings[]>;
+
+  constructor(statement: Statement<unknown, SQLQueryBindings[]>) {
+    this.#statement = statement;
+    this.reader = statement.columnNames.length > 0;
+  }
+
+  all(parameters: readonly unknown[]): unknown[] {
+    return this.#statement.all(...(parameters as readonly SQLQueryBindings[]));
+  }
+
+  run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
+    return this.#statement.run(...(parameters as readonly SQLQueryBindings[]));
+  }
+
+  iterate(parameters: readonly unknown[]): IterableIterator<unknown> {
+    return this.#statement.iterate(...(parameters as readonly SQLQueryBindings[]));
+  }
+
+  finalize(): void {
+    this.#statement.finalize();
+  }
+}

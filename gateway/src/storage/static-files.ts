@@ -1,0 +1,99 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { extname, join, relative, sep } from "node:path";
+import { gzip } from "node:zlib";
+import { bounds } from "#core/index.ts";
+import type { StaticFile, StaticFiles } from "#ports/index.ts";
+
+export interface StaticRoot {
+  /** How its files are called: `console` makes `console/index.html`. */
+  readonly prefix: string;
+  readonly directory: string;
+  /** Only these, by their path inside the directory; left out: every file below it. */
+  readonly only?: readonly string[];
+}
+
+/**
+ * Lists the files once, now, and serves only those. A path from a request is a key of that list and never touches the
+ * disk, so there is nothing to climb out of. Contents are read when they are first asked for, and kept.
+ * A directory that is not there has no files.
+ */
+export async function openStaticFiles(roots: readonly StaticRoot[]): Promise<StaticFiles> {
+  const onDisk = new Map<string, string>();
+  for (const root of roots) {
+    for (const file of await filesBelow(root.directory)) {
+      const name = file.split(sep).join("/");
+      if (root.only !== undefined && !root.only.includes(name)) continue;
+      if (onDisk.size >= bounds.staticFilesMax) {
+        throw new Error(`${root.directory} has more than ${bounds.staticFilesMax} files to serve`);
+      }
+      onDisk.set(`${root.prefix}/${name}`, join(root.directory, file));
+    }
+  }
+  const loaded = new Map<string, Promise<StaticFile>>();
+  return {
+    async find(path) {
+      const known = loaded.get(path);
+      if (known !== undefined) return known;
+      const file = onDisk.get(path);
+      if (file === undefined) return null;
+      const loading = load(path, file);
+      loaded.set(path, loading);
+      // A file that cannot be read now may be readable later.
+      loading.catch(() => loaded.delete(path));
+      return loading;
+    },
+  };
+}
+
+async function filesBelow(directory: string): Promise<string[]> {
+  try {
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+    // Links are left out: they could lead anywhere. So are names that begin with a dot: they are somebody's notes.
+    return entries
+      .filter((entry) => entry.isFile() && !entry.name.startsWith("."))
+      .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
+  } catch (thrown) {
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return [];
+    throw thrown;
+  }
+}
+
+async function load(path: string, file: string): Promise<StaticFile> {
+  const { size } = await stat(file);
+  if (size > bounds.staticFileBytesMax) throw new Error(`${file} is larger than ${bounds.staticFileBytesMax} bytes`);
+  const bytes = new Uint8Array(await readFile(file));
+  const extension = extname(file);
+  const small = compressible.has(extension) ? await compress(bytes) : bytes;
+  return {
+    bytes,
+    gzip: small.byteLength < bytes.byteLength ? small : null,
+    type: types.get(extension) ?? "application/octet-stream",
+    immutable: hashedName.test(path),
+    etag: `W/"${Bun.hash.xxHash64(bytes).toString(36)}-${bytes.byteLength.toString(36)}"`,
+  };
+}
+
+/** In the runtime's own thread pool: a large script must not hold up the calls that are being carried. */
+function compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  return new Promise((resolve, reject) => {
+    gzip(bytes, (error, result) => (error === null ? resolve(new Uint8Array(result)) : reject(error)));
+  });
+}
+
+/** What the console's build makes of a name in `assets/`: `index-B1x9_Qz3.js`. */
+const hashedName = /\/assets\/[^/]+-[\w-]{8}\.\w+$/;
+
+const compressible = new Set([".html", ".js", ".css", ".svg", ".json", ".txt", ".webmanifest"]);
+
+const types = new Map([
+  [".html", "text/html; charset=utf-8"],
+  [".js", "text/javascript; charset=utf-8"],
+  [".css", "text/css; charset=utf-8"],
+  [".svg", "image/svg+xml"],
+  [".png", "image/png"],
+  [".ico", "image/x-icon"],
+  [".woff2", "font/woff2"],
+  [".json", "application/json; charset=utf-8"],
+  [".txt", "text/plain; charset=utf-8"],
+  [".webmanifest", "application/manifest+json"],
+]);

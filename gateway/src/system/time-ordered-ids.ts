@@ -1,0 +1,67 @@
+import type { Clock, Ids } from "#ports/index.ts";
+
+/** Crockford's base32: no I, L, O or U, so that an id can be read aloud. https://www.crockford.com/base32.html */
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const timeCharacters = 10;
+const randomCharacters = 12;
+const counterMax = 1024 * 1024;
+/** Randomness is fetched for this many ids at once: a call into the kernel costs more than an id should. */
+const batchIds = 512;
+
+/**
+ * Ids in the order they were made. Within one millisecond a counter orders them; 60 random bits keep two processes apart
+ * and an id from being guessed from its neighbour.
+ */
+export function createIds(clock: Pick<Clock, "now">): Ids {
+  const pairs = characterPairs();
+  const alphabetBytes = new TextEncoder().encode(alphabet);
+  const randomBytes = new Uint8Array(batchIds * randomCharacters);
+  let random = "";
+  let randomUsed = 0;
+  let lastMs = -1;
+  let time = "";
+  let counter = 0;
+
+  const tick = (): void => {
+    const nowMs = clock.now();
+    if (nowMs <= lastMs && counter < counterMax - 1) {
+      counter++;
+      return;
+    }
+    // A clock that was set back, or a million ids in one millisecond: go on from the last one, never behind it.
+    lastMs = nowMs > lastMs ? nowMs : lastMs + 1;
+    time = encodeTime(lastMs);
+    counter = 0;
+  };
+
+  const refill = (): void => {
+    crypto.getRandomValues(randomBytes);
+    for (let i = 0; i < randomBytes.length; i++) randomBytes[i] = alphabetBytes[(randomBytes[i] ?? 0) & 31] ?? 0;
+    random = new TextDecoder("latin1").decode(randomBytes);
+    randomUsed = 0;
+  };
+
+  return Object.freeze({
+    next(prefix: string): string {
+      tick();
+      if (randomUsed === random.length) refill();
+      const start = randomUsed;
+      randomUsed += randomCharacters;
+      return prefix + time + pairs[counter >>> 10] + pairs[counter & 1023] + random.slice(start, randomUsed);
+    },
+  });
+}
+
+function characterPairs(): readonly string[] {
+  return Array.from({ length: 1024 }, (_, i) => `${alphabet[i >>> 5]}${alphabet[i & 31]}`);
+}
+
+function encodeTime(ms: number): string {
+  let rest = ms;
+  let text = "";
+  for (let i = 0; i < timeCharacters; i++) {
+    text = `${alphabet[rest % 32]}${text}`;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}

@@ -1,0 +1,61 @@
+import ipaddr from "ipaddr.js";
+
+/**
+ * `public`: anyone may be sent there. `private`: only a provider that an administrator allowed to use the private
+ * network. `forbidden`: nobody, because a cloud hands out machine credentials there or because no upstream can be there.
+ */
+export type AddressKind = "public" | "private" | "forbidden";
+
+/** Ranges in which an upstream of one's own can stand. Everything that is neither here nor public is forbidden. */
+const privateRanges: ReadonlySet<string> = new Set(["loopback", "private", "carrierGradeNat", "uniqueLocal"]);
+/** Ranges that carry an IPv4 address inside: judged by it, and never better than private. */
+const embeddingRanges: ReadonlySet<string> = new Set(["ipv4Mapped", "rfc6145", "rfc6052", "6to4", "teredo"]);
+
+/**
+ * Where clouds answer with machine credentials, outside the link-local range: Alibaba, Azure, Oracle, AWS and Google on IPv6.
+ * https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16,
+ * https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
+ */
+const metadataAddresses: ReadonlySet<string> = new Set([
+  "100.100.100.200",
+  "168.63.129.16",
+  "192.0.0.192",
+  "fd00:ec2:0:0:0:0:0:254",
+  "fd20:ce:0:0:0:0:0:254",
+]);
+
+const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
+/** Network benchmarking (RFC 2544). ipaddr.js calls it reserved; local forwarders use it for upstreams behind them. */
+const benchmarking = ipaddr.IPv4.parseCIDR("198.18.0.0/15");
+
+/** Judges an address in text form; what is not an address is forbidden. */
+export function addressKind(text: string): AddressKind {
+  if (!ipaddr.isValid(text)) return "forbidden";
+  const address = ipaddr.parse(text);
+  if (metadataAddresses.has(address.toNormalizedString())) return "forbidden";
+  return address instanceof ipaddr.IPv6 ? kindOfIPv6(address) : kindOfIPv4(address);
+}
+
+function kindOfIPv4(address: ipaddr.IPv4): AddressKind {
+  const range = address.range();
+  if (range === "unicast") return "public";
+  return privateRanges.has(range) || address.match(benchmarking) ? "private" : "forbidden";
+}
+
+function kindOfIPv6(address: ipaddr.IPv6): AddressKind {
+  const range = address.range();
+  if (embeddingRanges.has(range)) {
+    return addressKind(embeddedIPv4(address, range).toString()) === "forbidden" ? "forbidden" : "private";
+  }
+  // ipaddr.js calls unassigned space unicast too, also ::7f00:1, the old spelling of 127.0.0.1; only 2000::/3 is public.
+  if (range === "unicast") return address.match(globalUnicast) ? "public" : "forbidden";
+  return privateRanges.has(range) ? "private" : "forbidden";
+}
+
+function embeddedIPv4(address: ipaddr.IPv6, range: string): ipaddr.IPv4 {
+  const bytes = address.toByteArray();
+  if (range === "6to4") return new ipaddr.IPv4(bytes.slice(2, 6));
+  // Teredo stores the client's address with every bit turned over (RFC 4380 §4).
+  if (range === "teredo") return new ipaddr.IPv4(bytes.slice(12).map((byte) => byte ^ 0xff));
+  return new ipaddr.IPv4(bytes.slice(12));
+}

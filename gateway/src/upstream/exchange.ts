@@ -1,0 +1,127 @@
+import type { Failure } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import { clientClosed, timedOut, type WaitName } from "./send-failure.ts";
+
+/**
+ * The life of one request and its answer: who may end it, and why it ended. One timer serves all its clocks. It is armed
+ * for the nearest deadline and, when deadlines move out (as they do with every piece of a body), simply fires early, looks,
+ * and is armed again: a stream of a thousand pieces costs no thousand timers.
+ */
+export class Exchange {
+  /** Set once, when the exchange is ended by anything but its own good end. */
+  failure: Failure | null = null;
+  readonly #clock: Clock;
+  readonly #caller: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #totalMs: number;
+  readonly #totalDueMs: number;
+  #wait: WaitName = "total";
+  #waitMs = 0;
+  #dueMs: number;
+  #checkDueMs = Number.POSITIVE_INFINITY;
+  #check: (() => void) | null = null;
+  #armedMs = Number.POSITIVE_INFINITY;
+  #disarm: (() => void) | null = null;
+  #onFail: (() => void) | null = null;
+  #over = false;
+
+  constructor(clock: Clock, caller: AbortSignal, totalMs: number) {
+    this.#clock = clock;
+    this.#caller = caller;
+    this.#totalMs = totalMs;
+    this.#totalDueMs = clock.monotonic() + totalMs;
+    this.#dueMs = this.#totalDueMs;
+    caller.addEventListener("abort", this.#callerLeft, { once: true });
+  }
+
+  /** Aborted when the exchange fails: the connection is closed at once. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** From now on `wait` is what is waited for, at most `limitMs`, and never beyond the total. */
+  begin(wait: WaitName, limitMs: number): void {
+    const dueMs = this.#clock.monotonic() + limitMs;
+    const total = dueMs >= this.#totalDueMs;
+    this.#wait = total ? "total" : wait;
+    this.#waitMs = total ? this.#totalMs : limitMs;
+    this.#dueMs = total ? this.#totalDueMs : dueMs;
+    this.#arm(this.#dueMs);
+  }
+
+  /** Nothing is waited for; only the total goes on. */
+  pause(): void {
+    this.#wait = "total";
+    this.#waitMs = this.#totalMs;
+    this.#dueMs = this.#totalDueMs;
+  }
+
+  /** Runs `check` once at `dueMs` of the monotonic clock, unless `dropCheck` comes first. */
+  checkAt(dueMs: number, check: () => void): void {
+    this.#check = check;
+    this.#checkDueMs = dueMs;
+    this.#arm(dueMs);
+  }
+
+  dropCheck(): void {
+    this.#check = null;
+    this.#checkDueMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** What to do besides aborting the signal, for waits that do not listen to it. */
+  onFail(act: () => void): void {
+    this.#onFail = act;
+  }
+
+  /** Waits for what cannot be aborted; its result is given to `late` when the exchange has failed meanwhile. */
+  race<T>(pending: Promise<T>, late: (value: T) => void = () => {}): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.onFail(() => reject(this.failure));
+      pending.then((value) => (this.failure === null ? resolve(value) : late(value)), reject);
+    });
+  }
+
+  /** The good end. */
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#disarm?.();
+    this.#disarm = null;
+    this.#caller.removeEventListener("abort", this.#callerLeft);
+  }
+
+  /** The bad end. Only the first counts. */
+  fail(failure: Failure): void {
+    if (this.#over) return;
+    this.failure = failure;
+    this.end();
+    this.#controller.abort();
+    this.#onFail?.();
+  }
+
+  readonly #callerLeft = (): void => this.fail(clientClosed());
+
+  #arm(dueMs: number): void {
+    if (this.#over || this.#armedMs <= dueMs) return;
+    this.#disarm?.();
+    this.#armedMs = dueMs;
+    // Timers may fire a fraction early; a whole millisecond more keeps that from spinning.
+    this.#disarm = this.#clock.after(Math.max(0, Math.ceil(dueMs - this.#clock.monotonic())), this.#look);
+  }
+
+  readonly #look = (): void => {
+    this.#disarm = null;
+    this.#armedMs = Number.POSITIVE_INFINITY;
+    const nowMs = this.#clock.monotonic();
+    if (nowMs >= this.#dueMs) {
+      this.fail(timedOut(this.#wait, this.#waitMs));
+      return;
+    }
+    if (nowMs >= this.#checkDueMs) {
+      const check = this.#check;
+      this.dropCheck();
+      check?.();
+    }
+    this.#arm(Math.min(this.#dueMs, this.#checkDueMs));
+  };
+}

@@ -1,0 +1,89 @@
+import { bounds, type Failure } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import { sendFailure } from "./send-failure.ts";
+
+/** Every address of a name, in order of preference. An empty list or a rejection means that the name was not found. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+interface Entry {
+  addresses: readonly string[];
+  foundAtMs: number;
+  retryAtMs: number;
+  pending: Promise<void> | null;
+}
+
+/**
+ * Names already looked up. A dead resolver must not stop calls to upstreams that were known a minute ago, nor may each
+ * call wait for it: names are renewed ahead of their end, and while look-ups fail the last known addresses serve on.
+ */
+export class NameCache {
+  readonly #entries = new Map<string, Entry>();
+  readonly #clock: Clock;
+  readonly #resolve: Resolve;
+
+  constructor(clock: Clock, resolve: Resolve) {
+    this.#clock = clock;
+    this.#resolve = resolve;
+  }
+
+  /** At once when known, else a promise; throws (or rejects with) upstream_unreachable. */
+  find(hostname: string): readonly string[] | Promise<readonly string[]> {
+    const entry = this.#entries.get(hostname) ?? this.#add(hostname);
+    const nowMs = this.#clock.monotonic();
+    const ageMs = nowMs - entry.foundAtMs;
+    if (ageMs >= bounds.nameRenewMs && nowMs >= entry.retryAtMs) entry.pending ??= this.#renew(hostname, entry);
+    if (ageMs < bounds.nameFreshMs) return entry.addresses;
+    const stale = usableStale(entry, nowMs);
+    if (stale !== null && entry.retryAtMs > 0) return stale;
+    if (entry.pending === null) throw notFound(hostname);
+    return entry.pending.then(() => this.#afterRenewal(hostname, entry));
+  }
+
+  #add(hostname: string): Entry {
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size < bounds.namesMax) break;
+      this.#entries.delete(oldest);
+    }
+    const entry: Entry = { addresses: [], foundAtMs: Number.NEGATIVE_INFINITY, retryAtMs: 0, pending: null };
+    this.#entries.set(hostname, entry);
+    return entry;
+  }
+
+  #afterRenewal(hostname: string, entry: Entry): readonly string[] {
+    const stale = usableStale(entry, this.#clock.monotonic());
+    if (stale === null) throw notFound(hostname);
+    return stale;
+  }
+
+  /** Never rejects. `retryAtMs` is 0 while look-ups succeed. */
+  async #renew(hostname: string, entry: Entry): Promise<void> {
+    try {
+      const found = await this.#lookUp(hostname);
+      entry.addresses = found;
+      entry.foundAtMs = this.#clock.monotonic();
+      entry.retryAtMs = 0;
+    } catch {
+      entry.retryAtMs = this.#clock.monotonic() + bounds.nameRetryMs;
+    }
+    entry.pending = null;
+  }
+
+  #lookUp(hostname: string): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(bounds.nameLookupMs, () => reject(new Error("look-up timed out")));
+      this.#resolve(hostname)
+        .then((found) => (found.length > 0 ? resolve(found) : reject(new Error("no addresses"))), reject)
+        .finally(cancel);
+    });
+  }
+}
+
+function usableStale(entry: Entry, nowMs: number): readonly string[] | null {
+  const usable = nowMs - entry.foundAtMs < bounds.nameFreshMs + bounds.nameStaleMs;
+  return usable ? entry.addresses : null;
+}
+
+function notFound(hostname: string): Failure {
+  const cause = new Error(`no address found for ${hostname}`);
+  return sendFailure("upstream_unreachable", "The upstream's name could not be resolved.", cause);
+}

@@ -1,0 +1,86 @@
+import { Failure, type FailureCode } from "#core/index.ts";
+
+/**
+ * What went wrong between us and the upstream, as a Failure. Callers see the message, so it names no address; the
+ * operator's log has the cause. All but the caller's own leaving may be tried elsewhere and count against the deployment.
+ */
+export function sendFailure(code: FailureCode, message: string, cause?: unknown): Failure {
+  return new Failure(code, message, { retry: "other", unwell: true, cause });
+}
+
+export type WaitName = "connect" | "headers" | "first_event" | "idle" | "total";
+
+const waitTexts: Readonly<Record<WaitName, string>> = {
+  connect: "did not accept a connection in time",
+  headers: "did not begin to answer in time",
+  first_event: "did not send its first event in time",
+  idle: "fell silent in the middle of its answer",
+  total: "took longer than one attempt may",
+};
+
+export function timedOut(wait: WaitName, limitMs: number): Failure {
+  return sendFailure(
+    "upstream_timeout",
+    `The upstream ${waitTexts[wait]} (${wait} timeout, ${Math.round(limitMs)} ms).`,
+  );
+}
+
+export function clientClosed(): Failure {
+  return new Failure("client_closed", "The caller went away before the answer was complete.", { retry: "never" });
+}
+
+export function refusedUrl(reason: string): Failure {
+  return sendFailure("upstream_unreachable", `The upstream's URL cannot be used: ${reason}.`);
+}
+
+export function refusedAddress(kind: "private" | "forbidden", hostname: string): Failure {
+  const message =
+    kind === "private"
+      ? "The upstream's address is not public, and its provider is not allowed to use the private network."
+      : "The upstream's address is one that is never sent to.";
+  return sendFailure("upstream_unreachable", message, new Error(`refused to send to ${hostname}`));
+}
+
+/** Nothing of the request has left this machine when fetch fails with one of these, so another address may be tried. */
+const notConnectedCodes: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "EADDRNOTAVAIL",
+  "EAFNOSUPPORT",
+]);
+
+/** An answer came, but it was not HTTP that can be read. */
+const protocolCodes: ReadonlySet<string> = new Set([
+  "Malformed_HTTP_Response",
+  "ResponseHeadersTooLarge",
+  "InvalidHTTPResponse",
+  "InvalidContentLength",
+  "UnrequestedUpgrade",
+  "UnsupportedTransferEncoding",
+]);
+
+export function neverConnected(thrown: unknown): boolean {
+  return notConnectedCodes.has(codeOf(thrown));
+}
+
+/** Before the status line. */
+export function failedSend(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown;
+  if (protocolCodes.has(codeOf(thrown))) {
+    return sendFailure("upstream_error", "The upstream's answer was not valid HTTP.", thrown);
+  }
+  return sendFailure("upstream_unreachable", "The upstream could not be reached.", thrown);
+}
+
+/** After the status line. */
+export function failedRead(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown;
+  return sendFailure("upstream_truncated", "The upstream's answer broke off before its end.", thrown);
+}
+
+function codeOf(thrown: unknown): string {
+  if (!(thrown instanceof Error) || !("code" in thrown)) return "";
+  return typeof thrown.code === "string" ? thrown.code : "";
+}

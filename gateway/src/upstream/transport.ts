@@ -1,0 +1,127 @@
+import { Failure } from "#core/index.ts";
+import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import { watchConnect } from "./connect-watch.ts";
+import { Exchange } from "./exchange.ts";
+import type { Resolve } from "./name-cache.ts";
+import { originEnd } from "./origin.ts";
+import { type Route, RouteTable, type Target } from "./route-table.ts";
+import { clientClosed, failedSend, neverConnected } from "./send-failure.ts";
+import { StreamBody } from "./stream-body.ts";
+import { systemResolve } from "./system-resolve.ts";
+
+/** Answers requests to `demo://<name>/…` without a socket. It is given the URL with `http:` in the place of `demo:`. */
+export type InProcessHandler = (request: Request) => Response | Promise<Response>;
+
+export interface TransportOptions {
+  readonly clock: Clock;
+  /** Handlers by the host of their `demo:` URLs. */
+  readonly inProcess?: ReadonlyMap<string, InProcessHandler>;
+  /** How names become addresses; the machine's resolver by default. */
+  readonly resolve?: Resolve;
+  /** Certificate authorities (PEM) to trust instead of the machine's own: a closed network, a test. */
+  readonly authorities?: readonly string[];
+}
+
+const demoScheme = "demo://";
+
+export function createTransport(options: TransportOptions): Transport {
+  return new FetchTransport(options);
+}
+
+class FetchTransport implements Transport {
+  readonly #clock: Clock;
+  readonly #routes: RouteTable;
+  readonly #inProcess: ReadonlyMap<string, InProcessHandler>;
+
+  constructor(options: TransportOptions) {
+    this.#clock = options.clock;
+    this.#routes = new RouteTable(options.clock, options.resolve ?? systemResolve, options.authorities);
+    this.#inProcess = options.inProcess ?? new Map();
+  }
+
+  async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
+    if (signal.aborted) throw clientClosed();
+    const exchange = new Exchange(this.#clock, signal, request.totalMs);
+    try {
+      const response = request.url.startsWith(demoScheme)
+        ? await this.#callInProcess(request, exchange)
+        : await this.#fetch(request, exchange);
+      if (exchange.failure !== null) throw exchange.failure;
+      exchange.pause();
+      return { status: response.status, headers: response.headers, body: new StreamBody(exchange, response) };
+    } catch (thrown) {
+      const failure = exchange.failure ?? unsendable(request) ?? failedSend(thrown);
+      exchange.fail(failure);
+      throw failure;
+    }
+  }
+
+  async #fetch(request: OutboundRequest, exchange: Exchange): Promise<Response> {
+    const found = this.#routes.find(request.url, request.allowPrivateNetwork);
+    const route = found instanceof Promise ? await exchange.race(found) : found;
+    const rest = request.url.slice(originEnd(request.url));
+    const init = this.#init(request, route, exchange.signal);
+    // Another address is dialled only while nothing was sent, so no request is repeated by this loop.
+    for (let tried = 1; ; tried++) {
+      const target = route.targets[route.preferred];
+      if (target === undefined) throw new Error("a route without targets");
+      watchConnect(this.#clock, exchange, route, target, request.connectMs);
+      exchange.begin("headers", request.headersMs);
+      try {
+        return this.#alive(target, exchange, await fetch(target.base + rest, init));
+      } catch (thrown) {
+        if (exchange.failure !== null || !neverConnected(thrown)) throw thrown;
+        route.preferred = (route.targets.indexOf(target) + 1) % route.targets.length;
+        if (tried >= route.targets.length) throw thrown;
+      }
+    }
+  }
+
+  #alive(target: Target, exchange: Exchange, response: Response): Response {
+    target.lifeMs = this.#clock.monotonic();
+    exchange.dropCheck();
+    return response;
+  }
+
+  /**
+   * The address is in the URL and the name in `host` and `serverName`: the certificate is verified against the name.
+   * The environment's proxy is not asked, or it would look the name up again, unchecked. Fetch repeats a GET or DELETE by
+   * itself when a kept connection turns out to be closed (never a POST); a DELETE therefore gets a connection of its own.
+   */
+  #init(request: OutboundRequest, route: Route, signal: AbortSignal): BunFetchRequestInit {
+    const init: BunFetchRequestInit = {
+      method: request.method,
+      headers: { ...request.headers, "accept-encoding": "identity", host: route.origin.hostHeader },
+      body: request.body,
+      signal,
+      redirect: "manual",
+      decompress: false,
+      proxy: false,
+      timeout: false,
+      keepalive: request.method !== "DELETE",
+    };
+    if (route.tls !== undefined) init.tls = route.tls;
+    return init;
+  }
+
+  #callInProcess(request: OutboundRequest, exchange: Exchange): Promise<Response> {
+    const rest = request.url.slice(demoScheme.length);
+    const host = rest.slice(0, originEnd(request.url) - demoScheme.length);
+    const handler = this.#inProcess.get(host);
+    if (handler === undefined) throw new Error(`no in-process upstream named ${host}`);
+    const { method, headers, body } = request;
+    exchange.begin("headers", request.headersMs);
+    const call = async () => handler(new Request(`http://${rest}`, { method, headers, body, signal: exchange.signal }));
+    return exchange.race(call(), (late) => void late.body?.cancel().catch(() => {}));
+  }
+}
+
+/** Headers that HTTP cannot carry come from the caller; no other deployment would take them either. */
+function unsendable(request: OutboundRequest): Failure | null {
+  try {
+    new Headers(request.headers);
+    return null;
+  } catch (thrown) {
+    return new Failure("invalid_request", "A header cannot be sent to the upstream.", { cause: thrown });
+  }
+}

@@ -1,0 +1,32 @@
+// Makes node_modules agree with the lockfile. Runs on plain Node, before anything is installed.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+export const bun = join(root, "node_modules", ".bin", process.platform === "win32" ? "bun.exe" : "bun");
+
+/** The runtime's own environment: more than 256 upstream calls at once, and no `.env` of somebody else. */
+export const bunEnvironment = { BUN_CONFIG_MAX_HTTP_REQUESTS: "60000", DO_NOT_TRACK: "1" };
+
+export function install() {
+  const stampFile = join(root, "node_modules", ".sluice-installed");
+  const stamp = createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp && existsSync(bun)) return;
+  console.error("Installing what package-lock.json names …");
+  const done = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+    shell: process.platform === "win32",
+  });
+  if (done.status !== 0) {
+    console.error("sluice: `npm ci` failed; see above.");
+    process.exit(1);
+  }
+  mkdirSync(dirname(stampFile), { recursive: true });
+  writeFileSync(stampFile, stamp);
+}

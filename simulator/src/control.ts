@@ -1,0 +1,69 @@
+import { bounds } from "./bounds.ts";
+import { readScript, ScriptInvalid } from "./script.ts";
+import type { Preset, ScriptSource } from "./script-source.ts";
+import type { Truth } from "./truth.ts";
+
+export interface ControlAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** The simulator's own endpoints under /__sim, for tests that run it in another process. */
+export function answerControl(
+  call: { readonly method: string; readonly path: string; readonly query: string; readonly body: Uint8Array },
+  parts: { readonly truth: Truth; readonly source: ScriptSource; readonly flush: () => void },
+): ControlAnswer {
+  const route = `${call.method} ${call.path}`;
+  switch (route) {
+    case "GET /__sim/health":
+      return { status: 200, body: '{"ok":true}' };
+    case "GET /__sim/truth":
+      parts.flush();
+      return { status: 200, body: JSON.stringify(parts.truth.list(filterOf(call.query))) };
+    case "DELETE /__sim/truth":
+      parts.truth.clear();
+      return { status: 200, body: '{"ok":true}' };
+    case "POST /__sim/script":
+      return addPreset(parts.source, call.body);
+    case "DELETE /__sim/script":
+      parts.source.clear();
+      return { status: 200, body: '{"ok":true}' };
+    default:
+      return { status: 404, body: '{"error":"the simulator has no such endpoint"}' };
+  }
+}
+
+function filterOf(query: string): { attemptId?: string; model?: string; limit: number } {
+  const fields = new URLSearchParams(query);
+  const attemptId = fields.get("attempt_id");
+  const model = fields.get("model");
+  const limit = Number(fields.get("limit") ?? bounds.truthListMax);
+  return {
+    ...(attemptId === null ? {} : { attemptId }),
+    ...(model === null ? {} : { model }),
+    limit: Number.isInteger(limit) && limit >= 0 ? limit : bounds.truthListMax,
+  };
+}
+
+/** Body: {"script": {…}, "count": 3 | null, "model": "name" | null}; no count means all. */
+function addPreset(source: ScriptSource, body: Uint8Array): ControlAnswer {
+  try {
+    source.add(readPreset(JSON.parse(Buffer.from(body).toString("utf8"))));
+    return { status: 200, body: '{"ok":true}' };
+  } catch (thrown) {
+    const reason = thrown instanceof ScriptInvalid ? thrown.message : "the body is not JSON";
+    return { status: 400, body: JSON.stringify({ error: reason }) };
+  }
+}
+
+function readPreset(value: unknown): Preset {
+  if (typeof value !== "object" || value === null) throw new ScriptInvalid("a preset is a JSON object");
+  const given: { script?: unknown; count?: unknown; model?: unknown } = value;
+  const count = given.count ?? null;
+  const model = given.model ?? null;
+  if (count !== null && !(typeof count === "number" && Number.isInteger(count) && count > 0)) {
+    throw new ScriptInvalid("count is a whole number above 0, or null");
+  }
+  if (model !== null && typeof model !== "string") throw new ScriptInvalid("model is a name, or null");
+  return { script: readScript(given.script), count, model };
+}

@@ -1,0 +1,44 @@
+import type { Refusal } from "../dialect.ts";
+import type { HeaderRow } from "../outlet.ts";
+
+/** Headers on every OpenAI answer. The account's limits are fixed figures: nothing here really limits. */
+export function openAiHeaders(requestId: string, model: string | null): HeaderRow[] {
+  const rows: HeaderRow[] = [["x-request-id", requestId], ...accountHeaders];
+  if (model !== null && /^[\x20-\x7e]*$/.test(model)) rows.push(["openai-model", model]);
+  return rows;
+}
+
+const accountHeaders: readonly HeaderRow[] = [
+  ["openai-organization", "org-sluice-simulator"],
+  ["openai-processing-ms", "1"],
+  ["openai-version", "2020-10-01"],
+  ["x-ratelimit-limit-requests", "10000"],
+  ["x-ratelimit-limit-tokens", "30000000"],
+  ["x-ratelimit-remaining-requests", "9999"],
+  ["x-ratelimit-remaining-tokens", "29999000"],
+  ["x-ratelimit-reset-requests", "6ms"],
+  ["x-ratelimit-reset-tokens", "2ms"],
+];
+
+/** OpenAI's four-field error body, with the type and code usual for the status. */
+export function openAiError(refusal: Refusal): string {
+  const usual = usualErrors[refusal.status] ?? { type: "server_error", code: null };
+  return JSON.stringify({
+    error: { message: refusal.message, type: usual.type, param: refusal.param, code: refusal.code ?? usual.code },
+  });
+}
+
+const invalid = { type: "invalid_request_error", code: null };
+
+const usualErrors: Readonly<Record<number, { readonly type: string; readonly code: string | null }>> = {
+  400: invalid,
+  401: { type: "invalid_request_error", code: "invalid_api_key" },
+  403: invalid,
+  404: { type: "invalid_request_error", code: "model_not_found" },
+  409: invalid,
+  413: invalid,
+  415: invalid,
+  422: invalid,
+  429: { type: "requests", code: "rate_limit_exceeded" },
+  503: { type: "service_unavailable_error", code: null },
+};

@@ -1,0 +1,169 @@
+import { bounds } from "./bounds.ts";
+
+/**
+ * What an upstream is told to do with one request. Everything is optional; an empty script is a healthy vendor.
+ * `…_events` counts SSE events from the very first one (the role event of a chat is event 1): "after 0 events" is
+ * after the status line. Times are milliseconds.
+ */
+export interface Script {
+  /** Names the script for `fail_first`. */
+  readonly name?: string;
+  /** Silence before the status line. */
+  readonly latency_ms?: number;
+  /** Silence between the status line and the first event. */
+  readonly first_event_ms?: number;
+  /** Silence before each later event. */
+  readonly event_ms?: number;
+  /** Content events, and so output tokens, of each choice. */
+  readonly tokens?: number;
+  /** Told in the usage instead of the words counted. */
+  readonly prompt_tokens?: number;
+  readonly cached_tokens?: number;
+  /** Told inside completion_tokens, beside the content events. */
+  readonly reasoning_tokens?: number;
+  /** Goes silent for `stall_ms` (default: until the caller leaves, an hour at most), then goes on. */
+  readonly stall_after_events?: number;
+  readonly stall_ms?: number;
+  /** Closes the connection (FIN) in the middle of the body: neither a terminal event nor the end of the framing. */
+  readonly cut_after_events?: number;
+  /** The same with a reset (RST). */
+  readonly reset_after_events?: number;
+  /** Ends the HTTP answer cleanly although the stream is not over. */
+  readonly end_after_events?: number;
+  /** With cut, reset, end or stall: half of the next event leaves first. */
+  readonly half_event?: boolean;
+  /** Sends bytes that are no chunk header, then closes. */
+  readonly break_chunking_after_events?: number;
+  /** Sends an error event inside the 200 answer and ends without a terminal event. */
+  readonly error_event_after?: number;
+  /** Answers with this status; 400 and above are errors in the dialect's shape. */
+  readonly status?: number;
+  /** Seconds, or an HTTP date. */
+  readonly retry_after?: number | string;
+  /** The error body (or the whole JSON reply) instead of the usual one. */
+  readonly body?: string;
+  /** Fails (with `status`, else 500) until this many attempts with the same name (else the same body) were seen. */
+  readonly fail_first?: number;
+  /** Bad JSON: in the third event of a stream, or as the whole reply. */
+  readonly malformed?: boolean;
+  readonly no_usage?: boolean;
+  readonly zero_usage?: boolean;
+  /** Makes the second event at least this large. */
+  readonly giant_event_bytes?: number;
+  /** Every byte is a chunk and a write of its own. */
+  readonly one_byte_chunks?: boolean;
+  /** Lines end in CR LF. */
+  readonly crlf?: boolean;
+  /** A comment line before every event. */
+  readonly keep_alive_comments?: boolean;
+  /** A comment line whenever a wait inside the stream has lasted this long. */
+  readonly keep_alive_ms?: number;
+  /** False leaves out the terminal event (`[DONE]`). */
+  readonly done?: boolean;
+  /** Closes the connection without any answer. */
+  readonly drop?: boolean;
+  /** Added to the true content-length of a whole reply; the connection then closes. */
+  readonly content_length_delta?: number;
+  /** Written to the socket instead of any answer, one byte per character (Latin-1); the connection then closes. */
+  readonly raw_reply?: string;
+  /** More response headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Keep the body received, or the body sent, in the truth. */
+  readonly keep_received?: boolean;
+  readonly keep_sent?: boolean;
+}
+
+export class ScriptInvalid extends Error {
+  override readonly name = "ScriptInvalid";
+}
+
+type Check = (value: unknown) => boolean;
+
+const whole =
+  (most: number, least = 0): Check =>
+  (value) =>
+    typeof value === "number" && Number.isInteger(value) && value >= least && value <= most;
+const wait: Check = (value) => typeof value === "number" && value >= 0 && value <= bounds.waitMsMax;
+const flag: Check = (value) => typeof value === "boolean";
+const text: Check = (value) => typeof value === "string" && value.length <= bounds.scriptBytesMax;
+
+/** One row per field, so that a mistyped field is refused and not passed over. */
+const checks: { readonly [K in keyof Required<Script>]: Check } = {
+  name: text,
+  latency_ms: wait,
+  first_event_ms: wait,
+  event_ms: wait,
+  tokens: whole(bounds.tokensMax),
+  prompt_tokens: whole(1_000_000_000),
+  cached_tokens: whole(1_000_000_000),
+  reasoning_tokens: whole(1_000_000_000),
+  stall_after_events: whole(bounds.tokensMax),
+  stall_ms: wait,
+  cut_after_events: whole(bounds.tokensMax),
+  reset_after_events: whole(bounds.tokensMax),
+  end_after_events: whole(bounds.tokensMax),
+  half_event: flag,
+  break_chunking_after_events: whole(bounds.tokensMax),
+  error_event_after: whole(bounds.tokensMax),
+  status: whole(599, 200),
+  retry_after: (value) => text(value) || wait(value),
+  body: text,
+  fail_first: whole(1_000_000),
+  malformed: flag,
+  no_usage: flag,
+  zero_usage: flag,
+  giant_event_bytes: whole(bounds.eventBytesMax),
+  one_byte_chunks: flag,
+  crlf: flag,
+  keep_alive_comments: flag,
+  keep_alive_ms: wait,
+  done: flag,
+  drop: flag,
+  content_length_delta: whole(1_000_000, -1_000_000),
+  raw_reply: text,
+  headers: isHeaders,
+  keep_received: flag,
+  keep_sent: flag,
+};
+
+export const emptyScript: Script = Object.freeze({});
+
+/** Reads a script out of parsed JSON. Throws ScriptInvalid, naming the field. */
+export function readScript(value: unknown): Script {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new ScriptInvalid("a script is a JSON object");
+  }
+  const script: Record<string, unknown> = {};
+  for (const [name, given] of Object.entries(value)) {
+    if (!isField(name)) throw new ScriptInvalid(`unknown script field ${JSON.stringify(name)}`);
+    const field = name === "body" && typeof given === "object" ? JSON.stringify(given) : given;
+    if (!checks[name](field)) throw new ScriptInvalid(`script field ${name} does not take ${JSON.stringify(given)}`);
+    script[name] = field;
+  }
+  return Object.freeze(script);
+}
+
+export function parseScript(source: string): Script {
+  if (source.length > bounds.scriptBytesMax) throw new ScriptInvalid("the script is too long");
+  let value: unknown;
+  try {
+    value = JSON.parse(source);
+  } catch {
+    throw new ScriptInvalid("the script is not JSON");
+  }
+  return readScript(value);
+}
+
+function isField(name: string): name is keyof Script {
+  return Object.hasOwn(checks, name);
+}
+
+function isHeaders(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const rows = Object.entries(value);
+  return rows.length <= 100 && rows.every(([name, line]) => /^[\w-]+$/.test(name) && isHeaderLine(line));
+}
+
+function isHeaderLine(line: unknown): boolean {
+  return typeof line === "string" && line.length <= bounds.headBytesMax && !/[\r\n]/.test(line);
+}

@@ -1,0 +1,42 @@
+import { type HttpFace, openHttpFace } from "./http-face.ts";
+import { createSimulator, type Simulator, type SimulatorOptions } from "./simulator.ts";
+import { openTruthFile } from "./truth-file.ts";
+
+export interface ServeOptions extends Omit<SimulatorOptions, "onRecord" | "onFlush"> {
+  /** 0 or nothing: any free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1: nobody else needs a vendor that does not exist. */
+  readonly hostname?: string;
+  /** A JSON-lines file that gets one line for each attempt when its answer is over. */
+  readonly truthFile?: string;
+}
+
+export interface RunningSimulator {
+  readonly port: number;
+  readonly hostname: string;
+  /** The base URL of its vendors, ending in /v1. */
+  readonly url: string;
+  readonly simulator: Simulator;
+  stop(): void;
+}
+
+/** Starts the simulator on a TCP port. */
+export function serveSimulator(options: ServeOptions = {}): RunningSimulator {
+  const { port = 0, hostname = "127.0.0.1", truthFile, ...rest } = options;
+  const file = truthFile === undefined ? null : openTruthFile(truthFile);
+  const simulator = createSimulator({
+    ...rest,
+    ...(file === null ? {} : { onRecord: file.append, onFlush: file.flush }),
+  });
+  const face: HttpFace = openHttpFace(simulator, { port, hostname });
+  return {
+    port: face.port,
+    hostname,
+    url: `http://${hostname}:${face.port}/v1`,
+    simulator,
+    stop() {
+      face.stop();
+      file?.close();
+    },
+  };
+}
