@@ -1,5 +1,3 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { endChildrenWithUs } from "./child.ts";
 import type { Figure } from "./figure.ts";
 import { addedLatency } from "./figures/added-latency.ts";
@@ -9,10 +7,11 @@ import { loopBlock } from "./figures/loop-block.ts";
 import { pacedStreams } from "./figures/paced-streams.ts";
 import { smallRequest } from "./figures/small-request.ts";
 import { startUp } from "./figures/start-up.ts";
+import { keepResult } from "./keep-result.ts";
 import { type Lab, startLab } from "./lab.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { type FigureName, readOptions, usage } from "./options.ts";
-import { benchDirectory, type Run, startRun } from "./run.ts";
+import { type Run, startRun } from "./run.ts";
 import { quantiles } from "./statistics.ts";
 import { table } from "./table.ts";
 
@@ -44,7 +43,13 @@ async function main(): Promise<void> {
     console.log(introduction(machine, run));
     const figures = await takeFigures(run, noise);
     console.log(`\n${table(figures)}\n\n${noiseLine(noise)}`);
-    await keep(startedAt, { mode: options.mode, machine, pinned: run.cores, noise: quantiles(noise), figures });
+    await keepResult(options.mode, startedAt, {
+      gateway: options.gateway,
+      machine,
+      pinned: run.cores,
+      noise: quantiles(noise),
+      figures,
+    });
   } finally {
     await run.close();
   }
@@ -90,14 +95,6 @@ function noiseLine(noise: readonly number[]): string {
   const { p50, max } = quantiles(noise);
   const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
   return `others used ${percent(p50)} of the machine in the median measurement, ${percent(max)} in the noisiest`;
-}
-
-async function keep(startedAt: Date, result: unknown): Promise<void> {
-  const directory = join(benchDirectory, "results");
-  mkdirSync(directory, { recursive: true });
-  const file = join(directory, `${startedAt.toISOString().replaceAll(":", "-").slice(0, 19)}.json`);
-  await Bun.write(file, `${JSON.stringify({ startedAt, ...Object(result) }, null, 2)}\n`);
-  console.log(`kept in ${file}`);
 }
 
 await main().catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { runChild } from "./child.ts";
 import type { Contender } from "./contender.ts";
 import type { Lab } from "./lab.ts";
 import type { ProbeLane, ProbeResult, ProbeSpec } from "./programs/probe.ts";
+import type { Run } from "./run.ts";
 
 export type ProbeResults = Readonly<Record<Contender["name"], ProbeResult | null>>;
 
@@ -21,15 +22,15 @@ export async function probeContenders(lab: Lab, load: GentleLoad): Promise<Probe
   const { everyMs, inARow, count, ...shape } = load;
   const targets = lab.contenders.map(({ name, port, key }) => ({ name, port, key, ...shape }));
   const requests = (count + warmUp) * targets.length;
-  const results = await runProbe(lab, [{ targets, everyMs, inARow, count, warmUp }], requests * (everyMs + 20));
+  const results = await runProbe(lab.run, [{ targets, everyMs, inARow, count, warmUp }], requests * (everyMs + 20));
   const of = (name: Contender["name"]) => results.find((result) => result.name === name) ?? null;
   return { direct: of("direct"), nginx: of("nginx"), sluice: of("sluice") };
 }
 
-export async function runProbe(lab: Lab, lanes: readonly ProbeLane[], timeoutMs: number): Promise<ProbeResult[]> {
+export async function runProbe(run: Run, lanes: readonly ProbeLane[], timeoutMs: number): Promise<ProbeResult[]> {
   const spec: ProbeSpec = { lanes };
-  const command = lab.run.programs("probe", spec);
-  const results = await runChild<ProbeResult[][]>({ command, cores: lab.run.cores.load }, timeoutMs + 20_000);
+  const command = run.programs("probe", spec);
+  const results = await runChild<ProbeResult[][]>({ command, cores: run.cores.load }, timeoutMs + 20_000);
   for (const { name, failed } of results.flat()) if (failed > 0) throw new Error(`${name} failed ${failed} requests`);
   return results.flat();
 }

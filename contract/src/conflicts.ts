@@ -36,12 +36,21 @@ export function conflictsOf(config: ConfigFile): readonly Conflict[] {
 
 /** `["models", 0, "deployments", 1]` as `models[0].deployments[1]`. */
 export function pathText(path: Path): string {
-  return path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("").replace(/^\./, "");
+  return path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("")
+    .replace(/^\./, "");
 }
 
 type Path = Conflict["path"];
 
-function repeated<T>(items: readonly T[], name: (item: T) => string, path: Path, field: string, word: string): Conflict[] {
+function repeated<T>(
+  items: readonly T[],
+  name: (item: T) => string,
+  path: Path,
+  field: string,
+  word: string,
+): Conflict[] {
   const first = new Map<string, number>();
   const found: Conflict[] = [];
   items.forEach((item, index) => {

@@ -84,7 +84,10 @@ function demoPieces(prompt: string): readonly string[] {
 
 /** The first words, quoted as a whole. Looks no further into a long prompt than it must. */
 function firstWords(prompt: string, most: number): string[] {
-  const found = prompt.slice(0, echoCharactersMax).split(/\s+/, most + 1).filter((word) => word !== "");
+  const found = prompt
+    .slice(0, echoCharactersMax)
+    .split(/\s+/, most + 1)
+    .filter((word) => word !== "");
   if (found.length === 0) return [];
   const more = found.length > most || prompt.length > echoCharactersMax;
   const quoted = found.slice(0, most);

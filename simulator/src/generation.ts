@@ -80,6 +80,7 @@ async function deliver(generation: Generation, asked: Asked, script: Script, sta
   const answer = composeAnswer(asked, script);
   const reply = { id: `chatcmpl-sim${generation.sequence}`, created: Math.floor(record.received_at / 1000) };
   record.prompt_tokens = answer.promptTokens;
+  record.cached_tokens = answer.usage?.cached ?? 0;
   if (asked.stream) {
     record.status = status;
     outlet.head(status, headersFor(generation, asked, script, "text/event-stream; charset=utf-8"), null);

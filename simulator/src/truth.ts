@@ -15,6 +15,8 @@ export interface TruthRecord {
   body_bytes: number;
   stream: boolean;
   prompt_tokens: number;
+  /** Told inside prompt_tokens. */
+  cached_tokens: number;
   /** Output tokens whose bytes were taken by the connection, reasoning included once anything was sent. */
   output_tokens_emitted: number;
   /** SSE events taken by the connection, the terminal `[DONE]` not counted. */
@@ -126,6 +128,7 @@ function opening(first: TruthOpening, attemptId: string, hits: number): TruthRec
     body_bytes: 0,
     stream: false,
     prompt_tokens: 0,
+    cached_tokens: 0,
     output_tokens_emitted: 0,
     events_emitted: 0,
     bytes_emitted: 0,
@@ -137,7 +140,13 @@ function opening(first: TruthOpening, attemptId: string, hits: number): TruthRec
   };
 }
 
-const secretHeaders: ReadonlySet<string> = new Set(["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"]);
+const secretHeaders: ReadonlySet<string> = new Set([
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+  "cookie",
+]);
 
 function withoutSecrets(headers: Readonly<Record<string, string>>): Record<string, string> {
   const kept: Record<string, string> = {};

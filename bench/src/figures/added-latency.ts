@@ -7,7 +7,7 @@ export async function addedLatency(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
   const rounds = quick ? 1 : 3;
   const targets = lab.contenders.length;
-  const paced = { bodyBytes: 1024, everyMs: 20 / targets, inARow: 1, count: quick ? 300 : 500 };
+  const paced = { bodyBytes: 1024, everyMs: 20 / targets, inARow: 1, count: quick ? 200 : 500 };
   const single = { bodyBytes: 1024, everyMs: 0, inARow: 50, count: quick ? 1_500 : 4_000 };
   return [
     ...(await compare(lab, "at 50 requests/s", paced, rounds)),

@@ -10,7 +10,7 @@ export async function firstByte(lab: Lab): Promise<Figure[]> {
     stream: { gapMs: 2, eventsMax: 3 },
     everyMs: 4,
     inARow: 1,
-    count: quick ? 300 : 500,
+    count: quick ? 200 : 500,
   };
   const taken: ProbeResults[] = [];
   for (let round = 0; round < (quick ? 1 : 3); round++) taken.push(await probeContenders(lab, load));

@@ -9,7 +9,7 @@ import { runProbe } from "../probe-contenders.ts";
  */
 export async function loopBlock(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
-  const count = quick ? 1_000 : 2_500;
+  const count = quick ? 600 : 2_500;
   const worst: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
   const usual: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
   for (let round = 0; round < (quick ? 1 : 3); round++) {
@@ -17,7 +17,7 @@ export async function loopBlock(lab: Lab): Promise<Figure[]> {
       const small = { name: "small", port, key, bodyBytes: 1024 };
       const large = { name: "large", port, key, bodyBytes: 2 * 1024 * 1024 };
       const results = await runProbe(
-        lab,
+        lab.run,
         [
           { targets: [large], everyMs: 100, inARow: 1, count: (count * 2) / 100, warmUp: 5 },
           { targets: [small], everyMs: 2, inARow: 1, count, warmUp: 100 },

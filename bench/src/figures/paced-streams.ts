@@ -1,12 +1,10 @@
-import { startChild } from "../child.ts";
 import type { Contender } from "../contender.ts";
 import { direct } from "../contenders/direct.ts";
 import { startNginx } from "../contenders/nginx.ts";
 import { startSluice } from "../contenders/sluice.ts";
-import { within } from "../deadline.ts";
 import { type Figure, figure, middle, ratios } from "../figure.ts";
+import { holdStreams } from "../hold-streams.ts";
 import { machineBusyMs, treeCpuMs, treeMemory } from "../process-tree.ts";
-import type { StreamLoadResult, StreamLoadSpec } from "../programs/stream-load.ts";
 import type { Run } from "../run.ts";
 
 /**
@@ -14,7 +12,7 @@ import type { Run } from "../run.ts";
  * what changes is only how many there are. Every contender is started anew for every run: memory is its own.
  */
 const eventsPerSecond = 10_000;
-const openPerSecond = 1_000;
+const openPerSecond = 2_000;
 const warmStreams = 100;
 
 interface Outcome {
@@ -81,11 +79,16 @@ async function hold(
   noise: number[],
 ): Promise<Outcome> {
   // A few streams first: what the runtime needs once is not counted as memory of each stream.
-  await load(run, contender, { streams: warmStreams, gapMs: 20, windowMs: 500 }, async () => undefined);
+  await holdStreams(
+    run,
+    contender,
+    { streams: warmStreams, gapMs: 20, openPerSecond, windowMs: 500 },
+    async () => undefined,
+  );
   const before = contender.pid === null ? 0 : treeMemory(contender.pid).residentKb;
   const gapMs = (streams * 1000) / eventsPerSecond;
   const watched = { cpuMs: 0, residentKb: 0, peakKb: 0 };
-  const result = await load(run, contender, { streams, gapMs, windowMs }, async () => {
+  const result = await holdStreams(run, contender, { streams, gapMs, openPerSecond, windowMs }, async () => {
     const [busyMs, oursMs] = [machineBusyMs(), treeCpuMs(process.pid)];
     const cpuMs = contender.pid === null ? 0 : treeCpuMs(contender.pid);
     await Bun.sleep(windowMs);
@@ -102,32 +105,4 @@ async function hold(
     peakMb: watched.peakKb / 1024,
     events: result.events,
   };
-}
-
-async function load(
-  run: Run,
-  contender: Contender,
-  part: Pick<StreamLoadSpec, "streams" | "gapMs" | "windowMs">,
-  meanwhile: () => Promise<void>,
-): Promise<StreamLoadResult> {
-  const spec: StreamLoadSpec = {
-    ...part,
-    port: contender.port,
-    key: contender.key,
-    openPerSecond,
-    upstreamPort: run.upstreamPort,
-  };
-  const child = startChild({ command: run.programs("stream-load", spec), cores: run.cores.load });
-  const what = `${part.streams} streams through ${contender.name}`;
-  try {
-    const open = await within(child.line(), 60_000, `${what}: opening`);
-    if (open === null) throw new Error(`${what}: the load program ended early`);
-    await meanwhile();
-    const line = await within(child.line(), 60_000, `${what}: ending`);
-    const result: StreamLoadResult = JSON.parse(line ?? "null");
-    if (result.failed > 0) throw new Error(`${what}: ${result.failed} failed, the first with ${result.firstFailure}`);
-    return result;
-  } finally {
-    await child.stop(500);
-  }
 }

@@ -8,7 +8,7 @@ import { quantile } from "../statistics.ts";
 export async function smallRequest(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
   const load = { bodyBytes: 1024, connections: 32, seconds: quick ? 1 : 4 };
-  for (const contender of lab.contenders) await saturate(lab.run, contender, { ...load, seconds: quick ? 2 : 5 });
+  for (const contender of lab.contenders) await saturate(lab.run, contender, { ...load, seconds: quick ? 1 : 5 });
   const taken = await inTurn(lab, quick ? 3 : 7, (contender) => saturate(lab.run, contender, load));
   const cpuMicros = (name: "nginx" | "sluice") =>
     taken[name].map(({ value, cost }) => (cost.cpuMs * 1000) / value.requests);

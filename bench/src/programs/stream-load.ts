@@ -15,6 +15,8 @@ export interface StreamLoadSpec {
   /** Streams opened in a second. */
   readonly openPerSecond: number;
   readonly windowMs: number;
+  /** How many of the streams, of 1, are given up by the caller somewhere in the window. */
+  readonly abortShare?: number;
   /** Where the upstream itself is reached, to compare clocks. */
   readonly upstreamPort: number;
 }
@@ -31,6 +33,7 @@ export interface StreamLoadResult {
   readonly firstEvent: Quantiles;
   /** Streams that ended as they should; the others are failures. */
   readonly ended: number;
+  readonly aborted: number;
   readonly failed: number;
   readonly firstFailure: string | null;
 }
@@ -50,6 +53,7 @@ const firsts: number[] = [];
 let events = 0;
 let counting = false;
 let ended = 0;
+let aborted = 0;
 let failed = 0;
 let firstFailure: string | null = null;
 
@@ -72,7 +76,7 @@ while (streams.length < spec.streams) {
   while (streams.length < due) streams.push(stream());
 }
 await Bun.sleep(openEndsAt - performance.now());
-const openNow = spec.streams - ended - failed;
+const openNow = spec.streams - ended - failed - aborted;
 counting = true;
 const windowStart = performance.now();
 answer({ open: openNow } satisfies StreamsOpen);
@@ -86,12 +90,15 @@ answer({
   delay: quantiles(delays.subarray(0, Math.min(events, samplesMax))),
   firstEvent: quantiles(firsts),
   ended,
+  aborted,
   failed,
   firstFailure,
 } satisfies StreamLoadResult);
 process.exit(0);
 
 async function stream(): Promise<void> {
+  let givenUp = false;
+  let giveUp: ReturnType<typeof setTimeout> | undefined;
   try {
     const connection = await RawConnection.open(spec.port);
     connection.onStamp = (sentMicroseconds) => {
@@ -99,14 +106,26 @@ async function stream(): Promise<void> {
       if (events < samplesMax) delays[events] = performance.now() + clockLeadMs - sentMicroseconds / 1000;
       events++;
     };
+    if (Math.random() < (spec.abortShare ?? 0)) {
+      const giveUpAt = openEndsAt + Math.random() * spec.windowMs;
+      giveUp = setTimeout(() => {
+        givenUp = true;
+        connection.close();
+      }, giveUpAt - performance.now());
+    }
     const exchange = await connection.exchange(request);
     connection.close();
     if (exchange.status !== 200) throw new Error(`status ${exchange.status}`);
     firsts.push(exchange.firstBodyAt - exchange.startedAt);
     ended++;
   } catch (error) {
-    failed++;
-    firstFailure ??= String(error);
+    if (givenUp) aborted++;
+    else {
+      failed++;
+      firstFailure ??= String(error);
+    }
+  } finally {
+    clearTimeout(giveUp);
   }
 }
 

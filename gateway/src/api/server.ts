@@ -52,6 +52,9 @@ async function answer(face: Face, request: Request, server: BunServer): Promise<
       if (!path.startsWith("/v1/") && path !== "/v1") return await face.admin(request, { ip: address() });
       throw new Failure("not_found", `There is no ${request.method} ${path}.`);
     }
+    if (face.draining() && path.startsWith("/v1/")) {
+      throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
+    }
     const endpoint = route.methods[request.method];
     if (endpoint === undefined) return methodNotAllowed(route.methods, request.method, requestId);
     const exchange: Exchange = {

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the notation under test
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ConfigInvalid } from "./config-invalid.ts";

@@ -31,6 +31,9 @@ export interface House {
   readonly observer: Observer;
   readonly setup: Setup;
   readonly catalog: CatalogHolder;
+  readonly journal: Journal;
+  /** Reservations not yet settled or released; 0 at rest. */
+  readonly outstanding: () => number;
   /** Ledger entries of an earlier run that were put right before the port opened. */
   readonly recovered: number;
   /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
@@ -54,7 +57,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const observer = createObserver({ level: environment.logLevel, format: environment.logFormat, metrics });
 
   const directory = openJournalDirectory(control.journalPath);
-  const recovered = await recover({ leftovers: directory.leftovers, ledgerStore, clock, observer });
+  const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
+  for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
   const first = await controlStore.catalog();
   const drain = startDrain({
     directory: directory.path,
@@ -70,8 +74,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const counter = createMemoryCounter({ clock });
   await seedFromLedger({ counter, ledgerStore, clock });
   const admission = createAdmission({ counter, clock });
-  const router = createRouter({ board: createMemoryHealthBoard(), clock, chance: systemChance, observer });
-  const simulator = createSimulator({});
+  const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
+  // The demo answers everybody alike: what a caller writes is no script for it.
+  const simulator = createSimulator({ defaults: { event_ms: 25 }, obeysRequests: false, truthRecordsMax: 1 });
   const transport = createTransport({
     clock,
     inProcess: new Map([["simulator", (request) => simulator.fetch(request)]]),
@@ -138,7 +143,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     await journal.close(bounds.flushMs);
     await control.close();
   };
-  return { server, observer, setup, catalog, recovered, close };
+  return { server, observer, setup, catalog, journal, outstanding: () => admission.outstanding, recovered: recovered.stored, close };
 }
 
 function standingRow(standing: Standing) {

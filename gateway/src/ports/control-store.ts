@@ -42,7 +42,7 @@ export interface ControlStore extends KeyStore {
   catalog(): Promise<Catalog>;
   /** Makes the file-managed objects equal to `config`, in one transaction; others are untouched. Idempotent. */
   apply(config: ConfigFile, actor: string): Promise<ApplyReport>;
-  /** Makes what is missing of `config`, owned by the console; what exists stays as it is. For a first start. */
+  /** First providers and models, owned by the console; does nothing where there are any. */
   seed(config: ConfigFile, actor: string): Promise<ApplyReport>;
   createKey(key: NewKey, actor: string): Promise<KeyListing>;
   listKeys(workspace: string | null): Promise<readonly KeyListing[]>;

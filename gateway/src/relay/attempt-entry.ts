@@ -8,7 +8,7 @@ import {
   type Usage,
   type UsageSource,
 } from "#core/index.ts";
-import type { AttemptRecord } from "#ledger/index.ts";
+import type { Attempt } from "#ledger/index.ts";
 import type { RequestFacts, StreamTap, UsageReading } from "#protocols/index.ts";
 import type { Lane } from "#providers/index.ts";
 import type { Pick } from "#routing/index.ts";
@@ -26,7 +26,7 @@ export class AttemptEntry {
   readonly #call: Call;
   readonly #pick: Pick;
   readonly #tally: CallTally;
-  readonly #record: AttemptRecord;
+  readonly #record: Attempt;
   readonly #startMs: number;
   #sentMs = 0;
   #awayMs = 0;
@@ -34,6 +34,12 @@ export class AttemptEntry {
   #firstTokenMs: number | null = null;
   #overheadMs: number | null = null;
   #settled = false;
+  #eventsTold = 0;
+  #tap: StreamTap | null = null;
+  readonly #reached = () => {
+    const { usage, source } = measured(this.#tap?.usage ?? null, this.#tap?.outputEstimate ?? 0, this.#call.facts);
+    return { usage, usageSource: source, firstByteMs: this.#firstByteMs, firstTokenMs: this.#firstTokenMs };
+  };
 
   /** Throws ledger_unavailable when the intent cannot be written: nothing may be sent then. */
   constructor(house: RelayHouse, call: Call, pick: Pick, lane: Lane, tally: CallTally) {
@@ -41,7 +47,7 @@ export class AttemptEntry {
     this.#call = call;
     this.#pick = pick;
     this.#tally = tally;
-    this.#startMs = tally.attempts === 1 ? call.startedMs : house.clock.monotonic();
+    this.#startMs = house.clock.monotonic();
     this.#record = house.recorder.begin(
       {
         ...callFields(call),
@@ -78,13 +84,13 @@ export class AttemptEntry {
   }
 
   progress(tap: StreamTap): void {
+    this.#tap = tap;
     if (this.#firstTokenMs === null && tap.contentSeen) {
       this.#firstTokenMs = this.#house.clock.monotonic() - this.#startMs;
     }
-    this.#record.progress(tap.events, () => {
-      const { usage, source } = measured(tap.usage, tap.outputEstimate, this.#call.facts);
-      return { usage, usageSource: source, firstByteMs: this.#firstByteMs, firstTokenMs: this.#firstTokenMs };
-    });
+    const events = tap.events - this.#eventsTold;
+    this.#eventsTold = tap.events;
+    if (events > 0) this.#record.progress(events, this.#reached);
   }
 
   succeed(status: number, reading: UsageReading | null, outputEstimate: number): void {
@@ -102,13 +108,13 @@ export class AttemptEntry {
   }
 
   /** After an answer began: what was seen is paid for. */
-  breakOff(outcome: Outcome, failure: Failure, tap: StreamTap): void {
+  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void {
     const { usage, source } = measured(tap.usage, tap.outputEstimate, this.#call.facts);
     this.#settle(outcome, failure.status, failure, usage, source, tap.usage?.raw ?? null);
   }
 
   #settle(
-    outcome: Outcome,
+    outcome: Exclude<Outcome, "rejected">,
     httpStatus: number,
     failure: Failure | null,
     usage: Usage,
@@ -118,7 +124,6 @@ export class AttemptEntry {
     if (this.#settled) return;
     this.#settled = true;
     const now = this.#house.clock.monotonic();
-    const totalMs = now - this.#startMs;
     const entry = this.#record.settle({
       outcome,
       httpStatus,
@@ -126,7 +131,6 @@ export class AttemptEntry {
       usage,
       usageSource,
       rawUsage,
-      totalMs,
       firstByteMs: this.#firstByteMs,
       firstTokenMs: this.#firstTokenMs,
       upstreamMs: this.#sentMs === 0 ? null : now - this.#sentMs,
@@ -134,7 +138,7 @@ export class AttemptEntry {
     });
     this.#tally.add(tokensOf(usage), entry.costNanoUsd satisfies NanoUsd);
     const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
-    this.#pick.end(ended, totalMs);
+    this.#pick.end(ended, now - this.#startMs);
   }
 }
 

@@ -25,10 +25,11 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
     });
   }
   tally.attempts++;
+  const attempt = attemptSignal(call, pick);
   const entry = beginEntry(house, call, pick, lane, tally);
   try {
     if (house.catalog().settings.ledgerDurability === "strict") await house.journal.synced();
-    const answer = await send(house, call, pick, kind, lane, entry);
+    const answer = await send(house, call, pick, kind, lane, entry, attempt.signal);
     if (answer.status < 200 || answer.status > 299) throw await refusalOf(house, pick, kind, answer);
     const type = answer.headers.get("content-type") ?? "";
     return type.startsWith("text/event-stream")
@@ -38,6 +39,8 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
     const failure = call.signal.aborted ? callerGone(thrown) : asFailure(thrown);
     entry.fail(failure);
     throw failure;
+  } finally {
+    attempt.answered();
   }
 }
 
@@ -57,6 +60,7 @@ function send(
   kind: ProviderKind,
   lane: Lane,
   entry: AttemptEntry,
+  signal: AbortSignal,
 ): Promise<OutboundAnswer> {
   const { provider, upstreamModel } = pick.deployment;
   const headers = forwardedHeaders(call.headers);
@@ -77,8 +81,21 @@ function send(
       totalMs: provider.timeouts.totalMs,
       allowPrivateNetwork: provider.allowPrivateNetwork,
     },
-    call.signal,
+    signal,
   );
+}
+
+/**
+ * The caller's going away ends the attempt. Where the upstream is to be let finish, that holds only until an answer
+ * has begun: from then on the stream itself decides.
+ */
+function attemptSignal(call: Call, pick: Pick): { readonly signal: AbortSignal; readonly answered: () => void } {
+  if (pick.deployment.provider.disconnect === "cancel") return { signal: call.signal, answered: () => {} };
+  const own = new AbortController();
+  const gone = (): void => own.abort();
+  if (call.signal.aborted) own.abort();
+  else call.signal.addEventListener("abort", gone, { once: true });
+  return { signal: own.signal, answered: () => call.signal.removeEventListener("abort", gone) };
 }
 
 /** A bad answer, read within bounds, as the provider's kind understands it. */

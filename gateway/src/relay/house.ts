@@ -1,7 +1,7 @@
 import type { Catalog } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Chance, Clock, Journal, Observer, Transport } from "#ports/index.ts";
+import type { Clock, Journal, Observer, Transport } from "#ports/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { UsageForecast } from "./estimate.ts";
 import type { LiveStreams } from "./live-streams.ts";
@@ -15,7 +15,6 @@ export interface RelayOptions {
   readonly journal: Journal;
   readonly transport: Transport;
   readonly clock: Clock;
-  readonly chance: Chance;
   readonly observer: Observer;
 }
 

@@ -131,7 +131,7 @@ export class NativeStream implements LiveStream {
   }
 
   /** Settles what was seen and, when a caller is still there, tells it in its own dialect. */
-  #breakOff(outcome: Outcome, failure: Failure): void {
+  #breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
     const { tap, entry, call } = this.#parts;
     this.#close();
     entry.breakOff(outcome, failure, tap);

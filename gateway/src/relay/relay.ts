@@ -71,9 +71,10 @@ export class Relay {
   refuse(call: Call, failure: Failure): Refusal {
     if (failure.code === "internal_error") this.#report(call, failure);
     this.#house.recorder.refuse(
-      { ...callFields(call), model: call.models[0]?.name ?? call.facts.model, priceVersion: null },
+      { ...callFields(call), model: call.models[0]?.name ?? call.facts.model },
       failure.code,
       failureTable[failure.code].status,
+      this.#house.clock.monotonic() - call.startedMs,
     );
     return { failure, headers: {} };
   }

@@ -84,19 +84,21 @@ export class OrderedPlan implements Plan {
   }
 
   /**
-   * In this order: the same one after a short wait, another one that is well, the same one after the wait its upstream
-   * asked for, and at last one that is not well, but only one such in a call: when all are unwell, a call must not be
-   * multiplied by their number.
+   * In this order: another deployment of the same model at once; the same one after a short wait; a fallback model; the
+   * same one after the wait its upstream asked for; at last one that is not well, but only one such in a call: when all
+   * are unwell, a call must not be multiplied by their number.
+   * Waiting comes after what needs no wait: calls that wait use up the retry budget, so that others fail for want of it.
    */
   #repeat(last: Candidate, failure: Failure): Pick | null {
     const nowMs = this.#world.clock.monotonic();
+    const ready = this.#candidates.find(({ circuit, tries }) => tries === 0 && circuit.ready(nowMs));
+    if (ready !== undefined && ready.model === last.model) return this.#take(ready, 0, "next in order");
     const waitMs = failure.retryAfterMs ?? 0;
     const again = failure.retry === "same" && last.tries < 2;
     if (again && waitMs === 0 && last.circuit.ready(nowMs)) {
       const backoff = backoffMs(this.#attempts - 1, this.#world.chance.unit());
       return this.#take(last, backoff, `the same again after ${Math.round(backoff)} ms`);
     }
-    const ready = this.#candidates.find(({ circuit, tries }) => tries === 0 && circuit.ready(nowMs));
     if (ready !== undefined) return this.#take(ready, 0, "next in order");
     if (again && waitMs > 0 && waitMs <= bounds.retryAfterMsMax && last.circuit.trusted && !last.circuit.full) {
       return this.#take(last, waitMs, `the same again after the ${waitMs} ms its upstream asked for`);

@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  fdatasync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fdatasync, ftruncateSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 /** The few calls the journal makes to write. Tests put a disk that refuses in this place. */

@@ -1,11 +1,11 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { basename } from "node:path";
 import type { JournalLeftovers, JournalRecord } from "#ports/index.ts";
+import { setAsidePath } from "./drain-set-aside.ts";
 import { isMissing, putAside, removeSegment, segmentPath } from "./journal-files.ts";
 import { type JournalLine, journalLines } from "./journal-lines.ts";
 import { isRecord, parseRecord } from "./journal-record.ts";
 import { salvage } from "./journal-salvage.ts";
-import { setAsidePath } from "./drain-set-aside.ts";
 
 /**
  * Reads segments one after another through a bounded window. Only an `owned` directory may be discarded; a `borrowed`

@@ -57,7 +57,6 @@ export function isRecord(bytes: Buffer, start: number, end: number): boolean {
 export function parseRecord(bytes: Buffer, start: number, end: number): JournalRecord | null {
   const letter = bytes[start + 9];
   const row: unknown = JSON.parse(bytes.toString("utf8", start + recordHeadBytes, end));
-  if (!Array.isArray(row)) return null;
   switch (letter) {
     case recordLetters.intent:
       return { type: "intent", value: toIntent(row as IntentRow) };

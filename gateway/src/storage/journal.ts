@@ -105,18 +105,14 @@ class FileJournal implements Journal {
     const kept =
       this.#buffer.append(recordLetters.settle, json) ||
       this.#buffer.append(recordLetters.settle, encodeSettlement({ ...settlement, rawUsage: null, errorCode: null }));
-    if (!kept) return this.#lose();
-    this.#settled += 1;
-    this.#settledWaiting += 1;
+    if (!this.#take(kept)) return;
     // After a failed sync the process is about to end, but what the operating system holds will outlive it.
     if (this.#healthy || this.#sync.fatal !== null) this.#write();
   }
 
   refuse(entry: LedgerEntry): void {
     if (!this.#hasRoom()) return;
-    if (!this.#buffer.append(recordLetters.refuse, encodeRefusal(entry))) return this.#lose();
-    this.#settled += 1;
-    this.#settledWaiting += 1;
+    if (!this.#take(this.#buffer.append(recordLetters.refuse, encodeRefusal(entry)))) return;
     if (this.#healthy) this.#writeSoon();
   }
 
@@ -184,10 +180,11 @@ class FileJournal implements Journal {
 
   #writeSoon(): void {
     if (this.#buffer.length >= bounds.journalBufferBytes) this.#write();
-    else this.#unbookFlush ??= this.#options.clock.after(bounds.journalSyncMs, () => {
-      this.#unbookFlush = null;
-      if (this.#healthy) this.#write();
-    });
+    else
+      this.#unbookFlush ??= this.#options.clock.after(bounds.journalSyncMs, () => {
+        this.#unbookFlush = null;
+        if (this.#healthy) this.#write();
+      });
   }
 
   #fail(cause: unknown): void {
@@ -207,6 +204,16 @@ class FileJournal implements Journal {
       this.#options.observer.log("info", "The journal can be written again.", { lost: this.#settledLost });
       this.#settledLost = 0;
     });
+  }
+
+  #take(kept: boolean): boolean {
+    if (!kept) {
+      this.#lose();
+      return false;
+    }
+    this.#settled += 1;
+    this.#settledWaiting += 1;
+    return true;
   }
 
   /** Whether another settled entry can be kept. While the disk takes them there is no backlog to bound. */

@@ -110,9 +110,15 @@ async function rollupFaults(connection: Connection): Promise<readonly LedgerFaul
     .limit(faultsMax)
     .execute();
   return wrong.map((row) => {
-    const scope = rollupScope.slice(1).map((column) => row[column]).join(" / ");
+    const scope = rollupScope
+      .slice(1)
+      .map((column) => row[column])
+      .join(" / ");
     const off = rollupSums.filter((column) => Number(row[column]) !== 0).map((c) => `${c} by ${row[c]}`);
-    return { rule: rollupRule, detail: `${new Date(Number(row.hour)).toISOString()} ${scope}: off in ${off.join(", ")}` };
+    return {
+      rule: rollupRule,
+      detail: `${new Date(Number(row.hour)).toISOString()} ${scope}: off in ${off.join(", ")}`,
+    };
   });
 }
 

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool } from "kysely";
+import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from "kysely";
 import { bounds, Failure } from "#core/index.ts";
 import type { LedgerFilter, LedgerPage } from "#ports/index.ts";
 import type { Database } from "./database.ts";

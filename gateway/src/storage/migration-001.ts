@@ -138,7 +138,14 @@ async function makeLedger(db: Kysely<unknown>): Promise<void> {
     .addColumn("at", "bigint", (c) => c.notNull())
     .addColumn("ended_at", "bigint", (c) => c.notNull());
   for (const word of [...words, "usage_source"]) table = table.addColumn(word, "text", (c) => c.notNull());
-  for (const count of ["stream", "retry_index", "input_estimate", "reserved_nano_usd", "http_status", ...usageColumns]) {
+  for (const count of [
+    "stream",
+    "retry_index",
+    "input_estimate",
+    "reserved_nano_usd",
+    "http_status",
+    ...usageColumns,
+  ]) {
     table = table.addColumn(count, "bigint", (c) => c.notNull());
   }
   await table
@@ -152,7 +159,11 @@ async function makeLedger(db: Kysely<unknown>): Promise<void> {
     .addColumn("overhead_ms", "double precision")
     .execute();
   const index = (name: string, columns: readonly string[]) =>
-    db.schema.createIndex(name).on("ledger_entries").columns([...columns]).execute();
+    db.schema
+      .createIndex(name)
+      .on("ledger_entries")
+      .columns([...columns])
+      .execute();
   await index("ledger_entries_at", ["at", "attempt_id"]);
   await index("ledger_entries_workspace", ["workspace_id", "at", "attempt_id"]);
   await index("ledger_entries_key", ["key_id", "at", "attempt_id"]);

@@ -4,7 +4,7 @@ import { watchConnect } from "./connect-watch.ts";
 import { Exchange } from "./exchange.ts";
 import type { Resolve } from "./name-cache.ts";
 import { originEnd } from "./origin.ts";
-import { type Route, RouteTable, type Target } from "./route-table.ts";
+import { type Route, RouteTable } from "./route-table.ts";
 import { clientClosed, failedSend, neverConnected } from "./send-failure.ts";
 import { StreamBody } from "./stream-body.ts";
 import { systemResolve } from "./system-resolve.ts";
@@ -62,25 +62,24 @@ class FetchTransport implements Transport {
     const rest = request.url.slice(originEnd(request.url));
     const init = this.#init(request, route, exchange.signal);
     // Another address is dialled only while nothing was sent, so no request is repeated by this loop.
+    const count = route.targets.length;
+    const first = route.preferred;
     for (let tried = 1; ; tried++) {
-      const target = route.targets[route.preferred];
+      const index = (first + tried - 1) % count;
+      const target = route.targets[index];
       if (target === undefined) throw new Error("a route without targets");
       watchConnect(this.#clock, exchange, route, target, request.connectMs);
       exchange.begin("headers", request.headersMs);
       try {
-        return this.#alive(target, exchange, await fetch(target.base + rest, init));
+        const response = await fetch(target.base + rest, init);
+        target.lifeMs = this.#clock.monotonic();
+        route.preferred = index;
+        exchange.dropCheck();
+        return response;
       } catch (thrown) {
-        if (exchange.failure !== null || !neverConnected(thrown)) throw thrown;
-        route.preferred = (route.targets.indexOf(target) + 1) % route.targets.length;
-        if (tried >= route.targets.length) throw thrown;
+        if (exchange.failure !== null || !neverConnected(thrown) || tried >= count) throw thrown;
       }
     }
-  }
-
-  #alive(target: Target, exchange: Exchange, response: Response): Response {
-    target.lifeMs = this.#clock.monotonic();
-    exchange.dropCheck();
-    return response;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Claim, Counter, Refused, Reserved } from "#ports/index.ts";
 import fc from "fast-check";
+import type { Claim, Counter, Refused, Reserved } from "#ports/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 
 /** Makes an empty counter whose time is `clock`, or runs beside it. */

@@ -1,0 +1,47 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..", "..");
+const startMs = 20_000;
+
+export interface StartedGateway {
+  readonly url: string;
+  /** With the set-up token in its fragment. */
+  readonly consoleLink: string;
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+/** A gateway in an empty data directory, as a newcomer starts it; what it prints is all that the tests know of it. */
+export async function startGateway(): Promise<StartedGateway> {
+  const dataDir = await mkdtemp(join(tmpdir(), "sluice-console-"));
+  const gateway = Bun.spawn([process.execPath, "--no-env-file", join(root, "gateway/src/cli/cli.ts"), "serve"], {
+    cwd: root,
+    env: { PATH: process.env["PATH"] ?? "", SLUICE_PORT: "0", SLUICE_DATA_DIR: dataDir },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const timer = setTimeout(() => gateway.kill(), startMs);
+  let printed = "";
+  for await (const piece of gateway.stdout.pipeThrough(new TextDecoderStream())) {
+    printed += piece;
+    if (printed.includes('"messages"')) break;
+  }
+  clearTimeout(timer);
+  const find = (pattern: RegExp) => {
+    const found = pattern.exec(printed)?.[1];
+    if (found === undefined) throw new Error(`The gateway did not print ${pattern}. It printed:\n${printed}`);
+    return found;
+  };
+  return {
+    url: find(/ready on (http\S+)/),
+    consoleLink: find(/Console\s+(http\S+)/),
+    key: find(/Bearer (sk-sluice-\w+)/),
+    stop: async () => {
+      gateway.kill("SIGTERM");
+      await gateway.exited;
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { closestOf } from "./closest-name.ts";
+
+test("a slip of the fingers finds the name that was meant, another word finds none", () => {
+  const fields = ["api_key", "base_url", "id", "kind", "timeouts"];
+  for (const [typed, meant] of [
+    ["api_kye", "api_key"],
+    ["apikey", "api_key"],
+    ["API_KEY", "api_key"],
+    ["baseurl", "base_url"],
+    ["timeout", "timeouts"],
+    ["plugins", null],
+    ["", null],
+    ["x", null],
+  ] as const) {
+    expect(closestOf(typed, fields)).toBe(meant);
+  }
+});

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "#ports/index.ts";
+import { type ConfigWatch, watchConfigFile } from "./watch-config-file.ts";
+
+const clock: Clock = {
+  now: Date.now,
+  monotonic: () => performance.now(),
+  after: (delayMs, act) => {
+    const timer = setTimeout(act, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+let folder = "";
+let file = "";
+let watch: ConfigWatch | null = null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-watch-"));
+  file = join(folder, "sluice.yaml");
+  writeFileSync(file, "one");
+});
+
+afterEach(async () => {
+  await watch?.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("an edit in place, a rename over the file and its disappearance are each seen within a second", async () => {
+  const changes = await watching(file);
+  const edits = [
+    () => writeFileSync(file, "two"),
+    () => {
+      writeFileSync(`${file}.new`, "one");
+      renameSync(`${file}.new`, file);
+    },
+    () => rmSync(file),
+    () => writeFileSync(file, "four"),
+  ];
+  for (const edit of edits) {
+    const began = performance.now();
+    const next = changes.next();
+    edit();
+    await next;
+    expect(performance.now() - began).toBeLessThan(1_000);
+  }
+  expect(changes.count()).toBe(edits.length);
+});
+
+test("a file reached through links is seen to change when a link in the middle is swapped (Kubernetes)", async () => {
+  const mount = join(folder, "mount");
+  mkdirSync(join(mount, "..v1"), { recursive: true });
+  mkdirSync(join(mount, "..v2"));
+  // Same size and time in both: only where the link leads tells them apart.
+  for (const version of ["..v1", "..v2"]) writeFileSync(join(mount, version, "sluice.yaml"), version);
+  symlinkSync("..v1", join(mount, "..data"));
+  symlinkSync("..data/sluice.yaml", join(mount, "sluice.yaml"));
+  const changes = await watching(join(mount, "sluice.yaml"));
+  const next = changes.next();
+  symlinkSync("..v2", join(mount, "..data_tmp"));
+  renameSync(join(mount, "..data_tmp"), join(mount, "..data"));
+  await next;
+  expect(changes.count()).toBe(1);
+});
+
+test("a trigger runs at once without a change, and runs never overlap", async () => {
+  let active = 0;
+  let mostActive = 0;
+  let runs = 0;
+  watch = watchConfigFile(
+    file,
+    async () => {
+      mostActive = Math.max(mostActive, ++active);
+      await Promise.resolve();
+      active--;
+      runs++;
+    },
+    { clock, onError: fail },
+  );
+  await Promise.all([watch.trigger(), watch.trigger(), watch.trigger()]);
+  expect(runs).toBe(3);
+  expect(mostActive).toBe(1);
+});
+
+test("a reload that throws is told and watching goes on", async () => {
+  const told: unknown[] = [];
+  const changes = await watching(file, (thrown) => told.push(thrown), new Error("broken"));
+  for (const content of ["two", "three"]) {
+    const next = changes.next();
+    writeFileSync(file, content);
+    await next;
+  }
+  expect(changes.count()).toBe(2);
+  await watch?.close();
+  expect(told).toHaveLength(2);
+});
+
+test("after closing nothing runs", async () => {
+  let runs = 0;
+  watch = watchConfigFile(file, async () => void runs++, { clock, onError: fail });
+  await watch.close();
+  await watch.trigger();
+  expect(runs).toBe(0);
+});
+
+interface Changes {
+  next(): Promise<void>;
+  count(): number;
+}
+
+/** Starts watching and waits until the first look is done, which a trigger alone would not show. */
+async function watching(path: string, onError: (thrown: unknown) => void = fail, thrown?: Error): Promise<Changes> {
+  let count = 0;
+  let wake = (): void => {};
+  const firstLook = Promise.withResolvers<void>();
+  const watchClock: Clock = {
+    ...clock,
+    after: (delayMs, act) => {
+      firstLook.resolve();
+      return clock.after(delayMs, act);
+    },
+  };
+  const onChange = async (): Promise<void> => {
+    count++;
+    wake();
+    if (thrown !== undefined) throw thrown;
+  };
+  watch = watchConfigFile(path, onChange, { clock: watchClock, onError });
+  await firstLook.promise;
+  return {
+    next: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      return promise;
+    },
+    count: () => count,
+  };
+}
+
+function fail(thrown: unknown): never {
+  throw thrown;
+}

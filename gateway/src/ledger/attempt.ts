@@ -1,0 +1,141 @@
+import {
+  bounds,
+  costOf,
+  type Intent,
+  joinEntry,
+  type LedgerEntry,
+  noUsage,
+  type Outcome,
+  type PriceTable,
+  type Settlement,
+  type Usage,
+  type UsageSource,
+  usageClasses,
+} from "#core/index.ts";
+import type { Clock, Journal, Observer } from "#ports/index.ts";
+import { knownMs, wholeUsage } from "./whole-usage.ts";
+
+/** What the caller of the recorder knows of an attempt before it is sent; the recorder adds the rest. */
+export type AttemptFields = Omit<Intent, "attemptId" | "at">;
+
+/** How far a stream has come: the best knowledge of its usage so far. Times count from the attempt's begin. */
+export interface Reached {
+  readonly usage: Usage;
+  readonly usageSource: UsageSource;
+  readonly firstByteMs: number | null;
+  readonly firstTokenMs: number | null;
+}
+
+export interface AttemptEnd extends Reached {
+  readonly outcome: Exclude<Outcome, "rejected">;
+  readonly httpStatus: number;
+  readonly errorCode: string | null;
+  readonly rawUsage: string | null;
+  readonly upstreamMs: number | null;
+  readonly overheadMs: number | null;
+}
+
+/** One attempt that is written ahead. It must be settled, whatever happens to it. */
+export interface Attempt {
+  readonly attemptId: string;
+  /** Told of events as they pass. Asks `reached` and writes a checkpoint every 64 events or second, not else. */
+  progress(events: number, reached: () => Reached): void;
+  checkpoint(reached: Reached): void;
+  /** Ends it and gives its entry. A second call changes nothing, is logged, and gives the first entry. */
+  settle(end: AttemptEnd): LedgerEntry;
+}
+
+export interface AttemptWorld {
+  readonly journal: Pick<Journal, "checkpoint" | "settle">;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "attemptEnd" | "log">;
+}
+
+export class RecordedAttempt implements Attempt {
+  readonly #world: AttemptWorld;
+  readonly #intent: Intent;
+  readonly #prices: PriceTable | null;
+  readonly #begunMs: number;
+  #eventsSince = 0;
+  #checkpointMs: number;
+  #entry: LedgerEntry | null = null;
+
+  constructor(world: AttemptWorld, intent: Intent, prices: PriceTable | null) {
+    this.#world = world;
+    this.#intent = intent;
+    this.#prices = prices;
+    this.#begunMs = world.clock.monotonic();
+    this.#checkpointMs = this.#begunMs;
+  }
+
+  get attemptId(): string {
+    return this.#intent.attemptId;
+  }
+
+  progress(events: number, reached: () => Reached): void {
+    this.#eventsSince += events;
+    const isDue =
+      this.#eventsSince >= bounds.checkpointEvents ||
+      this.#world.clock.monotonic() - this.#checkpointMs >= bounds.checkpointMs;
+    if (isDue) this.checkpoint(reached());
+  }
+
+  checkpoint(reached: Reached): void {
+    if (this.#entry !== null) return;
+    const { clock, journal } = this.#world;
+    this.#eventsSince = 0;
+    this.#checkpointMs = clock.monotonic();
+    journal.checkpoint({
+      attemptId: this.#intent.attemptId,
+      at: clock.now(),
+      usage: wholeUsage(reached.usage),
+      usageSource: sourceOf(reached),
+      firstByteMs: knownMs(reached.firstByteMs),
+      firstTokenMs: knownMs(reached.firstTokenMs),
+    });
+  }
+
+  settle(end: AttemptEnd): LedgerEntry {
+    const { clock, journal, observer } = this.#world;
+    if (this.#entry !== null) {
+      observer.log("error", "An attempt was settled twice; the first settlement stands.", {
+        attemptId: this.#intent.attemptId,
+        outcome: end.outcome,
+      });
+      return this.#entry;
+    }
+    const usage = wholeUsage(end.usage);
+    const settlement: Settlement = {
+      attemptId: this.#intent.attemptId,
+      endedAt: clock.now(),
+      outcome: end.outcome,
+      httpStatus: end.httpStatus,
+      errorCode: end.errorCode,
+      usage,
+      usageSource: sourceOf(end),
+      rawUsage: rawUsageWithin(end.rawUsage),
+      costNanoUsd: this.#prices === null ? 0 : costOf(this.#prices, usage),
+      totalMs: clock.monotonic() - this.#begunMs,
+      firstByteMs: knownMs(end.firstByteMs),
+      firstTokenMs: knownMs(end.firstTokenMs),
+      upstreamMs: knownMs(end.upstreamMs),
+      overheadMs: knownMs(end.overheadMs),
+    };
+    this.#entry = joinEntry(this.#intent, settlement);
+    journal.settle(settlement);
+    observer.attemptEnd(this.#entry);
+    return this.#entry;
+  }
+}
+
+/** A usage that has no source but is there all the same came from somewhere: it is paid, and called an estimate. */
+function sourceOf(reached: Reached): UsageSource {
+  if (reached.usageSource !== "none" || reached.usage === noUsage) return reached.usageSource;
+  return usageClasses.some((name) => reached.usage[name] > 0) ? "estimated" : "none";
+}
+
+/** Cut JSON would be no JSON: too long is left out. A string has at least as many bytes as units, at most three times. */
+function rawUsageWithin(rawUsage: string | null): string | null {
+  if (rawUsage === null || rawUsage.length * 3 <= bounds.rawUsageBytesMax) return rawUsage;
+  return new TextEncoder().encode(rawUsage).length <= bounds.rawUsageBytesMax ? rawUsage : null;
+}

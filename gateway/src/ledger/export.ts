@@ -1,0 +1,32 @@
+import { bounds, type LedgerEntry } from "#core/index.ts";
+import type { LedgerFilter, LedgerStore } from "#ports/index.ts";
+import { csvHeader, csvLine } from "./export-csv.ts";
+import { exportedRow } from "./exported-columns.ts";
+
+export type ExportFormat = "jsonl" | "csv";
+
+/**
+ * The entries that match, newest first, as text: each piece is one line with its line feed. CSV begins with a header.
+ * Entries that arrive while it runs do not disturb it; memory holds one page.
+ */
+export async function* exportEntries(options: {
+  readonly store: Pick<LedgerStore, "page">;
+  readonly filter: LedgerFilter;
+  readonly format: ExportFormat;
+  readonly signal?: AbortSignal;
+}): AsyncGenerator<string, void, undefined> {
+  const { store, filter, format, signal } = options;
+  const line = format === "csv" ? csvLine : jsonLine;
+  if (format === "csv") yield csvHeader;
+  let cursor: string | null = null;
+  do {
+    signal?.throwIfAborted();
+    const page: Awaited<ReturnType<LedgerStore["page"]>> = await store.page(filter, cursor, bounds.listPageMax);
+    for (const entry of page.entries) yield line(entry);
+    cursor = page.next;
+  } while (cursor !== null);
+}
+
+function jsonLine(entry: LedgerEntry): string {
+  return `${JSON.stringify(exportedRow(entry))}\n`;
+}

@@ -1,0 +1,67 @@
+import type { LedgerEntry } from "#core/index.ts";
+
+export type ExportedValue = string | number | boolean | Readonly<Record<string, string>> | null;
+
+/**
+ * An entry as the outside sees it: each column and where it comes from, in the order of the export. Times are Unix
+ * milliseconds, durations milliseconds.
+ */
+const columns: Readonly<Record<string, (entry: LedgerEntry) => ExportedValue>> = {
+  attempt_id: (e) => e.attemptId,
+  request_id: (e) => e.requestId,
+  at: (e) => e.at,
+  ended_at: (e) => e.endedAt,
+  workspace_id: (e) => e.workspaceId,
+  group_id: (e) => e.groupId,
+  key_id: (e) => e.keyId,
+  model: (e) => e.model,
+  requested_model: (e) => e.requestedModel,
+  provider: (e) => e.provider,
+  deployment: (e) => e.deployment,
+  upstream_model: (e) => e.upstreamModel,
+  endpoint: (e) => e.endpoint,
+  caller_dialect: (e) => e.callerDialect,
+  upstream_dialect: (e) => e.upstreamDialect,
+  stream: (e) => e.stream,
+  retry_index: (e) => e.retryIndex,
+  outcome: (e) => e.outcome,
+  http_status: (e) => e.httpStatus,
+  error_code: (e) => e.errorCode,
+  input_uncached: (e) => e.usage.inputUncached,
+  cache_read: (e) => e.usage.cacheRead,
+  cache_write_5m: (e) => e.usage.cacheWrite5m,
+  cache_write_1h: (e) => e.usage.cacheWrite1h,
+  output: (e) => e.usage.output,
+  reasoning: (e) => e.usage.reasoning,
+  audio_input: (e) => e.usage.audioInput,
+  audio_output: (e) => e.usage.audioOutput,
+  image_input: (e) => e.usage.imageInput,
+  image_output: (e) => e.usage.imageOutput,
+  images: (e) => e.usage.images,
+  video_seconds: (e) => e.usage.videoSeconds,
+  usage_source: (e) => e.usageSource,
+  cost_nano_usd: (e) => e.costNanoUsd,
+  price_version: (e) => e.priceVersion,
+  reserved_nano_usd: (e) => e.reservedNanoUsd,
+  input_estimate: (e) => e.inputEstimate,
+  total_ms: (e) => e.totalMs,
+  first_byte_ms: (e) => e.firstByteMs,
+  first_token_ms: (e) => e.firstTokenMs,
+  upstream_ms: (e) => e.upstreamMs,
+  overhead_ms: (e) => e.overheadMs,
+  tags: (e) => e.tags,
+  user_agent: (e) => e.userAgent,
+  raw_usage: (e) => e.rawUsage,
+};
+
+export const exportedColumns: readonly string[] = Object.keys(columns);
+
+const readers = Object.values(columns);
+
+export function exportedValues(entry: LedgerEntry): readonly ExportedValue[] {
+  return readers.map((read) => read(entry));
+}
+
+export function exportedRow(entry: LedgerEntry): Readonly<Record<string, ExportedValue>> {
+  return Object.fromEntries(exportedColumns.map((column, index) => [column, readers[index]?.(entry) ?? null]));
+}

@@ -1,0 +1,65 @@
+import { type FailureCode, type Intent, type LedgerEntry, noUsage, type PriceVersion } from "#core/index.ts";
+import type { Clock, Ids, Journal, Observer } from "#ports/index.ts";
+import { type Attempt, type AttemptFields, RecordedAttempt } from "./attempt.ts";
+
+export interface RecorderOptions {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly observer: Pick<Observer, "attemptEnd" | "log">;
+}
+
+/** What is known of a call that was refused before a deployment was chosen. */
+export type RefusalFields = Omit<
+  AttemptFields,
+  "provider" | "deployment" | "upstreamModel" | "upstreamDialect" | "retryIndex" | "reservedNanoUsd" | "priceVersion"
+>;
+
+export interface Recorder {
+  /** Writes the attempt ahead. Throws ledger_unavailable: then nothing may be sent. */
+  begin(fields: AttemptFields, price: PriceVersion | null): Attempt;
+  /** Records a call that was refused. `totalMs`: how long it took to say so. */
+  refuse(fields: RefusalFields, code: FailureCode, httpStatus: number, totalMs: number): LedgerEntry;
+}
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { journal, clock, ids, observer } = options;
+  return {
+    begin(fields, price) {
+      const intent: Intent = { ...fields, attemptId: ids.next("att_"), at: clock.now() };
+      journal.intent(intent);
+      return new RecordedAttempt(options, intent, price?.table ?? null);
+    },
+    refuse(fields, code, httpStatus, totalMs) {
+      const now = clock.now();
+      const entry: LedgerEntry = {
+        ...fields,
+        attemptId: ids.next("att_"),
+        at: now,
+        provider: "",
+        deployment: "",
+        upstreamModel: "",
+        upstreamDialect: fields.callerDialect,
+        retryIndex: 0,
+        priceVersion: null,
+        reservedNanoUsd: 0,
+        endedAt: now,
+        outcome: "rejected",
+        httpStatus,
+        errorCode: code,
+        usage: noUsage,
+        usageSource: "none",
+        rawUsage: null,
+        costNanoUsd: 0,
+        totalMs,
+        firstByteMs: null,
+        firstTokenMs: null,
+        upstreamMs: null,
+        overheadMs: null,
+      };
+      journal.refuse(entry);
+      observer.attemptEnd(entry);
+      return entry;
+    },
+  };
+}

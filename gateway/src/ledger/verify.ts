@@ -1,0 +1,71 @@
+import { costOf, type LedgerEntry, type NanoUsd, usageClasses } from "#core/index.ts";
+import type { JournalLeftovers, LedgerFault, LedgerStore } from "#ports/index.ts";
+import { OpenAttempts } from "./open-attempts.ts";
+
+export interface Verification {
+  /** Entries in the database and their cost, nano-USD as text because the sum may exceed what a number holds. */
+  readonly entries: number;
+  readonly costNanoUsd: string;
+  /** What the journal still holds: entries that are or will be in the database, and attempts that have not ended. */
+  readonly journal: { readonly settled: number; readonly open: number };
+  readonly faults: readonly LedgerFault[];
+}
+
+/**
+ * Proves what can be proven about the books without changing them:
+ * in the database, what `LedgerStore.check` says (rollups are the sums of their rows, costs are the price times the
+ * usage, nothing is negative, a refusal used nothing);
+ * in the journal, that every line is whole, that every settlement has its intent, and that every entry on its way to
+ * the database costs what its price version says. May run beside a living gateway: attempts that are open are no fault.
+ */
+export async function verifyLedger(options: {
+  readonly store: Pick<LedgerStore, "check" | "price">;
+  readonly leftovers: JournalLeftovers;
+  readonly signal?: AbortSignal;
+}): Promise<Verification> {
+  const { store, leftovers, signal } = options;
+  const faults: LedgerFault[] = [];
+  const open = new OpenAttempts();
+  let settled = 0;
+  for await (const record of leftovers.records()) {
+    signal?.throwIfAborted();
+    const entry = open.take(record);
+    if (entry === null) continue;
+    settled += 1;
+    if (faults.length < faultsMax) faults.push(...(await entryFaults(entry, store)));
+  }
+  for (const detail of leftovers.damage.slice(0, faultsMax)) {
+    faults.push({ rule: "every line of the journal is whole", detail });
+  }
+  // Segments go once they are in the database, so a settlement may outlive its intent. Beside damage it may also mean
+  // that the damaged line was its intent.
+  if (open.strays > 0 && leftovers.damage.length > 0) {
+    const detail = `${open.strays} settlements have no intent in the journal`;
+    faults.push({ rule: "every settlement has its intent", detail });
+  }
+  const { entries, costNanoUsd, faults: stored } = await store.check();
+  return { entries, costNanoUsd, journal: { settled, open: open.size }, faults: [...stored, ...faults] };
+}
+
+/** More of the same tell nothing new. */
+const faultsMax = 100;
+
+async function entryFaults(entry: LedgerEntry, store: Pick<LedgerStore, "price">): Promise<readonly LedgerFault[]> {
+  const detail = (found: string) => `attempt ${entry.attemptId}, not yet in the database: ${found}`;
+  const negative = usageClasses.find((name) => entry.usage[name] < 0);
+  if (negative !== undefined || entry.costNanoUsd < 0) {
+    const found = negative === undefined ? `costs ${entry.costNanoUsd}` : `${negative} is ${entry.usage[negative]}`;
+    return [{ rule: "no count and no amount is negative", detail: detail(found) }];
+  }
+  const expected = await expectedCost(entry, store);
+  if (expected === null || expected === entry.costNanoUsd) return [];
+  const found = `${entry.costNanoUsd} nano-USD, by its price version it is ${expected}`;
+  return [{ rule: "a cost is its price version times its usage", detail: detail(found) }];
+}
+
+/** Null when the price version is not known. */
+async function expectedCost(entry: LedgerEntry, store: Pick<LedgerStore, "price">): Promise<NanoUsd | null> {
+  if (entry.priceVersion === null) return 0;
+  const version = await store.price(entry.priceVersion);
+  return version === null ? null : costOf(version.table, entry.usage);
+}

@@ -1,0 +1,41 @@
+import { type Usage, usageClasses } from "#core/index.ts";
+
+/**
+ * Usage comes from upstreams, which may say anything. An entry holds whole counts ≥ 0 only: fractions are rounded up,
+ * what is no count is none. The usual case gives back the object it was given.
+ */
+export function wholeUsage(usage: Usage): Usage {
+  if (
+    isCount(usage.inputUncached) &&
+    isCount(usage.cacheRead) &&
+    isCount(usage.cacheWrite5m) &&
+    isCount(usage.cacheWrite1h) &&
+    isCount(usage.output) &&
+    isCount(usage.reasoning) &&
+    isCount(usage.audioInput) &&
+    isCount(usage.audioOutput) &&
+    isCount(usage.imageInput) &&
+    isCount(usage.imageOutput) &&
+    isCount(usage.images) &&
+    isCount(usage.videoSeconds)
+  ) {
+    return usage;
+  }
+  const whole: { -readonly [K in keyof Usage]: number } = { ...usage };
+  for (const name of usageClasses) whole[name] = isCount(usage[name]) ? usage[name] : toCount(usage[name]);
+  return whole;
+}
+
+/** A duration as the ledger keeps it: null when it is not known or is not a time. */
+export function knownMs(ms: number | null): number | null {
+  return ms !== null && Number.isFinite(ms) && ms >= 0 ? ms : null;
+}
+
+function isCount(count: number): boolean {
+  return Number.isSafeInteger(count) && count >= 0;
+}
+
+function toCount(count: number): number {
+  if (!(count > 0)) return 0;
+  return Math.min(Math.ceil(count), Number.MAX_SAFE_INTEGER);
+}

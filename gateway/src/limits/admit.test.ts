@@ -1,0 +1,240 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createMemoryCounter } from "#coordination/index.ts";
+import { Failure, type Principal, usdToNano } from "#core/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
+import { type Admission, createAdmission } from "./admit.ts";
+import type { Permit } from "./permit.ts";
+import type { Spent } from "./spent.ts";
+
+const nothing: Spent = { tokens: 0, nanoUsd: 0 };
+
+function house(): { clock: FakeClock; admission: Admission } {
+  const clock = new FakeClock(Date.UTC(2026, 0, 31, 23, 0, 0));
+  return { clock, admission: createAdmission({ counter: createMemoryCounter({ clock }), clock }) };
+}
+
+function admit(admission: Admission, principal: Principal, estimate: Spent = nothing): Permit {
+  const permit = admission.admit(principal, estimate);
+  if (permit instanceof Promise) throw new Error("a counter in memory answers at once");
+  return permit;
+}
+
+function refusal(admission: Admission, principal: Principal, estimate: Spent = nothing): Failure {
+  try {
+    admit(admission, principal, estimate);
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown;
+    throw thrown;
+  }
+  throw new Error("the call was admitted");
+}
+
+test("the tightest of the three scopes decides, wherever it stands", () => {
+  for (const tight of ["workspace", "group", "key"] as const) {
+    const { admission } = house();
+    const loose = { limits: { rpm: 9 } };
+    const principal = governedPrincipal({
+      workspace: loose,
+      group: loose,
+      key: loose,
+      [tight]: { limits: { rpm: 2 } },
+    });
+    admit(admission, principal);
+    admit(admission, principal);
+    expect(refusal(admission, principal).details?.scope).toStartWith(`rpm of ${tight} `);
+  }
+});
+
+test("with rpm N exactly N calls are admitted in a minute, and the refusal says when to come back", () => {
+  const { clock, admission } = house();
+  const principal = governedPrincipal({ key: { limits: { rpm: 3 } } });
+  for (let call = 0; call < 3; call++) admit(admission, principal).settle(nothing);
+  const failure = refusal(admission, principal);
+  expect(failure.code).toBe("rate_limit_exceeded");
+  expect(failure.retryAfterMs).toBe(61_000);
+  expect(failure.details).toEqual({
+    limit: 3,
+    used: 3,
+    scope: "rpm of key acme/ci",
+    resets_at: clock.now() / 1_000 + 61,
+  });
+  expect(failure.message).toContain("3 requests per minute on key acme/ci");
+  clock.advance(failure.retryAfterMs ?? 0);
+  admit(admission, principal);
+});
+
+test("a call too large for the tokens of a minute is admitted alone, and holds the minute to itself", () => {
+  const { admission } = house();
+  const principal = governedPrincipal({ key: { limits: { tpm: 1_000 } } });
+  const permit = admit(admission, principal, { tokens: 50_000, nanoUsd: 0 });
+  expect(refusal(admission, principal).details?.scope).toBe("tpm of key acme/ci");
+  permit.settle({ tokens: 400, nanoUsd: 0 });
+  admit(admission, principal, { tokens: 600, nanoUsd: 0 });
+  expect(refusal(admission, principal, { tokens: 0, nanoUsd: 0 }).code).toBe("rate_limit_exceeded");
+});
+
+test("a call holds its place among simultaneous ones until it is settled or released", () => {
+  const { clock, admission } = house();
+  const principal = governedPrincipal({ group: { limits: { concurrency: 2 } } });
+  const first = admit(admission, principal);
+  const second = admit(admission, principal);
+  clock.advance(600_000);
+  const failure = refusal(admission, principal);
+  expect(failure).toMatchObject({ code: "rate_limit_exceeded", retryAfterMs: 1_000 });
+  expect(failure.details).toMatchObject({ limit: 2, used: 2, scope: "concurrency of group acme/default" });
+  first.settle(nothing);
+  admit(admission, principal).release();
+  second.release();
+  expect(admission.outstanding).toBe(0);
+});
+
+test("a budget is reserved before the call and refuses what may not fit into the rest of it", () => {
+  const { admission } = house();
+  const principal = governedPrincipal({ workspace: { budget: { nanoUsd: usdToNano(5), period: "month" } } });
+  const permit = admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(4) });
+  const failure = refusal(admission, principal, { tokens: 0, nanoUsd: usdToNano(1.5) });
+  expect(failure.status).toBe(402);
+  expect(failure.details).toEqual({
+    limit: 5,
+    used: 4,
+    scope: "workspace acme, per month",
+    resets_at: Date.UTC(2026, 1, 1) / 1_000,
+  });
+  expect(failure.message).toBe(
+    "The budget of 5 USD per month on workspace acme has 1 USD left and this call may cost 1.5 USD; raise it or wait until 2026-02-01T00:00:00.000Z.",
+  );
+  permit.settle({ tokens: 0, nanoUsd: usdToNano(0.25) });
+  admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(4.75) });
+  expect(refusal(admission, principal).message).toContain("is used up");
+});
+
+test("a budget in total never resets; a monthly one is new on the first of the month", () => {
+  const { clock, admission } = house();
+  const monthly = governedPrincipal({ key: { budget: { nanoUsd: 10, period: "month" } } });
+  const total = governedPrincipal({ group: { budget: { nanoUsd: 10, period: "total" } } });
+  const all: Spent = { tokens: 0, nanoUsd: 10 };
+  admit(admission, monthly, all).settle(all);
+  admit(admission, total, all).settle(all);
+  refusal(admission, monthly);
+  clock.advance(3_600_000);
+  admit(admission, monthly, all);
+  const failure = refusal(admission, total);
+  expect(failure.details).toMatchObject({ scope: "group acme/default, in total", resets_at: null });
+  expect(failure.message).toEndWith("is used up; raise it.");
+});
+
+test("released means nothing was sent: requests, tokens, places and money are all given back", async () => {
+  const { admission } = house();
+  const principal = governedPrincipal({
+    key: { limits: { rpm: 1, tpm: 10, concurrency: 1 }, budget: { nanoUsd: 10, period: "day" } },
+  });
+  for (let round = 0; round < 3; round++) admit(admission, principal, { tokens: 10, nanoUsd: 10 }).release();
+  expect((await admission.standing(principal)).map(({ used }) => used)).toEqual([0, 0, 0, 0]);
+});
+
+test("a permit ends once: the first ending counts, the second is ignored and counted", () => {
+  const { admission } = house();
+  const principal = governedPrincipal({ key: { budget: { nanoUsd: 100, period: "day" } } });
+  const permit = admit(admission, principal, { tokens: 0, nanoUsd: 60 });
+  expect(permit.settle({ tokens: 0, nanoUsd: 50 })).toBe(true);
+  expect(permit.release()).toBe(false);
+  expect(permit.settle({ tokens: 0, nanoUsd: 1 })).toBe(false);
+  expect(admission.repeatedEndings).toBe(2);
+  expect(refusal(admission, principal, { tokens: 0, nanoUsd: 51 }).details?.used).toBe(50 / 1e9);
+});
+
+test("a caller without limits is always admitted, and its permit too ends once", () => {
+  const { admission } = house();
+  const permit = admit(admission, governedPrincipal({}), { tokens: 1e9, nanoUsd: 1e12 });
+  expect(permit.rateHeaders()).toEqual({});
+  expect([permit.settle(nothing), permit.release()]).toEqual([true, false]);
+  expect(admission.repeatedEndings).toBe(1);
+});
+
+test("rate headers tell of the scope with the least left", () => {
+  const { admission } = house();
+  const principal = governedPrincipal({
+    workspace: { limits: { rpm: 100, tpm: 500 } },
+    key: { limits: { rpm: 5, tpm: 900 } },
+  });
+  const permit = admit(admission, principal, { tokens: 100, nanoUsd: 0 });
+  expect(permit.rateHeaders()).toEqual({
+    requests: { limit: 5, remaining: 4, resetMs: 61_000 },
+    tokens: { limit: 500, remaining: 400, resetMs: 61_000 },
+  });
+});
+
+test("a standing shows every limit of the three scopes without using any of it", async () => {
+  const { clock, admission } = house();
+  const principal = governedPrincipal({
+    workspace: { budget: { nanoUsd: usdToNano(2), period: "month" } },
+    key: { limits: { rpm: 5, concurrency: 3 } },
+  });
+  admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(0.5) });
+  const rows = await admission.standing(principal);
+  expect(await admission.standing(principal)).toEqual(rows);
+  expect(rows.map(({ name, label, used, limit, resetsAt }) => [name, label, used, limit, resetsAt])).toEqual([
+    ["budget", "workspace acme", 0.5, 2, Date.UTC(2026, 1, 1) / 1_000],
+    ["rpm", "key acme/ci", 1, 5, clock.now() / 1_000 + 61],
+    ["concurrency", "key acme/ci", 1, 3, null],
+  ]);
+});
+
+test("a changed limit holds for the next call and keeps what was counted", () => {
+  const { admission } = house();
+  for (let call = 0; call < 2; call++)
+    admit(admission, governedPrincipal({ key: { limits: { rpm: 2 } } })).settle(nothing);
+  admit(admission, governedPrincipal({ key: { limits: { rpm: 3 } } }));
+  expect(refusal(admission, governedPrincipal({ key: { limits: { rpm: 3 } } })).details?.used).toBe(3);
+});
+
+test("whatever order calls begin and end in, no limit is exceeded and the budget is the sum of what was spent", () => {
+  const step = fc.record({
+    estimate: fc.integer({ min: 0, max: 300 }),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+    end: fc.constantFrom("none", "settle", "release"),
+    which: fc.nat(1_000),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const { admission } = house();
+      const principal = governedPrincipal({
+        workspace: { budget: { nanoUsd: 1_000, period: "day" } },
+        group: { limits: { rpm: 20 } },
+        key: { limits: { concurrency: 4 } },
+      });
+      const open: { readonly permit: Permit; readonly spent: Spent }[] = [];
+      let spent = 0;
+      let settled = 0;
+      for (const { estimate, share, end, which } of steps) {
+        try {
+          const permit = admit(admission, principal, { tokens: 0, nanoUsd: estimate });
+          open.push({ permit, spent: { tokens: 0, nanoUsd: Math.floor(estimate * share) } });
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(Failure);
+        }
+        expect(open.length).toBeLessThanOrEqual(4);
+        const [ending] = end === "none" ? [] : open.splice(which % Math.max(1, open.length), 1);
+        if (ending === undefined) continue;
+        if (end === "release") ending.permit.release();
+        else {
+          ending.permit.settle(ending.spent);
+          spent += ending.spent.nanoUsd;
+          settled++;
+        }
+        expect(spent).toBeLessThanOrEqual(1_000);
+        expect(settled).toBeLessThanOrEqual(20);
+      }
+      for (const { permit } of open) permit.release();
+      expect(admission.outstanding).toBe(0);
+      if (spent < 1_000 && settled < 20) {
+        const rest = admit(admission, principal, { tokens: 0, nanoUsd: 1_000 - spent });
+        rest.release();
+        expect(refusal(admission, principal, { tokens: 0, nanoUsd: 1_001 - spent }).code).toBe("budget_exceeded");
+      }
+    }),
+    { numRuns: 100, seed: 4 },
+  );
+});

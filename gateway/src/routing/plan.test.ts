@@ -1,0 +1,250 @@
+import { describe, expect, test } from "bun:test";
+import { bounds, Failure, type Model } from "#core/index.ts";
+import {
+  busy,
+  deployment,
+  model,
+  type RoutingGround,
+  routingGround,
+  unwell,
+} from "../../test/simulation/routing-ground.ts";
+import type { Pick } from "./pick.ts";
+import type { Plan } from "./plan.ts";
+
+function take(plan: Plan, after: Failure | null = null): Pick {
+  const pick = plan.next(after);
+  if (pick === null) throw new Error("the plan is at its end");
+  return pick;
+}
+
+/** Ends the pick with the failure, as the walk of a call does, and asks for the next. */
+function failWith(plan: Plan, pick: Pick, failure: Failure): Pick | null {
+  pick.end(failure, 1);
+  return plan.next(failure);
+}
+
+const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other", unwell: true });
+
+/** Opens the breaker of every deployment of the model by five failures each. */
+function breakAll(ground: RoutingGround, broken: Model): void {
+  for (const one of broken.deployments) {
+    for (let failures = 0; failures < 5; failures++) take(ground.router.plan([model("m", [one])])).end(unwell(), 1);
+  }
+}
+
+describe("the order of a plan", () => {
+  test("lower priority numbers come first, then the fallback models", () => {
+    const { router } = routingGround();
+    const asked = model("asked", [deployment("b", { priority: 2 }), deployment("a", { priority: 1 })]);
+    const plan = router.plan([asked, model("fallback", [deployment("c")])]);
+    const first = take(plan);
+    const second = failWith(plan, first, elsewhere());
+    const third = second === null ? null : failWith(plan, second, elsewhere());
+    expect([first, second, third].map((pick) => pick?.deployment.id)).toEqual(["a", "b", "c"]);
+    expect(third?.model.name).toBe("fallback");
+  });
+
+  test("equals share the calls by weight", () => {
+    const { router } = routingGround(7);
+    const shared = model("m", [deployment("a", { weight: 300 }), deployment("b", { weight: 100 })]);
+    let first = 0;
+    for (let call = 0; call < 4_000; call++) {
+      const pick = take(router.plan([shared]));
+      if (pick.deployment.id === "a") first++;
+      pick.end("ok", 1);
+    }
+    expect(first / 4_000).toBeCloseTo(0.75, 1);
+  });
+
+  test("weight 0 gets nothing, unless it is alone", () => {
+    const { router } = routingGround();
+    const idle = deployment("idle", { weight: 0 });
+    for (let call = 0; call < 50; call++) {
+      const plan = router.plan([model("m", [idle, deployment("a")])]);
+      const pick = take(plan);
+      expect(pick.deployment.id).toBe("a");
+      expect(failWith(plan, pick, new Failure("upstream_error", "403", { retry: "other" }))).toBeNull();
+    }
+    expect(take(router.plan([model("m", [idle])])).deployment.id).toBe("idle");
+  });
+
+  test("what is switched off is not in the plan; when nothing is left the call is refused with 503", () => {
+    const { router } = routingGround();
+    const off = deployment("off", { enabled: false });
+    const gone = deployment("gone", { provider: { ...off.provider, enabled: false } });
+    expect(take(router.plan([model("m", [off, gone, deployment("on")])])).deployment.id).toBe("on");
+    expect(() => router.plan([model("m", [off, gone])])).toThrow(Failure);
+  });
+
+  test("a cooling deployment stands behind the others, also behind fallback models, but the last one is still tried", () => {
+    const { router, board, clock } = routingGround();
+    board.cool("a", clock.monotonic() + 5_000, "429");
+    const asked = model("asked", [deployment("a")]);
+    const plan = router.plan([asked, model("fallback", [deployment("b")])]);
+    expect(take(plan).deployment.id).toBe("b");
+    expect(take(router.plan([asked]))).toMatchObject({ waitMs: 0, deployment: { id: "a" } });
+  });
+
+  test("a plan says why each candidate stands where it does, and what was tried", () => {
+    const { router } = routingGround();
+    const asked = model("gpt", [deployment("a"), deployment("b", { priority: 2 })]);
+    for (let failures = 0; failures < 5; failures++)
+      take(router.plan([model("x", [deployment("a")])])).end(unwell(), 1);
+    const plan = router.plan([asked]);
+    failWith(plan, take(plan), new Failure("invalid_request", "400"));
+    expect(plan.explain()).toEqual([
+      "1. gpt on provider-b as up (b, priority 2, weight 100): ready",
+      "2. gpt on provider-a as up (a, priority 1, weight 100): cooling for 30.0 s: 5 failures in a row",
+      "attempt 1 to b: first in order",
+      "b failed: invalid_request, retry never",
+      "no further attempt: this failure is not retried",
+    ]);
+  });
+});
+
+describe("what follows a failure", () => {
+  test("`never` ends the call", () => {
+    const { router } = routingGround();
+    const plan = router.plan([model("m", [deployment("a"), deployment("b")])]);
+    expect(failWith(plan, take(plan), new Failure("invalid_request", "400"))).toBeNull();
+  });
+
+  test("`other` goes to another deployment at once and never back", () => {
+    const { router } = routingGround();
+    const plan = router.plan([model("m", [deployment("a"), deployment("b", { priority: 2 })])]);
+    const second = failWith(plan, take(plan), elsewhere());
+    expect(second).toMatchObject({ waitMs: 0, deployment: { id: "b" } });
+    expect(second === null ? "none" : failWith(plan, second, elsewhere())).toBeNull();
+  });
+
+  test("`same` goes to another deployment of the model at once", () => {
+    const { router } = routingGround();
+    const plan = router.plan([model("m", [deployment("a"), deployment("b", { priority: 2 })])]);
+    expect(failWith(plan, take(plan), unwell())).toMatchObject({ waitMs: 0, deployment: { id: "b" } });
+  });
+
+  test("`same` tries the only deployment of a model once more after 100 ms to 2 s, then the fallback model", () => {
+    const { router } = routingGround();
+    for (let call = 0; call < 20; call++) {
+      const plan = router.plan([model("m", [deployment(`a${call}`)]), model("fallback", [deployment(`b${call}`)])]);
+      const second = failWith(plan, take(plan), unwell());
+      expect(second?.deployment.id).toBe(`a${call}`);
+      expect(second?.waitMs).toBeGreaterThanOrEqual(100);
+      expect(second?.waitMs).toBeLessThanOrEqual(2_000);
+      const third = second === null ? null : failWith(plan, second, unwell());
+      expect(third).toMatchObject({ waitMs: 0, deployment: { id: `b${call}` } });
+      expect(third === null ? "none" : failWith(plan, third, unwell())).toBeNull();
+      expect(plan.explain().at(-1)).toBe("no further attempt: enough attempts were made");
+    }
+  });
+
+  test("Retry-After sends the call to another deployment at once, and cools the refused one exactly that long", () => {
+    const { router, clock } = routingGround();
+    const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
+    const plan = router.plan([shared]);
+    const second = failWith(plan, take(plan), busy(7_000));
+    expect(second).toMatchObject({ waitMs: 0, deployment: { id: "b" } });
+    second?.end("ok", 1);
+    clock.advance(6_999);
+    expect(take(router.plan([shared])).deployment.id).toBe("b");
+    clock.advance(1);
+    expect(take(router.plan([shared])).deployment.id).toBe("a");
+  });
+
+  test("Retry-After of the only deployment is waited for up to 10 s; longer ends the call", () => {
+    const { router } = routingGround();
+    const plan = router.plan([model("m", [deployment("a")])]);
+    expect(failWith(plan, take(plan), busy(9_000))).toMatchObject({ waitMs: 9_000, deployment: { id: "a" } });
+    const longer = router.plan([model("m", [deployment("b")])]);
+    expect(failWith(longer, take(longer), busy(10_001))).toBeNull();
+  });
+
+  test("429 does not count against a deployment, however often it comes", () => {
+    const { router, changes } = routingGround();
+    for (let call = 0; call < 100; call++) take(router.plan([model("m", [deployment("a")])])).end(busy(1), 1);
+    expect(changes).toEqual([]);
+  });
+
+  test("repeats are bounded over all calls: a fifth of those under way, at least three", () => {
+    const { router } = routingGround();
+    const calls = Array.from({ length: 100 }, (_, call) => {
+      const plan = router.plan([model("m", [deployment(`a${call}`), deployment(`b${call}`, { priority: 2 })])]);
+      return { plan, pick: take(plan) };
+    });
+    const repeats = calls.map(({ plan, pick }) => failWith(plan, pick, elsewhere())).filter((pick) => pick !== null);
+    expect(repeats.length).toBeGreaterThanOrEqual(3);
+    expect(repeats.length).toBeLessThanOrEqual(20);
+    for (const pick of repeats) pick.end("ok", 1);
+    const quiet = router.plan([model("m", [deployment("c"), deployment("d", { priority: 2 })])]);
+    expect(failWith(quiet, take(quiet), elsewhere())).not.toBeNull();
+  });
+
+  test("when every deployment is unwell a call is made once, not once for each", () => {
+    const ground = routingGround();
+    const all = model("m", [deployment("a"), deployment("b"), deployment("c")]);
+    breakAll(ground, all);
+    const plan = ground.router.plan([all]);
+    expect(failWith(plan, take(plan), unwell())).toBeNull();
+  });
+
+  test("a single unwell deployment that asks to wait is not tried twice by one call", () => {
+    const ground = routingGround();
+    const only = model("m", [deployment("a")]);
+    breakAll(ground, only);
+    const plan = ground.router.plan([only]);
+    expect(failWith(plan, take(plan), unwell({ retryAfterMs: 1_000 }))).toBeNull();
+  });
+});
+
+describe("a deployment at its limit of calls in flight", () => {
+  test("passes further calls to the next one; when all are full the call is refused at once with 503", () => {
+    const { router } = routingGround();
+    const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
+    const held = Array.from({ length: bounds.deploymentInFlightMax }, () => take(router.plan([shared])));
+    expect(held.every((pick) => pick.deployment.id === "a")).toBe(true);
+    expect(take(router.plan([shared])).deployment.id).toBe("b");
+    const full = router.plan([model("only", [deployment("a")])]);
+    expect(() => full.next(null)).toThrow("limit of calls in flight");
+    held[0]?.end("ok", 1);
+    expect(take(router.plan([shared])).deployment.id).toBe("a");
+  });
+});
+
+describe("a pick", () => {
+  test("holds a place in flight until its first end; later ends do nothing", () => {
+    const { router } = routingGround();
+    const pick = take(router.plan([model("m", [deployment("a")])]));
+    expect(router.states()).toMatchObject([{ deploymentId: "a", inFlight: 1, breaker: "closed", latencyMs: null }]);
+    pick.end("ok", 120);
+    pick.end(unwell(), 1);
+    pick.end("cancelled", 1);
+    expect(router.states()).toMatchObject([{ inFlight: 0, latencyMs: 120 }]);
+  });
+
+  test("of a caller that went away says nothing about the deployment", () => {
+    const { router, changes } = routingGround();
+    for (let call = 0; call < 50; call++) take(router.plan([model("m", [deployment("a")])])).end("cancelled", 1);
+    expect(changes).toEqual([]);
+    expect(router.states()).toMatchObject([{ inFlight: 0 }]);
+  });
+
+  test("that is not ended before the next is asked for is ended with that failure", () => {
+    const { router } = routingGround();
+    const plan = router.plan([model("m", [deployment("a"), deployment("b", { priority: 2 })])]);
+    take(plan);
+    expect(plan.next(elsewhere())?.deployment.id).toBe("b");
+    expect(router.states().map(({ inFlight }) => inFlight)).toEqual([0, 1]);
+  });
+
+  test("that is a probe closes the breaker with its first event, long before its stream ends", () => {
+    const ground = routingGround();
+    const only = model("m", [deployment("a")]);
+    breakAll(ground, only);
+    ground.clock.advance(30_000);
+    const probe = take(ground.router.plan([only]));
+    probe.answered();
+    expect(ground.router.states()).toMatchObject([{ breaker: "closed", inFlight: 1, coolingMs: 0 }]);
+    probe.end("ok", 600_000);
+    expect(ground.changes.map(({ id, state }) => `${id} ${state}`)).toEqual(["a open", "a half-open", "a closed"]);
+  });
+});

@@ -1,0 +1,19 @@
+import type { Transaction } from "kysely";
+import type { Ids, Vault } from "#ports/index.ts";
+import type { ChangeLog } from "./change-log.ts";
+import type { ManagedBy, Tables } from "./schema.ts";
+
+/** What is known of a kind of provider outside this room; null for a kind nobody knows. */
+export type KindDefaults = (kind: string) => { readonly baseUrl: string | null } | null;
+
+/** One apply: its transaction, its moment, and what it has done so far. */
+export interface ApplyContext {
+  /** Whose the objects become. */
+  readonly owner: ManagedBy;
+  readonly transaction: Transaction<Tables>;
+  readonly log: ChangeLog;
+  readonly at: number;
+  readonly ids: Ids;
+  readonly vault: Vault;
+  readonly kindDefaults: KindDefaults;
+}

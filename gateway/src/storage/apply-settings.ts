@@ -1,0 +1,69 @@
+import type { SettingsConfig } from "@sluice/contract";
+import type { Settings } from "#core/index.ts";
+import type { ApplyContext } from "./apply-context.ts";
+import type { Connection } from "./database.ts";
+import { reconcile, updateAction } from "./reconcile.ts";
+import type { Row } from "./schema.ts";
+
+/** The settings of the installation, each a row; one that is missing has its default. */
+export async function applySettings(context: ApplyContext, settings: SettingsConfig): Promise<void> {
+  const { transaction, log } = context;
+  const existing = await transaction.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
+  const { create, update, vanished } = reconcile(existing, settingRows(settings), (row) => row.name);
+  for (const row of create) {
+    await transaction.insertInto("settings").values(row).execute();
+    log.record("create", `setting ${row.name}`, null, row);
+  }
+  for (const { before, after } of update) {
+    await transaction.updateTable("settings").set(after).where("name", "=", after.name).execute();
+    log.record(updateAction(before), `setting ${after.name}`, before, after);
+  }
+  for (const row of vanished) {
+    await transaction.deleteFrom("settings").where("name", "=", row.name).execute();
+    log.record("remove", `setting ${row.name}`, row, null);
+  }
+  if (create.length + update.length + vanished.length > 0) log.catalogChanged();
+}
+
+export interface StoredSettings {
+  readonly settings: Settings;
+  readonly disconnectDefault: "cancel" | "drain";
+}
+
+export async function readSettings(connection: Connection): Promise<StoredSettings> {
+  const rows = await connection.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
+  const stored = new Map(rows.map((row) => [row.name, row.value]));
+  const read = <T>(name: SettingName, otherwise: T): T => {
+    const text = stored.get(name);
+    return text === undefined ? otherwise : JSON.parse(text);
+  };
+  return {
+    settings: Object.freeze({
+      logBodies: "none",
+      ledgerDurability: read<Settings["ledgerDurability"]>("ledger.durability", "disk"),
+      ledgerRetentionDays: read("ledger.retention_days", 400),
+      drainTimeoutMs: read("drain_timeout_ms", 120_000),
+    }),
+    disconnectDefault: read<StoredSettings["disconnectDefault"]>("disconnect.default", "cancel"),
+  };
+}
+
+type SettingName =
+  | "log_bodies"
+  | "ledger.durability"
+  | "ledger.retention_days"
+  | "disconnect.default"
+  | "drain_timeout_ms";
+
+function settingRows(settings: SettingsConfig): Row<"settings">[] {
+  const values: Readonly<Record<SettingName, string | number | undefined>> = {
+    log_bodies: settings.log_bodies,
+    "ledger.durability": settings.ledger?.durability,
+    "ledger.retention_days": settings.ledger?.retention_days,
+    "disconnect.default": settings.disconnect?.default,
+    drain_timeout_ms: settings.drain_timeout_ms,
+  };
+  return Object.entries(values).flatMap(([name, value]): Row<"settings">[] =>
+    value === undefined ? [] : [{ name, value: JSON.stringify(value), managed_by: "file" }],
+  );
+}

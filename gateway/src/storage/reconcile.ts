@@ -1,0 +1,46 @@
+/** What stands between the rows there are and the rows there should be. */
+export interface Difference<Row> {
+  readonly create: readonly Row[];
+  readonly update: readonly { readonly before: Row; readonly after: Row }[];
+  /** Rows of the file that the file no longer has. */
+  readonly vanished: readonly Row[];
+}
+
+/**
+ * Compares by name. `wanted` rows are whole rows that already carry the id of the row they match; rows that
+ * other hands manage are touched only where the file has one of the same name.
+ */
+export function reconcile<Row extends { readonly managed_by: string }>(
+  existing: readonly Row[],
+  wanted: readonly Row[],
+  nameOf: (row: Row) => string,
+): Difference<Row> {
+  const before = new Map(existing.map((row) => [nameOf(row), row]));
+  const names = new Set(wanted.map(nameOf));
+  const create: Row[] = [];
+  const update: { before: Row; after: Row }[] = [];
+  for (const row of wanted) {
+    const known = before.get(nameOf(row));
+    if (known === undefined) create.push(row);
+    else if (!sameRow(known, row)) update.push({ before: known, after: row });
+  }
+  const vanished = existing.filter((row) => row.managed_by === "file" && !names.has(nameOf(row)));
+  return { create, update, vanished };
+}
+
+function sameRow(a: object, b: object): boolean {
+  const other = new Map(Object.entries(b));
+  return Object.entries(a).every(([column, value]) => other.get(column) === value);
+}
+
+/** How a report calls an update: the first one of an object that was made in the console is a take-over. */
+export function updateAction(before: { readonly managed_by: string }): "update" | "take-over" {
+  return before.managed_by === "file" ? "update" : "take-over";
+}
+
+/** Values in pieces a statement can carry. */
+export function chunksOf<T>(values: readonly T[], size = 500): readonly (readonly T[])[] {
+  const chunks: T[][] = [];
+  for (let start = 0; start < values.length; start += size) chunks.push(values.slice(start, start + size));
+  return chunks;
+}

@@ -1,0 +1,44 @@
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract";
+import { type Budget, type LimitScope, type RateLimits, type ScopeKind, usdToNano } from "#core/index.ts";
+
+/** The columns that hold what limits a workspace, group or key. */
+export interface ScopeColumns {
+  readonly limits: string;
+  readonly budget: string | null;
+}
+
+/** Members in a fixed order, so that equal limits are equal text. */
+export function scopeColumns(limits: LimitsConfig | undefined, budget: BudgetConfig | null | undefined): ScopeColumns {
+  return { limits: limitsText(limits ?? {}), budget: budget == null ? null : budgetText(budget) };
+}
+
+export function limitScope(kind: ScopeKind, id: string, name: string, columns: ScopeColumns): LimitScope {
+  const limits: RateLimits = JSON.parse(columns.limits);
+  const budget: Budget | null = columns.budget === null ? null : JSON.parse(columns.budget);
+  return Object.freeze({
+    kind,
+    id,
+    label: `${kind} ${name}`,
+    limits: Object.freeze(limits),
+    budget: budget === null ? null : Object.freeze(budget),
+  });
+}
+
+/** A list of names as it is stored and given out. */
+export function patternsText(patterns: readonly string[] | null | undefined): string | null {
+  return patterns == null ? null : JSON.stringify(patterns);
+}
+
+export function patternsOf(text: string): readonly string[] {
+  const patterns: readonly string[] = JSON.parse(text);
+  return Object.freeze(patterns);
+}
+
+function limitsText(limits: LimitsConfig): string {
+  const { rpm, tpm, concurrency, fail } = limits;
+  return JSON.stringify({ rpm, tpm, concurrency, fail });
+}
+
+function budgetText(budget: BudgetConfig): string {
+  return JSON.stringify({ nanoUsd: usdToNano(budget.usd), period: budget.period, fail: budget.fail });
+}

@@ -1,0 +1,22 @@
+import { Secret } from "#core/index.ts";
+import type { Vault } from "#ports/index.ts";
+import { SealBroken } from "./vault.ts";
+
+/** The row id a provider's column is sealed with: a value cannot be moved to another row or column. */
+export function sealId(providerId: string, column: "secret" | "settings"): string {
+  return `provider:${providerId}:${column}`;
+}
+
+/** The sealed form of `wanted`; the old one when it holds the same, since sealing twice never gives the same text. */
+export function sealedAgain(vault: Vault, rowId: string, before: string | null, wanted: string): string {
+  return before !== null && opened(vault, before, rowId) === wanted ? before : vault.seal(new Secret(wanted), rowId);
+}
+
+function opened(vault: Vault, sealed: string, rowId: string): string | null {
+  try {
+    return vault.open(sealed, rowId).reveal();
+  } catch (error) {
+    if (error instanceof SealBroken) return null;
+    throw error;
+  }
+}

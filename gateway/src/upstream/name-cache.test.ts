@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { Failure } from "#core/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { NameCache } from "./name-cache.ts";
+
+/** A resolver that answers with its call number as address, until told to fail. */
+function counting() {
+  const state = { calls: 0, fails: false };
+  const resolve = async () => {
+    state.calls++;
+    if (state.fails) throw new Error("SERVFAIL");
+    return [`192.0.2.${state.calls}`];
+  };
+  return { state, resolve };
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test("concurrent callers share one look-up, and a fresh name answers at once", async () => {
+  const { state, resolve } = counting();
+  const names = new NameCache(new FakeClock(), resolve);
+  await Promise.all(Array.from({ length: 50 }, () => names.find("a.example")));
+  expect(state.calls).toBe(1);
+  expect(names.find("a.example")).toEqual(["192.0.2.1"]);
+});
+
+test("a name in use is renewed before it ends, without anyone waiting", async () => {
+  const clock = new FakeClock();
+  const { state, resolve } = counting();
+  const names = new NameCache(clock, resolve);
+  await names.find("a.example");
+  clock.advance(25_000);
+  expect(names.find("a.example")).toEqual(["192.0.2.1"]);
+  await settled();
+  expect(state.calls).toBe(2);
+  expect(names.find("a.example")).toEqual(["192.0.2.2"]);
+});
+
+test("an unused name is not trusted beyond 30 seconds", async () => {
+  const clock = new FakeClock();
+  const { resolve } = counting();
+  const names = new NameCache(clock, resolve);
+  await names.find("a.example");
+  clock.advance(30_001);
+  expect(await names.find("a.example")).toEqual(["192.0.2.2"]);
+});
+
+test("while look-ups fail the last addresses serve for five minutes more, and only the first caller waits", async () => {
+  const clock = new FakeClock();
+  const { state, resolve } = counting();
+  const names = new NameCache(clock, resolve);
+  await names.find("a.example");
+  state.fails = true;
+  clock.advance(30_001);
+  expect(await names.find("a.example")).toEqual(["192.0.2.1"]);
+  clock.advance(200_000);
+  expect(names.find("a.example")).toEqual(["192.0.2.1"]);
+  clock.advance(100_000);
+  await settled();
+  expect(async () => names.find("a.example")).toThrow(Failure);
+});
+
+test("a resolver that does not answer fails the call after two seconds", async () => {
+  const clock = new FakeClock();
+  const names = new NameCache(clock, () => new Promise(() => {}));
+  const found = Promise.resolve(names.find("a.example")).catch((thrown: unknown) => thrown);
+  clock.advance(1_999);
+  clock.advance(1);
+  expect(await found).toMatchObject({ code: "upstream_unreachable", retry: "other" });
+  expect(clock.pending).toBe(0);
+});
+
+test("a name that was not found is asked for again after a second, not with every call", async () => {
+  const clock = new FakeClock();
+  const { state, resolve } = counting();
+  state.fails = true;
+  const names = new NameCache(clock, resolve);
+  for (let i = 0; i < 10; i++) {
+    await Promise.resolve()
+      .then(() => names.find("a.example"))
+      .catch(() => {});
+  }
+  expect(state.calls).toBe(1);
+  clock.advance(1_000);
+  state.fails = false;
+  expect(await names.find("a.example")).toEqual(["192.0.2.2"]);
+});

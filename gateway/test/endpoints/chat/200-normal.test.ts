@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, hello, type StartedHouse, startHouse } from "../../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse();
+});
+afterAll(() => house.stop());
+
+test("a call is answered with the upstream's own bytes", async () => {
+  const response = await house.chat(hello, { script: { tokens: 5, keep_sent: true } });
+  expect(response.status).toBe(200);
+  const text = await response.text();
+  expect(text).toBe(house.simulator.simulator.truth.list().data.at(-1)?.sent_body ?? "nothing was sent");
+});
+
+test("the upstream gets the body with nothing but the model changed, and its own credential", async () => {
+  const body = `{ "messages":[{"role":"user","content":"h\\u00e9"}],"model" : "gpt-test", "x_unknown":{"a":[1.0,2e3]},"n":1 }`;
+  await (await house.chat(body, { script: { tokens: 1, keep_received: true } })).text();
+  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  expect(seen?.received_body).toBe(body.replace('"gpt-test"', '"upstream-gpt"'));
+  expect(seen?.authorization_last4).toBe("main");
+  expect(JSON.stringify(seen?.request_headers)).not.toContain(aliceKey);
+});
+
+test("safe headers arrive upstream; credentials, cookies and hop-by-hop ones do not", async () => {
+  const headers = {
+    "x-stainless-lang": "js",
+    "openai-beta": "a=b",
+    "x-my-own": "1",
+    "user-agent": "tool/1.0",
+    cookie: "session=1",
+    "x-forwarded-for": "203.0.113.9",
+    "openai-organization": "org-of-the-caller",
+    "x-api-key": aliceKey,
+  };
+  await (await house.chat(hello, { script: { tokens: 1 }, headers })).text();
+  const seen = house.simulator.simulator.truth.list().data.at(-1)?.request_headers ?? {};
+  expect(seen).toMatchObject({
+    "x-stainless-lang": "js",
+    "openai-beta": "a=b",
+    "x-my-own": "1",
+    "user-agent": "tool/1.0",
+    "accept-encoding": "identity",
+  });
+  for (const name of ["cookie", "x-forwarded-for", "openai-organization", "x-api-key"]) expect(seen).not.toHaveProperty(name);
+});
+
+test("the answer says who served it and hides what tells about the upstream account", async () => {
+  const response = await house.chat(hello, { script: { tokens: 1, headers: { "openai-organization": "org-secret", "x-codex-x": "1" } } });
+  await response.text();
+  expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+  expect(response.headers.get("x-sluice-provider")).toBe("main");
+  expect(response.headers.get("x-sluice-deployment")).toMatch(/^dep_/);
+  expect(response.headers.get("x-sluice-attempts")).toBe("1");
+  expect(Number(response.headers.get("x-sluice-overhead-ms"))).toBeGreaterThanOrEqual(0);
+  expect(response.headers.get("x-codex-x")).toBe("1");
+  expect(response.headers.has("openai-organization")).toBe(false);
+});
+
+test("one ledger entry holds the upstream's numbers and the exact price", async () => {
+  const response = await house.chat(hello, { script: { tokens: 7, prompt_tokens: 100, cached_tokens: 40 } });
+  await response.text();
+  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  expect(entry).toMatchObject({
+    outcome: "succeeded",
+    httpStatus: 200,
+    errorCode: null,
+    model: "gpt-test",
+    upstreamModel: "upstream-gpt",
+    provider: "main",
+    stream: false,
+    retryIndex: 0,
+    usageSource: "upstream",
+    usage: { inputUncached: 60, cacheRead: 40, output: 7 },
+    // 60 × 1,250 + 40 × 125 + 7 × 10,000 nano-USD
+    costNanoUsd: 150_000,
+  });
+  expect(entry?.priceVersion).toMatch(/^prc_/);
+});
+
+test("a reply without usage is estimated and marked so; a reported zero stays zero", async () => {
+  const silent = await house.chat(hello, { script: { tokens: 5, no_usage: true } });
+  const zero = await house.chat(hello, { script: { tokens: 5, zero_usage: true } });
+  await Promise.all([silent.text(), zero.text()]);
+  const entries = await house.entries();
+  const of = (response: Response) => entries.find((each) => each.requestId === response.headers.get("x-request-id"));
+  expect(of(silent)).toMatchObject({ usageSource: "estimated", outcome: "succeeded" });
+  expect(of(silent)?.usage.output).toBeGreaterThan(0);
+  expect(of(zero)).toMatchObject({ usageSource: "upstream", costNanoUsd: 0 });
+});

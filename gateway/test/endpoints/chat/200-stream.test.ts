@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { hello, type StartedHouse, startHouse } from "../../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse();
+});
+afterAll(() => house.stop());
+
+const streamed = { ...hello, stream: true };
+const sentBy = (of: StartedHouse): string => of.simulator.simulator.truth.list().data.at(-1)?.sent_body ?? "";
+
+test("the stream is the upstream's, byte for byte, when the caller asked for usage", async () => {
+  const response = await house.chat(
+    { ...streamed, stream_options: { include_usage: true } },
+    { script: { tokens: 20, keep_sent: true } },
+  );
+  expect(response.headers.get("content-type")).toStartWith("text/event-stream");
+  expect(await response.text()).toBe(sentBy(house));
+});
+
+test("without being asked, only the usage chunk is kept back", async () => {
+  const text = await (await house.chat(streamed, { script: { tokens: 20, keep_sent: true } })).text();
+  const events = sentBy(house).split("\n\n");
+  expect(text).toBe(events.filter((event) => !event.includes('"choices":[]')).join("\n\n"));
+  expect(text).toEndWith("data: [DONE]\n\n");
+});
+
+test.each([{ one_byte_chunks: true }, { crlf: true }, { keep_alive_comments: true }])(
+  "bytes that arrive as %j pass unchanged",
+  async (shape) => {
+    const body = { ...streamed, stream_options: { include_usage: true } };
+    const text = await (await house.chat(body, { script: { tokens: 6, keep_sent: true, ...shape } })).text();
+    expect(text).toBe(sentBy(house));
+  },
+);
+
+test("events arrive as they are made, not at the end", async () => {
+  const response = await house.chat(streamed, { script: { tokens: 5, event_ms: 60 } });
+  const arrivals: number[] = [];
+  for await (const _ of response.body ?? []) arrivals.push(performance.now());
+  expect(arrivals.length).toBeGreaterThanOrEqual(5);
+  expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(150);
+});
+
+test("one ledger entry holds the exact usage of the stream", async () => {
+  const response = await house.chat(streamed, { script: { tokens: 33, prompt_tokens: 10, reasoning_tokens: 4 } });
+  await response.text();
+  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  expect(entry).toMatchObject({ stream: true, outcome: "succeeded", usageSource: "upstream" });
+  expect(entry?.usage).toMatchObject({ inputUncached: 10, output: 37, reasoning: 4 });
+  expect(entry?.firstTokenMs).toBeGreaterThanOrEqual(entry?.firstByteMs ?? Number.POSITIVE_INFINITY);
+});
+
+test("a vendor that sends no [DONE] after its finish reason ended cleanly all the same", async () => {
+  const response = await house.chat(streamed, { script: { tokens: 3, done: false } });
+  expect(await response.text()).not.toContain('"error"');
+  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  expect(entry?.outcome).toBe("succeeded");
+});
+
+test.each([
+  ["a connection that closes", { cut_after_events: 4 }, "upstream_truncated"],
+  ["a connection that is reset", { reset_after_events: 4 }, "upstream_truncated"],
+  ["half an event and a close", { cut_after_events: 4, half_event: true }, "upstream_truncated"],
+  ["a clean end that came too early", { end_after_events: 4 }, "upstream_truncated"],
+  ["framing that breaks", { break_chunking_after_events: 4 }, "upstream_truncated"],
+] as const)("after %s the caller gets an error event and never a clean end", async (_title, fault, code) => {
+  const response = await house.chat(streamed, { script: { tokens: 20, event_ms: 5, ...fault } });
+  const text = await response.text();
+  expect(text).not.toContain("[DONE]");
+  const events = text.trimEnd().split("\n\n");
+  expect(JSON.parse(events.at(-1)?.slice("data: ".length) ?? "").error.code).toBe(code);
+  for (const event of events) JSON.parse(event.slice("data: ".length));
+  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  expect(entry).toMatchObject({ outcome: "failed", errorCode: code, usageSource: "estimated" });
+  expect(entry?.usage.output).toBe(3);
+});
+
+test("an error event of the upstream reaches the caller as it is, and the entry is failed", async () => {
+  const response = await house.chat(streamed, { script: { tokens: 20, event_ms: 5, error_event_after: 4, keep_sent: true } });
+  expect(await response.text()).toBe(sentBy(house));
+  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
+});
+
+test("an event without an end is cut off at the bound with an error event", async () => {
+  const response = await house.chat(streamed, { script: { tokens: 3, giant_event_bytes: 3_000_000 } });
+  const text = await response.text();
+  expect(text.length).toBeLessThan(1_000_000);
+  expect(text).toContain('"code":"upstream_error"');
+});

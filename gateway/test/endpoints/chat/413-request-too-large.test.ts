@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { connect } from "node:net";
+import { bounds } from "#core/index.ts";
+import { aliceKey, startHouse } from "../../started-house.ts";
+
+/** Sends raw bytes and resolves to what came back until the answer's head is whole. */
+function exchange(port: number, head: string, feed: (write: (bytes: string) => boolean) => void): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.write(head);
+      feed((bytes) => !socket.destroyed && socket.write(bytes));
+    });
+    let seen = "";
+    socket.on("data", (data) => {
+      seen += data.toString("latin1");
+      if (!seen.includes("\r\n\r\n")) return;
+      socket.destroy();
+      resolve(seen);
+    });
+    socket.on("error", (error) => (seen === "" ? reject(error) : resolve(seen)));
+    socket.on("close", () => resolve(seen));
+  });
+}
+
+const head = (extra: string): string =>
+  `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\ncontent-type: application/json\r\n${extra}\r\n\r\n`;
+
+test("a body that declares too much is refused before it is sent", async () => {
+  const house = await startHouse();
+  try {
+    const answer = await exchange(house.house.server.port, head(`content-length: ${bounds.requestBodyBytesMax + 1}`), () => {});
+    expect(answer).toStartWith("HTTP/1.1 413");
+  } finally {
+    await house.stop();
+  }
+});
+
+test("a body that declares nothing is cut off at the bound", async () => {
+  const house = await startHouse();
+  try {
+    const piece = "x".repeat(1 << 20);
+    const answer = await exchange(house.house.server.port, head("transfer-encoding: chunked"), (write) => {
+      let sent = 0;
+      const more = (): void => {
+        if (sent > bounds.requestBodyBytesMax * 1.5 || !write(`100000\r\n${piece}\r\n`)) {
+          if (sent <= bounds.requestBodyBytesMax * 1.5) setTimeout(more, 5);
+          sent += piece.length;
+          return;
+        }
+        sent += piece.length;
+        setImmediate(more);
+      };
+      more();
+    });
+    expect(answer).toStartWith("HTTP/1.1 413");
+  } finally {
+    await house.stop();
+  }
+}, 20_000);

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { aliceKey, hello, startHouse } from "../../started-house.ts";
+
+test("with a limit of N calls a minute, N of any number at once are admitted", async () => {
+  const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 7 } }] });
+  try {
+    const calls = Array.from({ length: 30 }, () => house.chat(hello, { script: { tokens: 1 } }));
+    const answers = await Promise.all(calls);
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(7);
+    const refused = answers.find((answer) => answer.status === 429);
+    expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
+    const { error } = (await refused?.json()) as { error: Record<string, unknown> };
+    expect(error).toMatchObject({ code: "rate_limit_exceeded", limit: 7, used: 7 });
+    expect(error["scope"]).toContain("rpm");
+    const admitted = answers.find((answer) => answer.status === 200);
+    expect(admitted?.headers.get("x-ratelimit-limit-requests")).toBe("7");
+  } finally {
+    await house.stop();
+  }
+});
+
+test("the tightest of workspace, group and key wins", async () => {
+  const house = await startHouse({
+    workspace: { limits: { rpm: 3 }, groups: [{ name: "default", limits: { rpm: 50 } }] },
+    keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 40 } }],
+  });
+  try {
+    const answers = await Promise.all(Array.from({ length: 9 }, () => house.chat(hello, { script: { tokens: 1 } })));
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(3);
+  } finally {
+    await house.stop();
+  }
+});
+
+test("a limit of calls at the same time frees its place when a call ends, however it ends", async () => {
+  const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits: { concurrency: 2 } }] });
+  try {
+    const slow = [1, 2].map(() => house.chat(hello, { script: { latency_ms: 400, tokens: 1 } }));
+    await Bun.sleep(100);
+    expect((await house.chat(hello)).status).toBe(429);
+    for (const call of slow) expect((await call).status).toBe(200);
+    expect((await house.chat(hello, { script: { status: 400 } })).status).toBe(400);
+    expect((await house.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
+    expect(house.house.outstanding()).toBe(0);
+  } finally {
+    await house.stop();
+  }
+});
+
+test("an upstream's own 429 comes back as it is when nothing else can serve", async () => {
+  const house = await startHouse();
+  try {
+    const response = await house.chat(hello, { script: { status: 429, retry_after: 30 } });
+    expect(response.status).toBe(429);
+    expect(response.headers.get("retry-after")).toBe("30");
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error.message).not.toContain("key acme");
+  } finally {
+    await house.stop();
+  }
+});

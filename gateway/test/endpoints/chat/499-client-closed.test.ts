@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { hello, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [upstream("main", simulator), upstream("patient", simulator, { disconnect: "drain" })],
+    models: [
+      { name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 1, output: 1 } },
+      { name: "gpt-drained", deployments: [{ provider: "patient" }], price: { input: 1, output: 1 } },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + 4_000;
+  while (!(await condition())) {
+    if (performance.now() > endMs) throw new Error("it did not come to be");
+    await Bun.sleep(10);
+  }
+}
+
+async function leaveAfter(events: number, model: string): Promise<{ requestId: string; leftAt: number }> {
+  const leaving = new AbortController();
+  const response = await house.chat(
+    { ...hello, model, stream: true },
+    { script: { tokens: 60, event_ms: 20 }, signal: leaving.signal },
+  );
+  const reader = response.body?.getReader();
+  for (let seen = 0; seen < events; seen++) await reader?.read();
+  leaving.abort();
+  return { requestId: response.headers.get("x-request-id") ?? "", leftAt: Date.now() };
+}
+
+test("a caller that goes away mid-stream stops the upstream within 250 ms, and what was seen is paid", async () => {
+  const { requestId, leftAt } = await leaveAfter(5, "gpt-test");
+  const truth = house.simulator.simulator.truth;
+  await until(() => (truth.list().data.at(-1)?.aborted_at ?? null) !== null);
+  const seen = truth.list().data.at(-1);
+  expect((seen?.aborted_at ?? 0) - leftAt).toBeLessThan(250);
+  await until(async () => (await house.entries()).some((entry) => entry.requestId === requestId));
+  const entry = (await house.entries()).find((each) => each.requestId === requestId);
+  expect(entry).toMatchObject({ outcome: "cancelled", errorCode: "client_closed", httpStatus: 499, usageSource: "estimated" });
+  expect(entry?.usage.output).toBeGreaterThanOrEqual(3);
+  expect(entry?.usage.output).toBeLessThanOrEqual(seen?.output_tokens_emitted ?? 0);
+});
+
+test("with `disconnect: drain` the upstream is let finish and its own numbers are taken", async () => {
+  const { requestId } = await leaveAfter(3, "gpt-drained");
+  await until(async () => (await house.entries()).some((entry) => entry.requestId === requestId));
+  const entry = (await house.entries()).find((each) => each.requestId === requestId);
+  expect(entry).toMatchObject({ outcome: "cancelled", usageSource: "upstream" });
+  expect(entry?.usage.output).toBe(60);
+});
+
+test("a caller that goes away before the answer leaves nothing running and nothing reserved", async () => {
+  const leaving = new AbortController();
+  const call = house.chat(hello, { script: { latency_ms: 3_000 }, signal: leaving.signal }).catch(() => "gone");
+  const before = (await house.entries()).length;
+  await until(() => house.simulator.simulator.truth.list().in_flight > 0);
+  leaving.abort();
+  expect(await call).toBe("gone");
+  await until(async () => (await house.entries()).length > before);
+  expect((await house.entries())[0]).toMatchObject({ outcome: "cancelled", usageSource: "none", costNanoUsd: 0 });
+  await until(() => house.simulator.simulator.truth.list().in_flight === 0);
+  expect(house.house.outstanding()).toBe(0);
+});

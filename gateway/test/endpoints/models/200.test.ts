@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
+
+const bobKey = "sk-bob-0123456789abcdefghijk";
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    models: [
+      { name: "zeta", deployments: [{ provider: "main" }], owned_by: "vendor" },
+      { name: "alpha/with/slashes", deployments: [{ provider: "main" }] },
+      { name: "picture", type: "image", deployments: [{ provider: "main" }] },
+      { name: "switched-off", deployments: [{ provider: "main", enabled: false }] },
+    ],
+    keys: [
+      { name: "alice", secret: aliceKey },
+      { name: "bob", secret: bobKey, models: ["z*"] },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+const ids = async (response: Response): Promise<string[]> =>
+  ((await response.json()) as { data: { id: string }[] }).data.map((model) => model.id);
+
+test("the list holds what the calling key may use, sorted, in OpenAI's shape", async () => {
+  const response = await house.get("/v1/models");
+  expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+  const body = (await response.json()) as { object: string; data: Record<string, unknown>[] };
+  expect(body.object).toBe("list");
+  expect(body.data.map((model) => model["id"])).toEqual(["alpha/with/slashes", "picture", "zeta"]);
+  expect(body.data[2]).toMatchObject({
+    id: "zeta",
+    object: "model",
+    owned_by: "vendor",
+    type: "chat",
+    endpoints: ["/v1/chat/completions"],
+    available: true,
+  });
+  expect(body.data[2]?.["created"]).toBeGreaterThan(1_500_000_000);
+});
+
+test("`?type=` filters, and another key sees another list", async () => {
+  expect(await ids(await house.get("/v1/models?type=image"))).toEqual(["picture"]);
+  expect(await ids(await house.get("/v1/models", { "x-api-key": bobKey }))).toEqual(["zeta"]);
+});
+
+test("one model is found by its name, slashes and all", async () => {
+  for (const path of ["alpha/with/slashes", "alpha%2Fwith%2Fslashes"]) {
+    expect(await (await house.get(`/v1/models/${path}`)).json()).toMatchObject({ id: "alpha/with/slashes" });
+  }
+});
+
+test("with an anthropic-version header both answer in Anthropic's shape", async () => {
+  const headers = { "x-api-key": aliceKey, "anthropic-version": "2023-06-01" };
+  expect(await (await house.get("/v1/models", headers)).json()).toMatchObject({
+    has_more: false,
+    first_id: "alpha/with/slashes",
+    last_id: "zeta",
+    data: [{ type: "model", display_name: "alpha/with/slashes" }, {}, {}],
+  });
+  expect(await (await house.get("/v1/models/zeta", headers)).json()).toMatchObject({ type: "model", id: "zeta" });
+});

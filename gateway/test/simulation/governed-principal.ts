@@ -1,0 +1,35 @@
+import type { ApiKey, Budget, LimitScope, Principal, RateLimits, ScopeKind } from "#core/index.ts";
+
+export interface ScopeLimits {
+  readonly limits?: RateLimits;
+  readonly budget?: Budget;
+}
+
+/** A caller `acme/ci` in the group `default`, with these limits on its three scopes. */
+export function governedPrincipal(on: { readonly [K in ScopeKind]?: ScopeLimits }): Principal {
+  const workspaceScope = scope("workspace", "ws_1", "workspace acme", on.workspace);
+  const groupScope = scope("group", "grp_1", "group acme/default", on.group);
+  const keyScope = scope("key", "key_1", "key acme/ci", on.key);
+  const workspace = { id: "ws_1", slug: "acme", name: "Acme", models: ["*"], scope: workspaceScope, enabled: true };
+  const group = { id: "grp_1", workspaceId: "ws_1", name: "default", models: ["*"], scope: groupScope };
+  const key: ApiKey = {
+    id: "key_1",
+    workspaceId: "ws_1",
+    groupId: "grp_1",
+    name: "ci",
+    prefix: "sk-sluice",
+    lastFour: "abcd",
+    models: null,
+    allowedIps: null,
+    scope: keyScope,
+    enabled: true,
+    expiresAt: null,
+    createdAt: 0,
+    tags: {},
+  };
+  return { key, group, workspace, scopes: [workspaceScope, groupScope, keyScope] };
+}
+
+function scope(kind: ScopeKind, id: string, label: string, on: ScopeLimits | undefined): LimitScope {
+  return { kind, id, label, limits: on?.limits ?? {}, budget: on?.budget ?? null };
+}

@@ -1,0 +1,56 @@
+import { createMemoryHealthBoard } from "#coordination/index.ts";
+import { type Deployment, defaultTimeouts, Failure, type FailureOptions, type Model } from "#core/index.ts";
+import type { HealthBoard, Observer } from "#ports/index.ts";
+import { createRouter, type Router } from "#routing/index.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { seededChance } from "./seeded-chance.ts";
+
+export interface RoutingGround {
+  readonly clock: FakeClock;
+  readonly board: HealthBoard;
+  readonly router: Router;
+  /** What breakers did, in the order they told it. */
+  readonly changes: readonly { readonly id: string; readonly state: string; readonly atMs: number }[];
+}
+
+/** A router on a fake clock with seeded chance. */
+export function routingGround(seed = 1): RoutingGround {
+  const clock = new FakeClock();
+  const board = createMemoryHealthBoard(clock);
+  const changes: { id: string; state: string; atMs: number }[] = [];
+  const observer: Observer = {
+    log: () => undefined,
+    attemptEnd: () => undefined,
+    requestEnd: () => undefined,
+    breakerChange: (id, state) => changes.push({ id, state, atMs: clock.monotonic() }),
+    configReload: () => undefined,
+  };
+  return { clock, board, changes, router: createRouter({ board, clock, chance: seededChance(seed), observer }) };
+}
+
+export function deployment(id: string, change: Partial<Deployment> = {}): Deployment {
+  const provider = {
+    id: `provider-${id}`,
+    kind: "openai",
+    baseUrl: "https://upstream.test/v1",
+    secret: null,
+    allowPrivateNetwork: false,
+    timeouts: defaultTimeouts,
+    disconnect: "cancel",
+    settings: {},
+    enabled: true,
+  } as const;
+  return { id, provider, upstreamModel: "up", priority: 1, weight: 100, enabled: true, ...change };
+}
+
+export function model(name: string, deployments: readonly Deployment[]): Model {
+  return { name, type: "chat", ownedBy: "test", createdAt: 0, deployments, fallbacks: [], price: null };
+}
+
+/** The deployment is unwell: what a 500 becomes. */
+export const unwell = (options: FailureOptions = {}): Failure =>
+  new Failure("upstream_error", "500", { retry: "same", unwell: true, ...options });
+
+/** A limit of the account is reached: what a 429 with Retry-After becomes. */
+export const busy = (retryAfterMs: number): Failure =>
+  new Failure("upstream_error", "429", { retry: "same", retryAfterMs });

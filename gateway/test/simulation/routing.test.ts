@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import { busy, deployment, model, routingGround, unwell } from "./routing-ground.ts";
+import { seededChance } from "./seeded-chance.ts";
+import { runTraffic, type TrafficReport, type Upstream } from "./traffic.ts";
+
+const seeds = [1, 2, 3, 4, 5];
+const three = [model("m", [deployment("a"), deployment("b"), deployment("c")])];
+const well = { latencyMs: 20, failure: null };
+
+const hitsOn = (report: TrafficReport, id: string) => report.hits.filter((hit) => hit.deploymentId === id);
+
+function run(seed: number, models: typeof three, upstream: Upstream, seconds: number, callsPerSecond = 50) {
+  const ground = routingGround(seed);
+  const report = runTraffic({ ground, models, upstream, chance: seededChance(seed + 1_000), callsPerSecond, seconds });
+  for (const { inFlight } of ground.router.states()) expect(inFlight).toBe(0);
+  return { ground, report };
+}
+
+describe.each(seeds)("routing, seed %i", (seed) => {
+  test("one bad deployment of three is taken out within 5 failures, then gets under 1 % of the traffic, and every call is answered", () => {
+    const bad: Upstream = (id) => (id === "a" ? { latencyMs: 1, failure: unwell() } : well);
+    const { ground, report } = run(seed, three, bad, 120);
+    const hits = hitsOn(report, "a");
+    const openedMs = ground.changes[0]?.atMs ?? Number.NaN;
+    expect(hits.filter(({ endMs }) => endMs <= openedMs).length).toBe(5);
+    expect(hits.filter(({ atMs }) => atMs > openedMs && atMs < openedMs + 30_000)).toEqual([]);
+    const later = report.hits.filter(({ atMs }) => atMs > openedMs);
+    const share = later.filter(({ deploymentId }) => deploymentId === "a").length / later.length;
+    expect(share).toBeLessThan(0.01);
+    expect(report.succeeded).toBe(report.calls);
+    expect(ground.changes.every(({ id }) => id === "a")).toBe(true);
+  });
+
+  test("a deployment that is well again has its traffic back within 35 s", () => {
+    const healedMs = 5_000;
+    const ill: Upstream = (id, atMs) => (id === "a" && atMs < healedMs ? { latencyMs: 1, failure: unwell() } : well);
+    const { ground, report } = run(seed, three, ill, 60);
+    expect(ground.changes.map(({ state }) => state)).toEqual(["open", "half-open", "closed"]);
+    const later = report.hits.filter(({ atMs }) => atMs > healedMs + 35_000);
+    const share = later.filter(({ deploymentId }) => deploymentId === "a").length / later.length;
+    expect(share).toBeGreaterThan(0.25);
+    expect(report.succeeded).toBe(report.calls);
+  });
+
+  test("the last deployment is never taken out: each call reaches it while it is down, and succeeds once it is up", () => {
+    const upMs = 30_000;
+    const down: Upstream = (_, atMs) => (atMs < upMs ? { latencyMs: 5, failure: unwell() } : well);
+    const { report } = run(seed, [model("m", [deployment("a")])], down, 60);
+    expect(report.hits.length).toBeGreaterThanOrEqual(report.calls);
+    expect(report.hits.filter(({ atMs, failed }) => atMs >= upMs && failed)).toEqual([]);
+    expect(report.succeeded).toBe(report.hits.filter(({ failed }) => !failed).length);
+  });
+
+  test.each([5, 3_000])("when everything fails after %i ms upstreams get at most 1.1 attempts a call", (latencyMs) => {
+    const all = [...three, model("fallback", [deployment("d"), deployment("e")])];
+    const { report } = run(seed, all, () => ({ latencyMs, failure: unwell() }), 60);
+    expect(report.succeeded).toBe(0);
+    expect(report.hits.length / report.calls).toBeLessThanOrEqual(1.1);
+  });
+
+  test("an upstream that says Retry-After is left alone for that long while another one is well", () => {
+    const limited: Upstream = (id) => (id === "a" ? { latencyMs: 5, failure: busy(2_000) } : well);
+    const { report } = run(seed, three, limited, 30);
+    const refusals = hitsOn(report, "a").map(({ atMs }) => atMs);
+    const bursts = refusals.filter((atMs, index) => index === 0 || atMs - (refusals[index - 1] ?? 0) > 5);
+    for (let burst = 1; burst < bursts.length; burst++) {
+      expect((bursts[burst] ?? 0) - (bursts[burst - 1] ?? 0)).toBeGreaterThanOrEqual(2_000);
+    }
+    expect(report.succeeded).toBe(report.calls);
+  });
+
+  test("the same seed gives the same run", () => {
+    const flaky = () => {
+      const chance = seededChance(seed);
+      const upstream: Upstream = () => ({
+        latencyMs: 50 * chance.unit(),
+        failure: chance.unit() < 0.4 ? unwell() : null,
+      });
+      return run(seed, three, upstream, 20).report.hits;
+    };
+    expect(flaky()).toEqual(flaky());
+  });
+});

@@ -1,0 +1,14 @@
+import type { Chance } from "#ports/index.ts";
+
+/** A row of chances that is the same for the same seed (mulberry32), so that a failing run can be played again. */
+export function seededChance(seed: number): Chance {
+  let state = seed >>> 0;
+  return {
+    unit: () => {
+      state = (state + 0x6d2b79f5) >>> 0;
+      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract";
+import { type RunningSimulator, type Script, serveSimulator } from "@sluice/simulator";
+import { type Environment, readEnvironment } from "#config/index.ts";
+import { openControl } from "../src/main/control.ts";
+import { type House, openHouse } from "../src/main/house.ts";
+
+export const aliceKey = "sk-alice-0123456789abcdefghij";
+
+export interface StartedHouse {
+  readonly url: string;
+  readonly house: House;
+  readonly simulator: RunningSimulator;
+  readonly dataDir: string;
+  readonly control: Awaited<ReturnType<typeof openControl>>;
+  /** A call with Alice's key; `script` tells the upstream how to behave. */
+  chat(body: unknown, options?: ChatOptions): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** Entries of the ledger, newest first, once everything settled so far is there. */
+  entries(): Promise<readonly import("#core/index.ts").LedgerEntry[]>;
+  stop(): Promise<void>;
+}
+
+export interface ChatOptions {
+  readonly key?: string | null;
+  readonly script?: Script;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Overrides {
+  readonly providers?: (simulator: RunningSimulator) => ProviderConfig[];
+  readonly models?: ModelConfig[];
+  readonly workspace?: Partial<WorkspaceConfig>;
+  readonly keys?: KeyConfig[];
+  readonly settings?: ConfigFile["settings"];
+}
+
+/** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
+export async function startHouse(overrides: Overrides = {}): Promise<StartedHouse> {
+  const simulator = serveSimulator();
+  const dataDir = mkdtempSync(join(tmpdir(), "sluice-test-"));
+  const environment: Environment = {
+    ...readEnvironment({ SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", SLUICE_LOG_LEVEL: "error", SLUICE_LOG_FORMAT: "json" }),
+  };
+  const control = await openControl(environment);
+  await control.controlStore.apply(configOf(simulator, overrides), "test");
+  const house = await openHouse({
+    environment,
+    control,
+    version: "0.0.0-test",
+    randomToken: () => "test-setup-token-0123456789",
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const url = `http://127.0.0.1:${house.server.port}`;
+  return {
+    url,
+    house,
+    simulator,
+    dataDir,
+    control,
+    chat: (body, options = {}) =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          ...(options.key === null ? {} : { authorization: `Bearer ${options.key ?? aliceKey}` }),
+          ...(options.script === undefined ? {} : { "x-sim-script": JSON.stringify(options.script) }),
+          ...options.headers,
+        },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+        signal: options.signal ?? null,
+      }),
+    get: (path, headers = { authorization: `Bearer ${aliceKey}` }) => fetch(`${url}${path}`, { headers }),
+    async entries() {
+      await house.journal.drained(AbortSignal.timeout(5_000));
+      return (await control.ledgerStore.page({}, null, 1_000)).entries;
+    },
+    async stop() {
+      await house.close();
+      simulator.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export const hello = { model: "gpt-test", messages: [{ role: "user", content: "Say hello to everyone" }] };
+
+function configOf(simulator: RunningSimulator, overrides: Overrides): ConfigFile {
+  return {
+    providers: overrides.providers?.(simulator) ?? [upstream("main", simulator)],
+    models: overrides.models ?? [
+      {
+        name: "gpt-test",
+        deployments: [{ provider: "main", upstream_model: "upstream-gpt" }],
+        price: { input: 1.25, cache_read: 0.125, output: 10 },
+      },
+    ],
+    workspaces: [
+      {
+        slug: "acme",
+        groups: [{ name: "default" }],
+        keys: overrides.keys ?? [{ name: "alice", secret: aliceKey }],
+        ...overrides.workspace,
+      },
+    ],
+    settings: { drain_timeout_ms: 2_000, ...overrides.settings },
+  };
+}
+
+export function upstream(id: string, simulator: RunningSimulator, more: Partial<ProviderConfig> = {}): ProviderConfig {
+  return {
+    id,
+    kind: "openai-compatible",
+    base_url: simulator.url,
+    api_key: `sk-upstream-of-${id}`,
+    allow_private_network: true,
+    ...more,
+  };
+}
+
+export async function errorOf(response: Response): Promise<{ status: number; code: string; param: string | null; message: string }> {
+  const body = (await response.json()) as { error: { code: string; param: string | null; message: string; type: string } };
+  return { status: response.status, code: body.error.code, param: body.error.param, message: body.error.message };
+}

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { createSimulator, type Script } from "../src/index.ts";
+
+function call(script: Script, signal?: AbortSignal): Request {
+  return new Request("demo://simulator/v1/chat/completions".replace("demo:", "http:"), {
+    method: "POST",
+    headers: { "x-attempt-id": "one", "x-sim-script": JSON.stringify(script) },
+    body: JSON.stringify({ model: "demo", stream: true, messages: [{ role: "user", content: "hi" }] }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+test("fetch streams word by word: each read is one paced event", async () => {
+  const simulator = createSimulator({ defaults: { event_ms: 1 } });
+  const response = await simulator.fetch(call({ tokens: 4 }));
+  expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+  const pieces = await Array.fromAsync(response.body ?? []);
+  // role, four words, finish, [DONE]
+  expect(pieces.length).toBe(7);
+  expect(Buffer.concat(pieces).toString().endsWith("data: [DONE]\n\n")).toBe(true);
+  expect(simulator.truth.find("one")).toMatchObject({ output_tokens_emitted: 4, terminal_sent: true });
+});
+
+test("an unread body makes the simulator wait: nothing is produced ahead of the reader", async () => {
+  const simulator = createSimulator();
+  const response = await simulator.fetch(call({ tokens: 1_000_000 }));
+  const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();
+  for (let index = 0; index < 3; index += 1) await reader.read();
+  await Bun.sleep(20);
+  expect(simulator.truth.find("one")?.bytes_emitted).toBeLessThan(128 * 1024);
+  await reader.cancel();
+  expect(simulator.truth.find("one")?.aborted_at).not.toBeNull();
+});
+
+test("the caller's signal ends the answer", async () => {
+  const simulator = createSimulator();
+  const leaving = new AbortController();
+  const response = await simulator.fetch(call({ stall_after_events: 1 }, leaving.signal));
+  const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();
+  await reader.read();
+  leaving.abort();
+  await expect(reader.read()).rejects.toThrow();
+  expect(simulator.truth.find("one")?.aborted_at).not.toBeNull();
+});
+
+test("a cut is an error of the body and not its end; a drop is an error of the call", async () => {
+  const simulator = createSimulator();
+  const cut = await simulator.fetch(call({ cut_after_events: 2 }));
+  await expect(cut.text()).rejects.toThrow("the connection was closed");
+  await expect(simulator.fetch(call({ drop: true }))).rejects.toThrow("the connection was closed");
+});

@@ -1,0 +1,60 @@
+import type { Script } from "@sluice/simulator";
+import { type RawAnswer, type RawOptions, rawCall } from "../../simulator/test/raw-call.ts";
+import { keys } from "./test-config.ts";
+
+export { dechunk, eventsOf, type RawAnswer } from "../../simulator/test/raw-call.ts";
+
+export interface ChatOptions {
+  readonly model?: string;
+  readonly key?: string;
+  readonly script?: Script;
+  readonly stream?: boolean;
+  readonly prompt?: string;
+  /** More members of the body. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** The body of a chat call whose upstream behaves as the script says. */
+export function chatBody(options: ChatOptions): Record<string, unknown> {
+  const mark = options.script === undefined ? "" : ` [[sim ${JSON.stringify(options.script)}]]`;
+  return {
+    model: options.model ?? "gpt-test",
+    ...(options.stream === true ? { stream: true } : {}),
+    ...options.more,
+    messages: [{ role: "user", content: `${options.prompt ?? "hello there"}${mark}` }],
+  };
+}
+
+/** A chat call with the platform's fetch. */
+export function chat(url: string, options: ChatOptions, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${options.key ?? keys.main}` },
+    body: JSON.stringify(chatBody(options)),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** The same over a bare socket: every byte of the answer, and how the connection ended. */
+export function rawChat(port: number, options: ChatOptions, more: Partial<RawOptions> = {}): Promise<RawAnswer> {
+  const headers = { authorization: `Bearer ${options.key ?? keys.main}` };
+  return rawCall(port, { body: chatBody(options), headers, ...more });
+}
+
+/** What a refusal says. */
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+    readonly limit?: number;
+    readonly used?: number;
+    readonly scope?: string;
+    readonly resets_at?: number | null;
+  };
+}
+
+export async function errorOf(answer: Response): Promise<ErrorBody["error"]> {
+  return ((await answer.json()) as ErrorBody).error;
+}

@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+
+export const root = join(import.meta.dir, "..", "..");
+
+/** A program started by a test, with everything it prints kept (bounded) for the moment it fails. */
+export interface Child {
+  readonly pid: number;
+  /** Standard output and standard error, interleaved as they came. */
+  output(): string;
+  /** Resolves with the exit status; a signal gives 128 and its number. */
+  readonly exited: Promise<number>;
+  running(): boolean;
+  signal(name: "SIGTERM" | "SIGKILL" | "SIGHUP" | "SIGINT"): void;
+}
+
+const outputMax = 1024 * 1024;
+
+/** Runs a file of this repository with the runtime that runs the tests. */
+export function startChild(file: string, args: readonly string[], env: Readonly<Record<string, string>>): Child {
+  const child: Subprocess<"ignore", "pipe", "pipe"> = Bun.spawn(
+    [process.execPath, "--no-env-file", join(root, file), ...args],
+    { cwd: root, env: { ...bareEnvironment(), ...env }, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+  );
+  let printed = "";
+  const keep = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      printed = (printed + decoder.decode(bytes, { stream: true })).slice(-outputMax);
+    }
+  };
+  const read = Promise.all([keep(child.stdout), keep(child.stderr)]);
+  return {
+    pid: child.pid,
+    output: () => printed,
+    exited: child.exited.then(async (status) => {
+      await read;
+      return status;
+    }),
+    running: () => child.exitCode === null && child.signalCode === null,
+    signal: (name) => child.kill(name),
+  };
+}
+
+/** What a machine gives every process, and nothing else: no provider keys of whoever runs the tests. */
+function bareEnvironment(): Record<string, string> {
+  const kept = ["PATH", "HOME", "TMPDIR", "TZ", "LANG"];
+  return Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
+}
+
+/** Waits until `probe` gives something, looking every few milliseconds. Throws with `what` after `limitMs`. */
+export async function until<T>(what: string, limitMs: number, probe: () => Promise<T | null> | T | null): Promise<T> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const found = await probe();
+    if (found !== null) return found;
+    if (performance.now() > deadline) throw new Error(`${what}: not within ${limitMs} ms`);
+    await Bun.sleep(5);
+  }
+}

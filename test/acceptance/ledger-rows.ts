@@ -1,0 +1,48 @@
+import type { Gateway } from "./start-gateway.ts";
+import { testPrice } from "./test-config.ts";
+
+/** The columns of `sluice ledger export` that these tests judge. */
+export interface LedgerRow {
+  readonly attempt_id: string;
+  readonly request_id: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly stream: boolean;
+  readonly retry_index: number;
+  readonly outcome: "succeeded" | "failed" | "cancelled" | "interrupted" | "rejected";
+  readonly http_status: number;
+  readonly error_code: string | null;
+  readonly input_uncached: number;
+  readonly cache_read: number;
+  readonly output: number;
+  readonly reasoning: number;
+  readonly usage_source: "upstream" | "estimated" | "none";
+  readonly cost_nano_usd: number;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** The whole ledger, as the operator's export gives it. */
+export async function exportLedger(gateway: Gateway): Promise<readonly LedgerRow[]> {
+  const { status, output } = await gateway.cli("ledger", "export", "--json");
+  if (status !== 0) throw new Error(`sluice ledger export: ${output}`);
+  return output
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): LedgerRow => JSON.parse(line));
+}
+
+/**
+ * What usage must cost, worked out apart from the gateway: whole pico-USD a token, summed, rounded half up to nano-USD.
+ */
+export function expectedNanoUsd(usage: Pick<LedgerRow, "input_uncached" | "cache_read" | "output">): number {
+  const pico =
+    BigInt(usage.input_uncached) * picoPerToken(testPrice.input) +
+    BigInt(usage.cache_read) * picoPerToken(testPrice.cache_read) +
+    BigInt(usage.output) * picoPerToken(testPrice.output);
+  return Number((pico + 500n) / 1000n);
+}
+
+/** USD per million tokens is micro-USD a token. */
+function picoPerToken(usdPerMillion: number): bigint {
+  return BigInt(Math.round(usdPerMillion * 1_000_000));
+}

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { until } from "./child.ts";
+import { type House, openHouse } from "./open-house.ts";
+import { keys } from "./test-config.ts";
+
+let house: House;
+
+beforeAll(async () => {
+  house = await openHouse();
+}, 60_000);
+afterAll(() => house?.close());
+
+const node = Bun.which("node");
+
+// Without Node on the machine there is nothing to run; `npm test` itself needs Node, so there it always runs.
+test.skipIf(node === null)(
+  "the official client on Node lists, chats, streams, leaves and fails as it should",
+  async () => {
+    const script = join(import.meta.dir, "node-calls.mjs");
+    const child = Bun.spawn([node ?? "node", script, `${house.gateway.url}/v1`, keys.main], {
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    expect(err).toBe("");
+    const told = JSON.parse(out);
+    expect(Number(told.node.split(".")[0])).toBeGreaterThanOrEqual(20);
+    expect(told).toMatchObject({
+      models: ["gpt-impatient", "gpt-test"],
+      retrieved: "gpt-test",
+      whole: { text: " the quick brown", usage: { prompt_tokens: 2, completion_tokens: 3 } },
+      streamed: " the quick brown",
+      usage: { prompt_tokens: 2, completion_tokens: 3 },
+      refusal: { name: "NotFoundError", status: 404, code: "model_not_found" },
+    });
+    expect(told.whole.request).toMatch(/^req_/);
+    const record = await until("the upstream's abort", 5_000, async () => {
+      const { data } = await house.simulator.truth();
+      return data.find((one) => one.aborted_at !== null) ?? null;
+    });
+    expect((record.aborted_at ?? Number.POSITIVE_INFINITY) - told.leftAt).toBeLessThan(250);
+  },
+);

@@ -1,0 +1,128 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ConfigFile } from "@sluice/contract";
+import { type Child, startChild, until } from "./child.ts";
+
+export interface Finished {
+  readonly status: number;
+  readonly output: string;
+}
+
+/** The gateway as an operator has it: a process, a data directory, a config file, an address. Nothing of its inside. */
+export interface Gateway {
+  readonly port: number;
+  readonly url: string;
+  readonly dataDir: string;
+  pid(): number;
+  /** What it printed since it was last started. */
+  output(): string;
+  /** Runs a `sluice` command on the same data directory. */
+  cli(...args: readonly string[]): Promise<Finished>;
+  /** Replaces the config file as editors and orchestrators do: by a rename. */
+  writeConfig(config: ConfigFile | string): void;
+  reload(): void;
+  /** SIGTERM; resolves with the exit status. */
+  stop(): Promise<number>;
+  /** SIGKILL, in the middle of whatever it does. */
+  kill9(): Promise<void>;
+  /** Starts it again on the same data, and waits until it is ready. */
+  restart(): Promise<void>;
+  /** Stops it if it runs and removes everything. */
+  remove(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly config: ConfigFile;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const cliFile = "gateway/src/cli/cli.ts";
+const readyMs = 30_000;
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-acceptance-"));
+  const dataDir = join(folder, "data");
+  const configFile = join(folder, "sluice.json");
+  const port = await freePort();
+  const env = {
+    HOME: folder,
+    SLUICE_PORT: String(port),
+    SLUICE_DATA_DIR: dataDir,
+    SLUICE_CONFIG: configFile,
+    SLUICE_LOG_FORMAT: "json",
+    // The runtime queues outbound calls beyond 256 unless it is told otherwise before it starts.
+    BUN_CONFIG_MAX_HTTP_REQUESTS: "60000",
+    ...options.env,
+  };
+  const url = `http://127.0.0.1:${port}`;
+  let child: Child;
+
+  function writeConfig(config: ConfigFile | string): void {
+    const text = typeof config === "string" ? config : JSON.stringify(config, null, 2);
+    writeFileSync(`${configFile}.new`, text);
+    renameSync(`${configFile}.new`, configFile);
+  }
+
+  async function start(): Promise<void> {
+    child = startChild(cliFile, ["serve"], env);
+    await until("GET /readyz", readyMs, async () => {
+      if (!child.running()) throw new Error(`the gateway ended:\n${child.output()}`);
+      return (await isReady(url)) ? true : null;
+    }).catch((reason: unknown) => {
+      child.signal("SIGKILL");
+      throw new Error(`${String(reason)}\n${child.output()}`);
+    });
+  }
+
+  async function end(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
+    child.signal(signal);
+    return child.exited;
+  }
+
+  writeConfig(options.config);
+  await start();
+  return {
+    port,
+    url,
+    dataDir,
+    pid: () => child.pid,
+    output: () => child.output(),
+    async cli(...args) {
+      const run = startChild(cliFile, args, env);
+      return { status: await run.exited, output: run.output() };
+    },
+    writeConfig,
+    reload: () => child.signal("SIGHUP"),
+    stop: () => end("SIGTERM"),
+    kill9: async () => void (await end("SIGKILL")),
+    restart: start,
+    async remove() {
+      if (child.running()) await end("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) })).ok;
+  } catch {
+    return false;
+  }
+}
+
+function freePort(): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const probe = createServer();
+  probe.once("error", reject);
+  probe.listen(0, "127.0.0.1", () => {
+    const address = probe.address();
+    probe.close(() => {
+      if (typeof address === "object" && address !== null) resolve(address.port);
+      else reject(new Error("no address"));
+    });
+  });
+  return promise;
+}

@@ -1,0 +1,68 @@
+import type { Script, TruthRecord, TruthState } from "@sluice/simulator";
+import { startChild, until } from "./child.ts";
+
+/** The simulator in a process of its own, and the hand on its controls. */
+export interface SimulatorProcess {
+  readonly port: number;
+  /** The base URL for a provider. */
+  readonly url: string;
+  truth(filter?: {
+    readonly attempt_id?: string;
+    readonly model?: string;
+    readonly limit?: number;
+  }): Promise<TruthState>;
+  /** Every record since the last clear, once nothing is in flight any more. */
+  settled(): Promise<readonly TruthRecord[]>;
+  clear(): Promise<void>;
+  /** A script for the next `count` requests of `model` (or any); no count means all. */
+  script(script: Script, options?: { readonly count?: number; readonly model?: string }): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startSimulator(options: { readonly truthFile?: string } = {}): Promise<SimulatorProcess> {
+  const args = options.truthFile === undefined ? [] : ["--truth", options.truthFile];
+  const child = startChild("simulator/src/main.ts", args, {});
+  const port = await until("the simulator's address", 20_000, () => {
+    if (!child.running()) throw new Error(`the simulator ended:\n${child.output()}`);
+    return portIn(child.output());
+  });
+
+  async function control(method: string, path: string, body?: unknown): Promise<unknown> {
+    const answer = await fetch(`http://127.0.0.1:${port}/__sim${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`simulator: ${await answer.text()}`);
+    return answer.json();
+  }
+
+  async function truth(filter: Readonly<Record<string, string | number>> = {}): Promise<TruthState> {
+    const query = new URLSearchParams(Object.entries(filter).map(([name, value]) => [name, String(value)]));
+    return (await control("GET", `/truth?${query}`)) as TruthState;
+  }
+
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/v1`,
+    truth,
+    settled: () =>
+      until("the simulator's last answer", 20_000, async () => {
+        const state = await truth();
+        return state.in_flight === 0 ? state.data : null;
+      }),
+    clear: async () => void (await control("DELETE", "/truth")),
+    script: async (script, { count, model } = {}) =>
+      void (await control("POST", "/script", { script, count: count ?? null, model: model ?? null })),
+    async stop() {
+      child.signal("SIGTERM");
+      await child.exited;
+    },
+  };
+}
+
+function portIn(output: string): number | null {
+  const line = output.split("\n").find((one) => one.startsWith("{") && one.endsWith("}"));
+  if (line === undefined) return null;
+  const told = JSON.parse(line) as { readonly port?: unknown };
+  return typeof told.port === "number" ? told.port : null;
+}

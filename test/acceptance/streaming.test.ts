@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Script, TruthRecord } from "@sluice/simulator";
+import { type ChatOptions, dechunk, eventsOf, rawChat } from "./chat-call.ts";
+import { until } from "./child.ts";
+import { type House, openHouse } from "./open-house.ts";
+import { openSlowReader } from "./slow-reader.ts";
+import { model, testConfig } from "./test-config.ts";
+
+let house: House;
+
+beforeAll(async () => {
+  house = await openHouse((url) => {
+    const config = testConfig(url);
+    // Upstream names that carry a script: this deployment always behaves so.
+    const faulty = (name: string, script: Script) =>
+      model(name, [
+        { provider: "sim-impatient", upstream_model: `sim${JSON.stringify(script)}bad`, priority: 1 },
+        { provider: "sim", upstream_model: "good", priority: 2 },
+      ]);
+    return {
+      ...config,
+      models: [
+        ...(config.models ?? []),
+        faulty("falls-back-500", { status: 500 }),
+        faulty("falls-back-cut", { cut_after_events: 0 }),
+        faulty("falls-back-reset", { reset_after_events: 0 }),
+        faulty("falls-back-stall", { stall_after_events: 0 }),
+        faulty("falls-back-error", { error_event_after: 0 }),
+        faulty("falls-back-drop", { drop: true }),
+        faulty("no-way-back", { tokens: 9, cut_after_events: 3 }),
+      ],
+    };
+  });
+}, 60_000);
+afterAll(() => house?.close());
+
+const withUsage = { stream_options: { include_usage: true } };
+
+/** A streamed call over a bare socket, and the upstream's record of it. */
+async function stream(options: ChatOptions): Promise<{ text: string; head: string; record: TruthRecord }> {
+  await house.simulator.clear();
+  const answer = await rawChat(house.gateway.port, { stream: true, ...options });
+  const record = (await house.simulator.settled()).at(-1);
+  if (record === undefined) throw new Error(`nothing reached the upstream: ${answer.text}`);
+  return { text: dechunk(answer.body), head: answer.head, record };
+}
+
+describe("the bytes of a stream", () => {
+  test.each([
+    ["plain", {}],
+    ["with CR LF lines", { crlf: true }],
+    ["with comments between events", { keep_alive_comments: true }],
+    ["in pieces of one byte", { one_byte_chunks: true }],
+    ["with an event of 600 KB", { giant_event_bytes: 600_000 }],
+    ["with an event that is not JSON", { malformed: true }],
+    ["paced", { event_ms: 3 }],
+  ] satisfies [string, Script][])(
+    "are the upstream's, byte for byte, when the caller asked for usage: %s",
+    async (_, script) => {
+      const { text, record } = await stream({ script: { tokens: 12, keep_sent: true, ...script }, more: withUsage });
+      expect(text).toBe(record.sent_body ?? "");
+      expect(record.usage_sent).toBe(true);
+    },
+  );
+
+  test.each([
+    ["plain", {}],
+    ["with CR LF lines", { crlf: true }],
+    ["in pieces of one byte", { one_byte_chunks: true }],
+    ["without [DONE]", { done: false }],
+  ] satisfies [string, Script][])("lack exactly the usage chunk when the caller did not: %s", async (_, script) => {
+    const { text, record } = await stream({ script: { tokens: 12, keep_sent: true, ...script } });
+    const sent = record.sent_body ?? "";
+    const usage =
+      /data: \{[^\n]*"choices":\[\],"usage":\{[^\n]*\r?\n\r?\n/.exec(sent)?.[0] ?? "no usage chunk was sent";
+    expect(sent).toContain(usage);
+    expect(text).toBe(sent.replace(usage, ""));
+  });
+
+  test("arrive as they are made: the first word long before the last", async () => {
+    const started = performance.now();
+    const answer = await rawChat(house.gateway.port, { stream: true, script: { tokens: 10, event_ms: 50 } });
+    expect(answer.firstBodyMs).toBeLessThan(150);
+    expect(performance.now() - started).toBeGreaterThan(500);
+    expect(eventsOf(dechunk(answer.body)).at(-1)).toBe("[DONE]");
+  });
+
+  test("of a whole reply are the upstream's too", async () => {
+    await house.simulator.clear();
+    const answer = await rawChat(house.gateway.port, { script: { keep_sent: true } });
+    const [record] = await house.simulator.settled();
+    expect(answer.body).toBe(Buffer.from(record?.sent_body ?? "").toString("latin1"));
+  });
+});
+
+describe("an upstream that breaks off after the first event", () => {
+  test.each([
+    ["closes the connection", { cut_after_events: 4 }, "upstream_truncated"],
+    ["closes it in the middle of an event", { cut_after_events: 4, half_event: true }, "upstream_truncated"],
+    ["resets it", { reset_after_events: 4, event_ms: 5 }, "upstream_truncated"],
+    ["ends cleanly before its end", { end_after_events: 4 }, "upstream_truncated"],
+    ["breaks the framing", { break_chunking_after_events: 4 }, "upstream_truncated"],
+    ["sends an event that is too large", { giant_event_bytes: 3_000_000 }, "upstream_error"],
+  ] satisfies [string, Script, string][])(
+    "%s: the caller gets an error event and no [DONE]",
+    async (_, script, code) => {
+      const { text, record } = await stream({ script: { tokens: 9, ...script } });
+      const events = eventsOf(text);
+      expect(JSON.parse(events.at(-1) ?? "")).toMatchObject({ error: { code, param: null } });
+      expect(text).not.toContain("[DONE]");
+      expect(events.filter((data) => data.includes('"error"')).length).toBe(1);
+      expect(record.hits).toBe(1);
+    },
+  );
+
+  test("its own error event is passed, without a second one", async () => {
+    const { text } = await stream({ script: { tokens: 9, error_event_after: 3 } });
+    const errors = eventsOf(text).filter((data) => data.includes('"error"'));
+    expect(errors.length).toBe(1);
+    expect(JSON.parse(errors[0] ?? "")).toMatchObject({ error: { type: "server_error" } });
+    expect(text).not.toContain("[DONE]");
+  });
+
+  test("a stall becomes a timeout event that says which wait it was, and the upstream is let go", async () => {
+    const { text, record } = await stream({ model: "gpt-impatient", script: { tokens: 9, stall_after_events: 3 } });
+    const last = JSON.parse(eventsOf(text).at(-1) ?? "");
+    expect(last).toMatchObject({ error: { code: "upstream_timeout" } });
+    expect(last.error.message).toContain("idle");
+    expect(record.aborted_at).not.toBeNull();
+  });
+
+  test("no other deployment is tried: what was said cannot be unsaid", async () => {
+    await house.simulator.clear();
+    const answer = await rawChat(house.gateway.port, { stream: true, model: "no-way-back" });
+    expect(answer.body).toContain("upstream_truncated");
+    expect((await house.simulator.settled()).length).toBe(1);
+  });
+});
+
+describe("an upstream that fails before the first event", () => {
+  test.each([
+    "falls-back-500",
+    "falls-back-cut",
+    "falls-back-reset",
+    "falls-back-stall",
+    "falls-back-error",
+    "falls-back-drop",
+  ])("is replaced without the caller seeing it: %s", async (name) => {
+    const { text, head, record } = await stream({ model: name, script: { tokens: 3 } });
+    expect(head).toContain("200 OK");
+    expect(head).toContain("x-sluice-provider: sim\r\n");
+    expect(record.model).toBe("good");
+    expect(eventsOf(text).at(-1)).toBe("[DONE]");
+    expect(text).not.toContain('"error"');
+  });
+
+  test.each([
+    ["a stall before the status line", { latency_ms: 5_000 }, 504, "upstream_timeout", "headers"],
+    ["a stall before the first event", { stall_after_events: 0 }, 504, "upstream_timeout", "first_event"],
+    ["a cut before the first event", { cut_after_events: 0 }, 502, "upstream_truncated", ""],
+  ] satisfies [string, Script, number, string, string][])(
+    "with nobody behind it: %s is an error answer",
+    async (_, script, status, code, says) => {
+      const answer = await rawChat(house.gateway.port, { stream: true, model: "gpt-impatient", script });
+      expect(answer.head).toContain(`HTTP/1.1 ${status}`);
+      const { error } = JSON.parse(answer.body);
+      expect(error.code).toBe(code);
+      expect(error.message).toContain(says);
+    },
+  );
+});
+
+describe("a whole reply that is not whole", () => {
+  test.each([
+    ["cut in the middle", { cut_after_events: 0 }],
+    ["with a content-length that promises more", { content_length_delta: 10 }],
+    ["not JSON", { malformed: true }],
+  ] satisfies [string, Script][])("%s is a 502, never a 200", async (_, script) => {
+    const answer = await rawChat(house.gateway.port, { script });
+    expect(answer.head).toContain("HTTP/1.1 502");
+    expect(JSON.parse(answer.body).error.code).toMatch(/^upstream_(truncated|error)$/);
+  });
+});
+
+describe("a caller that goes away", () => {
+  test.each([
+    ["in the middle of a stream", true, { tokens: 3_000, event_ms: 4 }, "brown"],
+    ["during silence inside a stream", true, { tokens: 9, stall_after_events: 3 }, "quick"],
+  ] satisfies [string, boolean, Script, string][])(
+    "%s cancels the upstream within 250 ms",
+    async (_, streamed, script, word) => {
+      await house.simulator.clear();
+      await rawChat(house.gateway.port, { stream: streamed, script }, { leaveAfter: word });
+      const leftAt = Date.now();
+      const record = await abortedRecord();
+      expect((record.aborted_at ?? 0) - leftAt).toBeLessThan(250);
+    },
+  );
+
+  test.each([
+    ["before a whole reply", false],
+    ["before a stream's first byte", true],
+  ])("%s cancels the upstream within 250 ms", async (_, streamed) => {
+    await house.simulator.clear();
+    const leaving = new AbortController();
+    const call = rawChat(
+      house.gateway.port,
+      { stream: streamed, script: { latency_ms: 30_000 } },
+      { leave: leaving.signal },
+    );
+    await until("the upstream's request", 5_000, async () =>
+      (await house.simulator.truth()).in_flight === 1 ? true : null,
+    );
+    leaving.abort();
+    const leftAt = Date.now();
+    const record = await abortedRecord();
+    await call;
+    expect((record.aborted_at ?? 0) - leftAt).toBeLessThan(250);
+  });
+});
+
+test("a slow reader slows the upstream, and in the end gets everything", async () => {
+  await house.simulator.clear();
+  const reader = openSlowReader(house.gateway.port, { stream: true, script: { tokens: 150_000 } });
+  await reader.begun;
+  const emitted = async (): Promise<number> => (await house.simulator.truth()).data[0]?.bytes_emitted ?? 0;
+  // The upstream has come to rest when two looks a while apart see the same figure.
+  let before = -1;
+  const atRest = await until("the upstream to wait", 10_000, async () => {
+    const now = await emitted();
+    if (now === before) return now;
+    before = now;
+    await Bun.sleep(300);
+    return null;
+  });
+  expect(atRest).toBeGreaterThan(0);
+  expect(atRest).toBeLessThan(16 * 1024 * 1024);
+  const total = await reader.readAll();
+  expect(total.endsWith("data: [DONE]\n\n\r\n0\r\n\r\n")).toBe(true);
+  expect(total.match(/"content":" /g)?.length).toBe(150_000);
+}, 60_000);
+
+test("fifteen seconds of silence are filled with a comment, which is no event", async () => {
+  const answer = await rawChat(house.gateway.port, {
+    stream: true,
+    script: { tokens: 2, stall_after_events: 2, stall_ms: 16_000 },
+  });
+  const text = dechunk(answer.body);
+  expect(text.match(/^:/gm)?.length).toBe(1);
+  expect(eventsOf(text).at(-1)).toBe("[DONE]");
+}, 30_000);
+
+function abortedRecord(): Promise<TruthRecord> {
+  return until("the upstream's abort", 5_000, async () => {
+    const { data } = await house.simulator.truth();
+    return data.find((record) => record.aborted_at !== null) ?? null;
+  });
+}
