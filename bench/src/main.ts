@@ -69,7 +69,8 @@ async function takeFigures(run: Run, noise: number[]): Promise<Figure[]> {
       await lab.close();
     }
   }
-  if (wanted("streams")) figures.push(...(await announced("streams", () => pacedStreams(run, noise))));
+  if (wanted("streams") && !run.options.simulator)
+    figures.push(...(await announced("streams", () => pacedStreams(run, noise))));
   return figures;
 }
 

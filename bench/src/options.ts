@@ -10,16 +10,20 @@ export interface Options {
   readonly only: readonly FigureName[];
   /** Leave a processor profile of the gateway beside the results. */
   readonly profile: boolean;
+  /** The simulator as upstream: slower, and its streams say nothing of when an event was sent. */
+  readonly simulator: boolean;
   /** A built executable to measure instead of the source; null: the source. */
   readonly gateway: string | null;
   readonly help: boolean;
 }
 
-export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file] [--profile]
+export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file]
+                        [--simulator] [--profile]
 
   --quick     about a minute; without it up to ten
   --only      some figures: ${figureNames.join(", ")}
   --gateway   an executable to measure instead of the source, started with the argument serve
+  --simulator the simulator as upstream instead of the light one; without the figure streams
   --profile   also leave a processor profile of the gateway in bench/results/profile; slows it down
 `;
 
@@ -30,6 +34,7 @@ export function readOptions(args: readonly string[]): Options {
       quick: { type: "boolean", default: false },
       only: { type: "string", default: "" },
       gateway: { type: "string" },
+      simulator: { type: "boolean", default: false },
       profile: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -41,6 +46,7 @@ export function readOptions(args: readonly string[]): Options {
     mode: values.quick ? "quick" : "full",
     only: figureNames.filter((name) => only.includes(name)),
     profile: values.profile,
+    simulator: values.simulator,
     gateway: values.gateway ?? null,
     help: values.help,
   };

@@ -27,6 +27,7 @@ export type Programs = (name: "upstream" | "probe" | "stream-load" | "json-load"
 
 export const benchDirectory = join(import.meta.dir, "..");
 export const rootDirectory = join(benchDirectory, "..");
+const simulatorCommand = [process.execPath, join(rootDirectory, "simulator", "src", "main.ts")];
 const upstreamStartMs = 10_000;
 
 export async function startRun(options: Options): Promise<Run> {
@@ -38,7 +39,8 @@ export async function startRun(options: Options): Promise<Run> {
     join(import.meta.dir, "programs", `${name}.ts`),
     JSON.stringify(spec),
   ];
-  const upstream = startChild({ command: programs("upstream", { port: 0 }), cores: cores.upstream });
+  const command = options.simulator ? simulatorCommand : programs("upstream", { port: 0 });
+  const upstream = startChild({ command, cores: cores.upstream });
   const { port } = await firstLine(upstream);
   return {
     options,

@@ -24,6 +24,7 @@ export async function saturate(run: Run, contender: Contender, load: Saturation)
   const wrk = Bun.which("wrk");
   const said = await (wrk === null ? withOwnProgram(run, contender, load) : withWrk(wrk, run, contender, load));
   if (said.failed > 0) throw new Error(`${contender.name} failed ${said.failed} of ${said.requests} requests`);
+  if (said.requests === 0) throw new Error(`${contender.name} answered nothing in ${load.seconds} s`);
   return said;
 }
 

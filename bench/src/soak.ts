@@ -6,6 +6,7 @@ import { holdStreams } from "./hold-streams.ts";
 import { keepResult } from "./keep-result.ts";
 import { describeMachine } from "./machine.ts";
 import { atRest } from "./measure.ts";
+import { readOptions } from "./options.ts";
 import { runProbe } from "./probe-contenders.ts";
 import { treeFiles, treeMemory } from "./process-tree.ts";
 import { type Run, startRun } from "./run.ts";
@@ -22,7 +23,7 @@ const streamLoad = { streams: 200, gapMs: 100, openPerSecond: 100, windowMs: 10_
 const sampleEveryMs = 5_000;
 const restMs = 60_000;
 /** Kept-alive connections to the upstream may outlast the load for a while. */
-const filesSlack = 64;
+const filesSlack = 80;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -31,7 +32,7 @@ async function main(): Promise<void> {
   const minutes = Math.min(24 * 60, Math.max(0.5, Number(values.minutes)));
   endChildrenWithUs();
   const startedAt = new Date();
-  const run = await startRun({ mode: "full", only: [], profile: false, gateway: values.gateway ?? null, help: false });
+  const run = await startRun({ ...readOptions([]), gateway: values.gateway ?? null });
   try {
     const sluice = await startSluice(run);
     const figures = await soak(run, sluice, minutes * 60_000);

@@ -10,6 +10,7 @@ import { openHouse } from "./main/house.ts";
 
 export { applyConfigFile } from "./main/config-source.ts";
 export { type Control, openControl } from "./main/control.ts";
+export { kindCheck } from "./main/kind-check.ts";
 
 export interface ServeOptions {
   readonly variables: Variables;

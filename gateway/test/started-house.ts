@@ -43,7 +43,12 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
   const simulator = serveSimulator();
   const dataDir = mkdtempSync(join(tmpdir(), "sluice-test-"));
   const environment: Environment = {
-    ...readEnvironment({ SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", SLUICE_LOG_LEVEL: "error", SLUICE_LOG_FORMAT: "json" }),
+    ...readEnvironment({
+      SLUICE_DATA_DIR: dataDir,
+      SLUICE_PORT: "0",
+      SLUICE_LOG_LEVEL: "error",
+      SLUICE_LOG_FORMAT: "json",
+    }),
   };
   const control = await openControl(environment);
   await control.controlStore.apply(configOf(simulator, overrides), "test");
@@ -123,7 +128,11 @@ export function upstream(id: string, simulator: RunningSimulator, more: Partial<
   };
 }
 
-export async function errorOf(response: Response): Promise<{ status: number; code: string; param: string | null; message: string }> {
-  const body = (await response.json()) as { error: { code: string; param: string | null; message: string; type: string } };
+export async function errorOf(
+  response: Response,
+): Promise<{ status: number; code: string; param: string | null; message: string }> {
+  const body = (await response.json()) as {
+    error: { code: string; param: string | null; message: string; type: string };
+  };
   return { status: response.status, code: body.error.code, param: body.error.param, message: body.error.message };
 }

@@ -42,6 +42,29 @@ export function startChild(file: string, args: readonly string[], env: Readonly<
   };
 }
 
+export interface Finished {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a file of this repository to its end, keeping all it prints. */
+export async function runChild(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Finished> {
+  const child = Bun.spawn([process.execPath, "--no-env-file", join(root, file), ...args], {
+    cwd: root,
+    env: { ...bareEnvironment(), ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { status, stdout, stderr };
+}
+
 /** What a machine gives every process, and nothing else: no provider keys of whoever runs the tests. */
 function bareEnvironment(): Record<string, string> {
   const kept = ["PATH", "HOME", "TMPDIR", "TZ", "LANG"];

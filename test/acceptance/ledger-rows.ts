@@ -23,9 +23,9 @@ export interface LedgerRow {
 
 /** The whole ledger, as the operator's export gives it. */
 export async function exportLedger(gateway: Gateway): Promise<readonly LedgerRow[]> {
-  const { status, output } = await gateway.cli("ledger", "export", "--json");
-  if (status !== 0) throw new Error(`sluice ledger export: ${output}`);
-  return output
+  const { status, stdout, stderr } = await gateway.cli("ledger", "export", "--json");
+  if (status !== 0) throw new Error(`sluice ledger export: ${stderr}`);
+  return stdout
     .split("\n")
     .filter((line) => line !== "")
     .map((line): LedgerRow => JSON.parse(line));

@@ -3,12 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
-import { type Child, startChild, until } from "./child.ts";
-
-export interface Finished {
-  readonly status: number;
-  readonly output: string;
-}
+import { type Child, type Finished, runChild, startChild, until } from "./child.ts";
 
 /** The gateway as an operator has it: a process, a data directory, a config file, an address. Nothing of its inside. */
 export interface Gateway {
@@ -89,10 +84,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     dataDir,
     pid: () => child.pid,
     output: () => child.output(),
-    async cli(...args) {
-      const run = startChild(cliFile, args, env);
-      return { status: await run.exited, output: run.output() };
-    },
+    cli: (...args) => runChild(cliFile, args, env),
     writeConfig,
     reload: () => child.signal("SIGHUP"),
     stop: () => end("SIGTERM"),

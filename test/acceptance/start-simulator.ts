@@ -37,7 +37,9 @@ export async function startSimulator(options: { readonly truthFile?: string } = 
   }
 
   async function truth(filter: Readonly<Record<string, string | number>> = {}): Promise<TruthState> {
-    const query = new URLSearchParams(Object.entries(filter).map(([name, value]) => [name, String(value)]));
+    const query = new URLSearchParams(
+      Object.entries(filter).map(([name, value]): [string, string] => [name, String(value)]),
+    );
     return (await control("GET", `/truth?${query}`)) as TruthState;
   }
 

@@ -97,14 +97,14 @@ describe("an upstream that breaks off after the first event", () => {
   test.each([
     ["closes the connection", { cut_after_events: 4 }, "upstream_truncated"],
     ["closes it in the middle of an event", { cut_after_events: 4, half_event: true }, "upstream_truncated"],
-    ["resets it", { reset_after_events: 4, event_ms: 5 }, "upstream_truncated"],
+    ["resets it", { reset_after_events: 4 }, "upstream_truncated"],
     ["ends cleanly before its end", { end_after_events: 4 }, "upstream_truncated"],
     ["breaks the framing", { break_chunking_after_events: 4 }, "upstream_truncated"],
     ["sends an event that is too large", { giant_event_bytes: 3_000_000 }, "upstream_error"],
   ] satisfies [string, Script, string][])(
     "%s: the caller gets an error event and no [DONE]",
     async (_, script, code) => {
-      const { text, record } = await stream({ script: { tokens: 9, ...script } });
+      const { text, record } = await stream({ script: { tokens: 9, event_ms: 5, ...script } });
       const events = eventsOf(text);
       expect(JSON.parse(events.at(-1) ?? "")).toMatchObject({ error: { code, param: null } });
       expect(text).not.toContain("[DONE]");
@@ -112,6 +112,15 @@ describe("an upstream that breaks off after the first event", () => {
       expect(record.hits).toBe(1);
     },
   );
+
+  test("in one burst with its last bytes: an error event or an error answer, never a clean end", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const fault = round % 2 === 0 ? { cut_after_events: 4 } : { break_chunking_after_events: 4 };
+      const answer = await rawChat(house.gateway.port, { stream: true, script: { tokens: 9, ...fault } });
+      expect(answer.text).toContain('"code":"upstream_truncated"');
+      expect(answer.text).not.toContain("[DONE]");
+    }
+  });
 
   test("its own error event is passed, without a second one", async () => {
     const { text } = await stream({ script: { tokens: 9, error_event_after: 3 } });

@@ -35,7 +35,7 @@ export async function pacedStreams(run: Run, noise: number[]): Promise<Figure[]>
         const contender = await start();
         if (contender === null) continue;
         try {
-          taken[contender.name].push(await hold(run, contender, streams, quick ? 2_500 : 8_000, noise));
+          taken[contender.name].push(await hold(run, contender, streams, quick ? 2_500 : 6_000, noise));
         } finally {
           await contender.stop();
         }

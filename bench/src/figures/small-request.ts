@@ -7,8 +7,8 @@ import { quantile } from "../statistics.ts";
 /** What one governed 1 KB chat request costs, and how many of them one core carries. */
 export async function smallRequest(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
-  const load = { bodyBytes: 1024, connections: 32, seconds: quick ? 1 : 4 };
-  for (const contender of lab.contenders) await saturate(lab.run, contender, { ...load, seconds: quick ? 1 : 5 });
+  const load = { bodyBytes: 1024, connections: 32, seconds: quick ? 1 : 3 };
+  for (const contender of lab.contenders) await saturate(lab.run, contender, { ...load, seconds: quick ? 1 : 4 });
   const taken = await inTurn(lab, quick ? 3 : 7, (contender) => saturate(lab.run, contender, load));
   const cpuMicros = (name: "nginx" | "sluice") =>
     taken[name].map(({ value, cost }) => (cost.cpuMs * 1000) / value.requests);

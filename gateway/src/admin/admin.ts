@@ -12,7 +12,7 @@ import { Throttle } from "./throttle.ts";
 
 export interface Admin {
   /** Answers /console, /docs, /api and /openapi.json; anything else is `not_found`. Never throws. */
-  fetch(request: Request, info: { readonly ip: string }): Response | Promise<Response>;
+  readonly fetch: (request: Request, info: { readonly ip: string }) => Promise<Response>;
 }
 
 interface Env {
@@ -52,9 +52,7 @@ export function createAdmin(options: AdminOptions): Admin {
   });
 
   return {
-    async fetch(request, info) {
-      return withSecurityHeaders(await app.fetch(request, { ip: info.ip }));
-    },
+    fetch: async (request, info) => withSecurityHeaders(await app.fetch(request, { ip: info.ip })),
   };
 }
 

@@ -1,21 +1,17 @@
 import { bounds, Failure } from "#core/index.ts";
-import type { Clock } from "#ports/index.ts";
+import type { BodyDeadlines } from "./body-deadlines.ts";
 
 /** Reads a JSON body whole, within bounds. Throws Failure 408, 413 or 415. */
-export async function readJsonBody(request: Request, clock: Clock): Promise<Uint8Array> {
+export async function readJsonBody(request: Request, deadlines: BodyDeadlines): Promise<Uint8Array> {
   requireJson(request.headers);
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > bounds.requestBodyBytesMax) throw tooLarge();
   const reading = declared === null ? readUnmeasured(request) : request.bytes();
-  const total = Promise.withResolvers<never>();
-  const stop = clock.after(bounds.requestBodyTotalMs, () => total.reject(tooSlow()));
   try {
-    return await Promise.race([reading, total.promise]);
+    return await deadlines.within(reading);
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;
     throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
-  } finally {
-    stop();
   }
 }
 
@@ -51,8 +47,4 @@ function requireJson(headers: Headers): void {
 
 function tooLarge(): Failure {
   return new Failure("request_too_large", `The body is larger than ${bounds.requestBodyBytesMax} bytes.`);
-}
-
-function tooSlow(): Failure {
-  return new Failure("request_timeout", `The body did not arrive within ${bounds.requestBodyTotalMs / 1_000} seconds.`);
 }

@@ -2,6 +2,7 @@ import type { Catalog, Principal } from "#core/index.ts";
 import type { Authenticator } from "#identity/index.ts";
 import type { Clock, Ids, Observer, UsageSum } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
+import type { BodyDeadlines } from "./body-deadlines.ts";
 
 /** One limit as its holder sees it. `resets_at` is Unix seconds. */
 export interface LimitStanding {
@@ -39,6 +40,7 @@ export interface Exchange {
   readonly query: string;
   readonly startedMs: number;
   readonly address: () => string;
+  readonly bodies: BodyDeadlines;
   /** Lifts the server's idle time-out for a call that may be silent for long. */
   readonly patient: () => void;
 }

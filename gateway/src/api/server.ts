@@ -1,4 +1,5 @@
 import { asFailure, bounds, Failure } from "#core/index.ts";
+import { BodyDeadlines } from "./body-deadlines.ts";
 import type { Exchange, Face } from "./face.ts";
 import { renderFailure } from "./respond.ts";
 import { routeOf } from "./routes.ts";
@@ -13,6 +14,7 @@ export interface ApiServer {
 
 /** Opens the port. The only place that knows the HTTP server of the runtime. */
 export function serveApi(face: Face, options: { readonly hostname: string; readonly port: number }): ApiServer {
+  const bodies = new BodyDeadlines(face.clock);
   const server = Bun.serve({
     hostname: options.hostname,
     port: options.port,
@@ -20,7 +22,7 @@ export function serveApi(face: Face, options: { readonly hostname: string; reado
     // Bodies are bounded by our own reading, in the caller's dialect; this is the backstop behind it.
     maxRequestBodySize: bounds.requestBodyBytesMax * 2,
     development: false,
-    fetch: (request, server) => answer(face, request, server),
+    fetch: (request, server) => answer(face, request, server, bodies),
     error: () => new Response("internal error\n", { status: 500 }),
   });
   return {
@@ -34,7 +36,7 @@ export function serveApi(face: Face, options: { readonly hostname: string; reado
 
 type BunServer = ReturnType<typeof Bun.serve>;
 
-async function answer(face: Face, request: Request, server: BunServer): Promise<Response> {
+async function answer(face: Face, request: Request, server: BunServer, bodies: BodyDeadlines): Promise<Response> {
   const startedMs = face.clock.monotonic();
   const requestId = face.ids.next("req_");
   const url = request.url;
@@ -64,6 +66,7 @@ async function answer(face: Face, request: Request, server: BunServer): Promise<
       query: queryStart === -1 ? "" : url.slice(queryStart + 1),
       startedMs,
       address,
+      bodies,
       patient: () => server.timeout(request, 0),
     };
     const answered = endpoint(face, exchange);

@@ -34,7 +34,7 @@ export class ConfigInvalid extends Error {
 }
 
 /** Path of a value as people write it: `models[0].name`, `settings["a b"]`. */
-export function pathText(path: readonly PropertyKey[]): string {
+export function dataPath(path: readonly PropertyKey[]): string {
   let text = "";
   for (const step of path) {
     if (typeof step === "number") text += `[${step}]`;

@@ -9,13 +9,14 @@
  * messages never hold the value of a variable or a secret, and watching goes on.
  */
 
+export { isAddressRange } from "./address-range.ts";
 export { closestOf } from "./closest-name.ts";
 export type { Problem } from "./config-invalid.ts";
 export { ConfigInvalid } from "./config-invalid.ts";
 export type { Environment, FoundProviderKey, LogFormat, ProviderVariables } from "./environment.ts";
 export { EnvironmentInvalid, readEnvironment } from "./environment.ts";
 export type { Variables } from "./expand-variables.ts";
-export { isLoopbackHost } from "./listen-host.ts";
+export { isHost, isLoopbackHost } from "./listen-host.ts";
 export type { ConfigCheck, LoadedConfig } from "./load-config-file.ts";
 export { loadConfigFile } from "./load-config-file.ts";
 export { processVariables } from "./process-variables.ts";

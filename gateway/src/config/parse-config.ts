@@ -1,6 +1,7 @@
 import { type ConfigFile, type Conflict, configSchema, conflictsOf } from "@sluice/contract";
 import { bounds } from "#core/index.ts";
-import { ConfigInvalid, type Problem, pathText } from "./config-invalid.ts";
+import { addressConflicts } from "./address-range.ts";
+import { ConfigInvalid, dataPath, type Problem } from "./config-invalid.ts";
 import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
 import { schemaProblems } from "./schema-problems.ts";
 import { readYaml, type YamlSource } from "./yaml-source.ts";
@@ -34,7 +35,7 @@ export function parseConfig(
     }
   }
   if (problems.length > 0 || !parsed.success) refuse(file, problems);
-  for (const check of [conflictsOf, ...checks]) {
+  for (const check of [conflictsOf, addressConflicts, ...checks]) {
     for (const conflict of check(parsed.data)) {
       problems.push(located({ ...conflict, unknownField: null }, source, expansion, file));
     }
@@ -70,7 +71,7 @@ function located(found: Found, source: YamlSource, expansion: Expansion, file: s
     found.unknownField === null ? source.positionOf(found.path) : source.positionOfKey(found.path, found.unknownField);
   const names = expansion.used.get(source.nodeAt(found.path)) ?? [];
   const origin = names.length === 0 ? "" : ` (the value comes from ${names.map((name) => `\${${name}}`).join(", ")})`;
-  return { file, ...position, path: pathText(found.path), message: `${expansion.mask(found.message)}${origin}` };
+  return { file, ...position, path: dataPath(found.path), message: `${expansion.mask(found.message)}${origin}` };
 }
 
 /** A scalar that could not be expanded, under every path that leads to it (an alias gives more than one). */
@@ -89,7 +90,7 @@ function expansionProblems(source: YamlSource, expansion: Expansion, data: unkno
     if (told.has(node)) return;
     told.add(node);
     for (const message of expansion.refused.get(node) ?? []) {
-      problems.push({ file, ...source.positionOf(path), path: pathText(path), message });
+      problems.push({ file, ...source.positionOf(path), path: dataPath(path), message });
     }
   };
   visit(data, []);

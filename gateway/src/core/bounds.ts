@@ -2,8 +2,7 @@
 export const bounds = {
   /** A request body; larger is 413. Base64 images make big chats: 64 MiB carries twenty photographs. */
   requestBodyBytesMax: 64 * 1024 * 1024,
-  /** Silence while a caller sends its body; longer is 408. */
-  requestBodyIdleMs: 30_000,
+  /** How long a caller may take to send its body; longer is 408. */
   requestBodyTotalMs: 300_000,
   /** Nesting of a JSON body. Vendors stop far below it; a bomb stops here. */
   jsonDepthMax: 128,
@@ -121,4 +120,15 @@ export const bounds = {
   probeMs: 30_000,
   /** An answer of known length up to this is taken in one piece; a longer one is read piece by piece. */
   replyAtOnceBytesMax: 1024 * 1024,
+  /** Label values of one metric; further ones are counted together as `other`. */
+  metricPairsMax: 2_000,
+  metricValuesMax: 64,
+  metricDeploymentsMax: 2_000,
+  /** Lines about failures in one second; further ones are counted and told with the next. */
+  failureLinesPerSecond: 20,
+  /** What a log line carries: nesting, members of one value, characters of one text, bytes that wait to be written. */
+  logDepthMax: 5,
+  logMembersMax: 64,
+  logTextMax: 4_096,
+  logBacklogBytesMax: 4 * 1024 * 1024,
 } as const;

@@ -27,6 +27,7 @@ export const pricedClasses = [
 ] as const satisfies readonly (keyof PriceTable)[];
 
 const picoPerNano = 1_000;
+const exactPicoMax = Number.MAX_SAFE_INTEGER - picoPerNano;
 
 /**
  * What a usage costs: the sum over classes of count × price, rounded once, half up, from pico-USD to nano-USD.
@@ -37,17 +38,11 @@ export function costOf(table: PriceTable, usage: Usage): NanoUsd {
   let pico = 0;
   for (const name of pricedClasses) {
     const price = table[name];
-    if (price === undefined) continue;
-    const product = usage[name] * price;
-    pico += product;
-    // A product below 2^53 came out exact; at or above it (or not a number) the doubles cannot be trusted.
-    if (!(product < Number.MAX_SAFE_INTEGER && pico < Number.MAX_SAFE_INTEGER - picoPerNano)) {
-      return costWithBigint(table, usage);
-    }
+    if (price !== undefined) pico += usage[name] * price;
   }
-  const rounded = pico + picoPerNano / 2;
-  // Not Math.floor(rounded / 1000): that quotient can itself round up to the next whole number.
-  return (rounded - (rounded % picoPerNano)) / picoPerNano;
+  // Terms are not negative: below the limit every product and partial sum was exact. Asked this way round, what is not
+  // a number goes the other way too.
+  return pico < exactPicoMax ? Math.floor((pico + picoPerNano / 2) / picoPerNano) : costWithBigint(table, usage);
 }
 
 function costWithBigint(table: PriceTable, usage: Usage): NanoUsd {

@@ -3,7 +3,7 @@ import type { Clock, Ids, Journal, Observer } from "#ports/index.ts";
 import { type Attempt, type AttemptFields, RecordedAttempt } from "./attempt.ts";
 
 export interface RecorderOptions {
-  readonly journal: Journal;
+  readonly journal: Pick<Journal, "intent" | "checkpoint" | "settle" | "refuse">;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Pick<Observer, "attemptEnd" | "log">;
@@ -26,7 +26,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const { journal, clock, ids, observer } = options;
   return {
     begin(fields, price) {
-      const intent: Intent = { ...fields, attemptId: ids.next("att_"), at: clock.now() };
+      // The version that is paid by, whatever the caller thought it would be.
+      const priceVersion = price?.id ?? null;
+      const intent: Intent = { ...fields, priceVersion, attemptId: ids.next("att_"), at: clock.now() };
       journal.intent(intent);
       return new RecordedAttempt(options, intent, price?.table ?? null);
     },

@@ -10,7 +10,7 @@
  * (rates and concurrency: open unless told otherwise; budgets: closed). After a restart, the counter is seeded from the ledger.
  */
 export { type Admission, type AdmissionOptions, createAdmission } from "./admit.ts";
-export type { LimitName } from "./limit-rule.ts";
+export type { LimitName } from "./limit-name.ts";
 export { periodEnd, periodStart } from "./period.ts";
 export type { LimitHeader, Permit, RateHeaders } from "./permit.ts";
 export { type SeedOptions, seedBudgets, seedFromLedger, seedRates } from "./seed.ts";

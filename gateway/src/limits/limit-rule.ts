@@ -1,9 +1,8 @@
 import type { Failure, LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
+import type { LimitName } from "./limit-name.ts";
 import type { Spent } from "./spent.ts";
 import type { Standing } from "./standing.ts";
-
-export type LimitName = "rpm" | "tpm" | "concurrency" | "budget";
 
 /** One limit on one scope: what it claims for a call, and what it says when it refuses. `nowMs` is Unix milliseconds. */
 export interface LimitRule {

@@ -1,5 +1,5 @@
 import type { BudgetPeriod, ScopeKind } from "#core/index.ts";
-import type { LimitName } from "./limit-rule.ts";
+import type { LimitName } from "./limit-name.ts";
 
 /** How far one limit is used up. Budgets are in USD, the others are counts. */
 export interface Standing {

@@ -2,6 +2,7 @@ import type { Variables } from "#config/index.ts";
 import { ConfigInvalid, type ConfigWatch, type Environment, loadConfigFile, watchConfigFile } from "#config/index.ts";
 import type { Clock, ControlStore, Observer } from "#ports/index.ts";
 import { ConfigConflict } from "#storage/index.ts";
+import { kindCheck } from "./kind-check.ts";
 
 export interface ConfigSourceOptions {
   readonly environment: Environment;
@@ -18,7 +19,7 @@ export async function applyConfigFile(
   variables: Variables,
   store: ControlStore,
 ): Promise<readonly string[]> {
-  const loaded = await loadConfigFile(file, variables);
+  const loaded = await loadConfigFile(file, variables, [kindCheck]);
   return store.apply(loaded.config, `file ${file}`);
 }
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { Environment } from "#config/index.ts";
 import type { Clock, ControlStore, Ids, LedgerStore, Vault } from "#ports/index.ts";
-import { providerKind } from "#providers/index.ts";
 import {
   closeDatabase,
   confirmVault,
@@ -13,6 +12,7 @@ import {
   openVault,
 } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
+import { kindDefaults } from "./kind-check.ts";
 
 /** The control side of the house: what one-shot commands need, and what the server is built upon. */
 export interface Control {
@@ -47,10 +47,6 @@ export async function openControl(environment: Environment): Promise<Control> {
     await closeDatabase(database);
     throw thrown;
   }
-  const kindDefaults = (kind: string) => {
-    const known = providerKind(kind);
-    return known === null ? null : { baseUrl: known.baseUrl };
-  };
   return {
     clock,
     ids,

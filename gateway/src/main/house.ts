@@ -54,7 +54,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const { environment, control } = options;
   const { clock, ids, controlStore, ledgerStore, vault } = control;
   const metrics = createMetrics();
-  const observer = createObserver({ level: environment.logLevel, format: environment.logFormat, metrics });
+  const observer = createObserver({ level: environment.logLevel, format: environment.logFormat, clock, metrics });
 
   const directory = openJournalDirectory(control.journalPath);
   const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
@@ -96,6 +96,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     authenticator.changed(change);
     if (change.kind === "catalog") void catalog.refresh();
   });
+  // What changed between the first reading and the subscription is in this second one.
+  await catalog.refresh();
   const setup = await createSetup({ controlStore, randomToken: options.randomToken, hashPassword });
   const admin = createAdmin({
     files: await openStaticFiles(staticRoots),
@@ -143,7 +145,16 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     await journal.close(bounds.flushMs);
     await control.close();
   };
-  return { server, observer, setup, catalog, journal, outstanding: () => admission.outstanding, recovered: recovered.stored, close };
+  return {
+    server,
+    observer,
+    setup,
+    catalog,
+    journal,
+    outstanding: () => admission.outstanding,
+    recovered: recovered.stored,
+    close,
+  };
 }
 
 function standingRow(standing: Standing) {

@@ -73,6 +73,7 @@ export class AttemptEntry {
   /** The first whole event, or the whole reply, is here: from now on the caller is being answered. */
   firstByte(): void {
     const now = this.#house.clock.monotonic();
+    this.#pick.answered();
     this.#firstByteMs = now - this.#startMs;
     this.#awayMs = now - this.#sentMs;
     this.#tally.awayMs += this.#awayMs;

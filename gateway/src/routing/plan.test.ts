@@ -197,14 +197,15 @@ describe("what follows a failure", () => {
 });
 
 describe("a deployment at its limit of calls in flight", () => {
-  test("passes further calls to the next one; when all are full the call is refused at once with 503", () => {
+  test("passes further calls to the next one; when all are full there is no pick", () => {
     const { router } = routingGround();
     const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
     const held = Array.from({ length: bounds.deploymentInFlightMax }, () => take(router.plan([shared])));
     expect(held.every((pick) => pick.deployment.id === "a")).toBe(true);
     expect(take(router.plan([shared])).deployment.id).toBe("b");
     const full = router.plan([model("only", [deployment("a")])]);
-    expect(() => full.next(null)).toThrow("limit of calls in flight");
+    expect(full.next(null)).toBeNull();
+    expect(full.explain().at(-1)).toBe("no further attempt: every deployment is at its limit of calls in flight");
     held[0]?.end("ok", 1);
     expect(take(router.plan([shared])).deployment.id).toBe("a");
   });

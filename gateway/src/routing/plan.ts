@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import type { Chance } from "#ports/index.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Candidate } from "./candidates.ts";
@@ -7,8 +7,8 @@ import { CountedPick, type Pick, type PickWorld } from "./pick.ts";
 /** The deployments for one call, in order. */
 export interface Plan {
   /**
-   * The first pick for null, then the one to try after `lastFailure`, or null when the call has failed with it.
-   * Throws no_deployment_available when the first one finds every deployment full.
+   * The first pick for null, then the one to try after `lastFailure`; null when the call has failed with it. The first
+   * is null only when every deployment is at its limit of calls in flight. Never throws.
    */
   next(lastFailure: Failure | null): Pick | null;
   /** In words, a line each: why every candidate stands where it does, then what was tried and how it ended. */
@@ -59,20 +59,12 @@ export class OrderedPlan implements Plan {
   }
 
   /** A call whose every deployment is unwell goes to the first of them all the same: the last one is never taken out. */
-  #first(): Pick {
+  #first(): Pick | null {
     const nowMs = this.#world.clock.monotonic();
     const ready = this.#candidates.find(({ circuit }) => circuit.ready(nowMs));
     if (ready !== undefined) return this.#take(ready, 0, "first in order");
     const unready = this.#candidates.find(({ circuit }) => !circuit.full);
-    if (unready === undefined) {
-      throw new Failure(
-        "no_deployment_available",
-        "Every deployment of this model is at its limit of calls in flight; try again shortly.",
-        {
-          retryAfterMs: 1_000,
-        },
-      );
-    }
+    if (unready === undefined) return this.#stop("every deployment is at its limit of calls in flight");
     this.#triedUnready = true;
     return this.#take(unready, 0, "nothing is ready, so the first in order is tried all the same");
   }

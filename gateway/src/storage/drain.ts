@@ -115,7 +115,9 @@ export class Drain {
       case "settle": {
         this.#settledRead += 1;
         const begun = this.#open.get(record.value.attemptId);
-        // Only a drain that was started again meets a settlement whose intent is in a segment that is gone: it is stored.
+        // Only a drain that was started again meets a settlement whose intent is in a segment that is gone: it is
+        // stored. The other way round, an intent whose settlement is gone is stored too, and merely keeps its segment
+        // until the next recovery, which offers an entry that the database has already.
         if (begun === undefined) return;
         this.#open.delete(record.value.attemptId);
         this.#count(begun.segment, -1);
@@ -136,7 +138,9 @@ export class Drain {
     if (batch.length === 0) return;
     this.#batch = [];
     await this.#store(batch);
-    if (!this.#stopped) this.#options.onStored(this.#settledRead);
+    if (this.#stopped) return;
+    this.#removeFinished();
+    this.#options.onStored(this.#settledRead);
     // The store may answer without a turn of the loop; orders to this drain arrive between batches.
     await new Promise<void>((resolve) => setImmediate(resolve));
   }

@@ -10,6 +10,7 @@
  */
 
 export type { ControlOptions } from "./apply-config.ts";
+export { kindConflicts } from "./apply-providers.ts";
 export { type ChangeFeedOptions, createChangeFeed } from "./change-feed.ts";
 export { ConfigConflict } from "./config-conflict.ts";
 export { createControlStore } from "./control-store.ts";

@@ -39,6 +39,21 @@ export class JournalBuffer {
     if (length === 0 && this.#bytes.length > keepBytesMax) this.#bytes = Buffer.allocUnsafe(startBytes);
   }
 
+  /** Forgets the first `length` bytes, whole records that were written. */
+  dropFirst(length: number): void {
+    if (length < this.#length) this.#bytes.copyWithin(0, length, this.#length);
+    this.cut(this.#length - length);
+  }
+
+  /** How many of the records are of one of these letters. */
+  count(...letters: readonly number[]): number {
+    let count = 0;
+    for (let start = 0; start < this.#length; start = this.#bytes.indexOf(0x0a, start) + 1) {
+      if (letters.includes(this.#bytes[start + 9] ?? 0)) count += 1;
+    }
+    return count;
+  }
+
   #reserve(more: number): void {
     const needed = this.#length + more;
     if (needed <= this.#bytes.length) return;

@@ -14,6 +14,7 @@ export class JournalSegment {
   #number: number;
   #end = 0;
   #torn = false;
+  #problem: unknown = null;
   #rotateAt: number;
 
   /** `retire` is handed each full segment's file, still open, to sync and close. */
@@ -45,33 +46,40 @@ export class JournalSegment {
     return this.#end;
   }
 
-  /** All of it or, by throwing, nothing of it. */
-  write(bytes: Buffer, length: number): void {
-    if (this.#torn) this.#cut();
-    if (this.#end >= this.#rotateAt) this.#rotate();
+  get problem(): unknown {
+    return this.#problem;
+  }
+
+  /**
+   * Writes as many whole records as the disk takes and says how many bytes that were; fewer than `length` means that
+   * it refused, and `problem` why.
+   */
+  write(bytes: Buffer, length: number): number {
     let done = 0;
     try {
+      if (this.#torn) this.#cut();
+      if (this.#end >= this.#rotateAt) this.#rotate();
       while (done < length) {
         const taken = this.#files.write(this.#file, bytes, done, length - done, this.#end + done);
         if (taken <= 0) throw new Error("The disk took no bytes.");
         done += taken;
       }
     } catch (error) {
+      this.#problem = error;
+      const whole = done === 0 ? 0 : bytes.lastIndexOf(lineFeed, done - 1) + 1;
+      this.#end += whole;
       this.#torn = true;
       this.#tryCut();
-      throw error;
+      return whole;
     }
     this.#end += length;
+    return length;
   }
 
   /** Tries the disk with bytes that are taken back at once. They hold no line feed: a reader sees a torn end. */
   hasRoom(): boolean {
     const end = this.#end;
-    try {
-      this.write(probeBytes, probeBytes.length);
-    } catch {
-      return false;
-    }
+    if (this.write(probeBytes, probeBytes.length) < probeBytes.length) return false;
     this.#end = end;
     this.#torn = true;
     this.#tryCut();
@@ -109,4 +117,5 @@ export class JournalSegment {
   }
 }
 
+const lineFeed = 0x0a;
 const probeBytes = Buffer.alloc(bounds.journalBufferBytes);

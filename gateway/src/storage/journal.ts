@@ -85,11 +85,13 @@ class FileJournal implements Journal {
 
   intent(intent: Intent): void {
     if (!this.healthy) throw unavailable();
-    const mark = this.#buffer.length;
-    if (!this.#buffer.append(recordLetters.intent, encodeIntent(intent)) || !this.#write()) {
-      this.#buffer.cut(mark);
-      throw unavailable();
-    }
+    const before = this.#buffer.length;
+    if (!this.#buffer.append(recordLetters.intent, encodeIntent(intent))) throw unavailable();
+    const length = this.#buffer.length - before;
+    if (this.#write()) return;
+    // It is the last in the buffer, whatever of the others was written.
+    this.#buffer.cut(this.#buffer.length - length);
+    throw unavailable(this.#segment.problem);
   }
 
   checkpoint(checkpoint: Checkpoint): void {
@@ -162,20 +164,20 @@ class FileJournal implements Journal {
     directory.release();
   }
 
-  /** False while the disk refuses; what is buffered stays buffered. */
+  /** False while the disk refuses; what it did not take stays buffered. */
   #write(): boolean {
-    if (this.#buffer.length === 0) return true;
-    try {
-      this.#segment.write(this.#buffer.bytes, this.#buffer.length);
-    } catch (error) {
-      this.#fail(error);
-      return false;
+    const length = this.#buffer.length;
+    if (length === 0) return true;
+    const taken = this.#segment.write(this.#buffer.bytes, length);
+    this.#buffer.dropFirst(taken);
+    this.#settledWaiting = taken === length ? 0 : this.#buffer.count(recordLetters.settle, recordLetters.refuse);
+    if (taken > 0) {
+      this.#sync.wrote();
+      this.#drain.written(this.#segment.number, this.#segment.end, this.#settled - this.#settledWaiting);
     }
-    this.#buffer.cut(0);
-    this.#settledWaiting = 0;
-    this.#sync.wrote();
-    this.#drain.written(this.#segment.number, this.#segment.end, this.#settled);
-    return true;
+    if (taken === length) return true;
+    this.#fail(this.#segment.problem);
+    return false;
   }
 
   #writeSoon(): void {

@@ -40,7 +40,7 @@ export function watchConnect(clock: Clock, exchange: Exchange, route: Route, tar
 function probe(clock: Clock, target: Target): void {
   if (target.probing) return;
   target.probing = true;
-  const socket = connect({ host: target.address, port: target.port });
+  const socket = connect({ host: target.address, port: target.port }).unref();
   const end = (alive: boolean): void => {
     if (alive) target.lifeMs = clock.monotonic();
     target.probing = false;

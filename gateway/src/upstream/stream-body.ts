@@ -5,9 +5,11 @@ import { clientClosed, failedRead, sendFailure } from "./send-failure.ts";
 
 const nothing = new Uint8Array(0);
 
+type Piece = { done: false; value: Uint8Array } | { done: true; value?: unknown };
+
 /** What is used of a stream's reader; the runtime's own type is wider than the one a body gives. */
 interface PieceReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  read(): Promise<Piece>;
   cancel(): Promise<void>;
 }
 
@@ -33,13 +35,11 @@ export class StreamBody implements AnswerBody {
     if (reader === null) return this.#end();
     this.#exchange.begin(clock, limitMs);
     for (;;) {
-      const result = await reader.read().catch((thrown: unknown) => this.#broken(thrown));
-      // A stream that was cancelled ends without an error, so the reason is asked for first.
-      if (this.#exchange.failure !== null) throw this.#exchange.failure;
-      if (result.done) return this.#end();
-      if (result.value.length === 0) continue;
+      const piece = await this.#next(reader);
+      if (piece.done) return this.#end();
+      if (piece.value.length === 0) continue;
       this.#exchange.pause();
-      return result.value;
+      return piece.value;
     }
   }
 
@@ -65,10 +65,25 @@ export class StreamBody implements AnswerBody {
 
   async #readAtOnce(clock: ReadClock, limitMs: number): Promise<Uint8Array> {
     this.#exchange.begin(clock, limitMs);
-    const bytes = await this.#response.bytes().catch((thrown: unknown) => this.#broken(thrown));
-    if (this.#exchange.failure !== null) throw this.#exchange.failure;
-    this.#end();
-    return bytes;
+    try {
+      const bytes = await this.#response.bytes();
+      if (this.#exchange.failure !== null) throw this.#exchange.failure;
+      this.#end();
+      return bytes;
+    } catch (thrown) {
+      throw this.#broken(thrown);
+    }
+  }
+
+  async #next(reader: PieceReader): Promise<Piece> {
+    try {
+      const piece = await reader.read();
+      // A stream that was cancelled ends without an error, so the reason is asked for first.
+      if (this.#exchange.failure !== null) throw this.#exchange.failure;
+      return piece;
+    } catch (thrown) {
+      throw this.#broken(thrown);
+    }
   }
 
   #open(): PieceReader | null {
@@ -85,9 +100,12 @@ export class StreamBody implements AnswerBody {
     return null;
   }
 
-  #broken(thrown: unknown): never {
-    this.#exchange.fail(failedRead(thrown));
-    throw this.#exchange.failure ?? failedRead(thrown);
+  /** Why the exchange had ended already, or else that the body broke off. */
+  #broken(thrown: unknown): Failure {
+    if (this.#exchange.failure !== null) return this.#exchange.failure;
+    const failure = failedRead(thrown);
+    this.#exchange.fail(failure);
+    return failure;
   }
 
   #refuse(bytesMax: number): Failure {

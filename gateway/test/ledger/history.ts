@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Checkpoint, type Intent, type LedgerEntry, noUsage, type Settlement, type Usage } from "#core/index.ts";
-import type { Clock, JournalLeftovers, LedgerStore, LogLevel } from "#ports/index.ts";
+import type { JournalLeftovers, LedgerStore, LogLevel } from "#ports/index.ts";
 import { closeDatabase, createLedgerStore, type Database, migrate, openDatabase } from "#storage/index.ts";
 
 /** Attempt `n` of a made-up history. The same number always gives the same attempt. */
@@ -142,15 +142,6 @@ export function listeningObserver(): { readonly lines: string[]; log(level: LogL
   const lines: string[] = [];
   return { lines, log: (level, message) => void lines.push(`${level} ${message}`) };
 }
-
-export const realClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  after(delayMs, act) {
-    const timer = setTimeout(act, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
 
 export async function recordsOf(leftovers: JournalLeftovers): Promise<string[]> {
   const found: string[] = [];

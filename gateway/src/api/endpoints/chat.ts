@@ -14,7 +14,7 @@ export const chat: Endpoint = async (face, exchange) => {
   const principal = authenticated instanceof Promise ? await authenticated : authenticated;
   exchange.patient();
   const bodyStartMs = face.clock.monotonic();
-  const body = await readJsonBody(request, face.clock);
+  const body = await readJsonBody(request, exchange.bodies);
   const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
   const facts = openaiChat.readRequest(body);
   const call = {

@@ -43,11 +43,14 @@ test("safe headers arrive upstream; credentials, cookies and hop-by-hop ones do 
     "user-agent": "tool/1.0",
     "accept-encoding": "identity",
   });
-  for (const name of ["cookie", "x-forwarded-for", "openai-organization", "x-api-key"]) expect(seen).not.toHaveProperty(name);
+  for (const name of ["cookie", "x-forwarded-for", "openai-organization", "x-api-key"])
+    expect(seen).not.toHaveProperty(name);
 });
 
 test("the answer says who served it and hides what tells about the upstream account", async () => {
-  const response = await house.chat(hello, { script: { tokens: 1, headers: { "openai-organization": "org-secret", "x-codex-x": "1" } } });
+  const response = await house.chat(hello, {
+    script: { tokens: 1, headers: { "openai-organization": "org-secret", "x-codex-x": "1" } },
+  });
   await response.text();
   expect(response.headers.get("x-request-id")).toMatch(/^req_/);
   expect(response.headers.get("x-sluice-provider")).toBe("main");

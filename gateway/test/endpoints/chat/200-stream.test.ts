@@ -78,7 +78,9 @@ test.each([
 });
 
 test("an error event of the upstream reaches the caller as it is, and the entry is failed", async () => {
-  const response = await house.chat(streamed, { script: { tokens: 20, event_ms: 5, error_event_after: 4, keep_sent: true } });
+  const response = await house.chat(streamed, {
+    script: { tokens: 20, event_ms: 5, error_event_after: 4, keep_sent: true },
+  });
   expect(await response.text()).toBe(sentBy(house));
   const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
   expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });

@@ -11,12 +11,22 @@ test.each([
   ["no body", "", "invalid_json", null],
   ["a body that is cut off", '{"model":"gpt-test","messages":[', "invalid_json", null],
   ["a body that is not an object", "[1,2]", "invalid_json", null],
-  ["two models", '{"model":"gpt-test","model":"other","messages":[{"role":"user","content":"x"}]}', "invalid_json", null],
+  [
+    "two models",
+    '{"model":"gpt-test","model":"other","messages":[{"role":"user","content":"x"}]}',
+    "invalid_json",
+    null,
+  ],
   ["nesting without end", `{"model":"gpt-test","messages":${"[".repeat(5_000)}`, "invalid_json", null],
   ["no model", '{"messages":[{"role":"user","content":"x"}]}', "missing_required_parameter", "model"],
   ["no messages", '{"model":"gpt-test"}', "missing_required_parameter", "messages"],
   ["messages that are no list", '{"model":"gpt-test","messages":"hi"}', "invalid_request", "messages"],
-  ["a stream that is neither true nor false", '{"model":"gpt-test","messages":[1],"stream":1}', "invalid_request", "stream"],
+  [
+    "a stream that is neither true nor false",
+    '{"model":"gpt-test","messages":[1],"stream":1}',
+    "invalid_request",
+    "stream",
+  ],
 ])("%s is refused and names the field", async (_title, body, code, param) => {
   const served = house.simulator.simulator.truth.list().total;
   const response = await house.chat(body);
@@ -26,7 +36,8 @@ test.each([
 });
 
 test("an upstream's own 400 comes back as the upstream said it", async () => {
-  const body = '{"error":{"message":"max_tokens is too large","type":"invalid_request_error","param":"max_tokens","code":"invalid_value"}}';
+  const body =
+    '{"error":{"message":"max_tokens is too large","type":"invalid_request_error","param":"max_tokens","code":"invalid_value"}}';
   const response = await house.chat(hello, { script: { status: 400, body } });
   expect(response.status).toBe(400);
   expect(await response.text()).toBe(body);

@@ -25,7 +25,12 @@ test("the refusal is in the ledger and nothing went upstream", async () => {
   const served = house.simulator.simulator.truth.list().total;
   const response = await house.chat({ ...hello, model: "no-such" });
   const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
-  expect(entry).toMatchObject({ outcome: "rejected", httpStatus: 404, errorCode: "model_not_found", usageSource: "none" });
+  expect(entry).toMatchObject({
+    outcome: "rejected",
+    httpStatus: 404,
+    errorCode: "model_not_found",
+    usageSource: "none",
+  });
   expect(house.simulator.simulator.truth.list().total).toBe(served);
 });
 

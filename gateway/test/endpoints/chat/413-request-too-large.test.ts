@@ -28,7 +28,11 @@ const head = (extra: string): string =>
 test("a body that declares too much is refused before it is sent", async () => {
   const house = await startHouse();
   try {
-    const answer = await exchange(house.house.server.port, head(`content-length: ${bounds.requestBodyBytesMax + 1}`), () => {});
+    const answer = await exchange(
+      house.house.server.port,
+      head(`content-length: ${bounds.requestBodyBytesMax + 1}`),
+      () => {},
+    );
     expect(answer).toStartWith("HTTP/1.1 413");
   } finally {
     await house.stop();

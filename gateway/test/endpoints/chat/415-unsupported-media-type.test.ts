@@ -14,7 +14,10 @@ test.each([
   { "content-type": "application/json\ta" },
   { "content-encoding": "compress" },
 ])("a body of %j is refused", async (headers) => {
-  expect(await errorOf(await house.chat(hello, { headers }))).toMatchObject({ status: 415, code: "unsupported_media_type" });
+  expect(await errorOf(await house.chat(hello, { headers }))).toMatchObject({
+    status: 415,
+    code: "unsupported_media_type",
+  });
 });
 
 test.each(["application/json; charset=utf-8", "Application/JSON", "application/vnd.api+json"])(

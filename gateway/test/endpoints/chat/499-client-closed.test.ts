@@ -41,7 +41,12 @@ test("a caller that goes away mid-stream stops the upstream within 250 ms, and w
   expect((seen?.aborted_at ?? 0) - leftAt).toBeLessThan(250);
   await until(async () => (await house.entries()).some((entry) => entry.requestId === requestId));
   const entry = (await house.entries()).find((each) => each.requestId === requestId);
-  expect(entry).toMatchObject({ outcome: "cancelled", errorCode: "client_closed", httpStatus: 499, usageSource: "estimated" });
+  expect(entry).toMatchObject({
+    outcome: "cancelled",
+    errorCode: "client_closed",
+    httpStatus: 499,
+    usageSource: "estimated",
+  });
   expect(entry?.usage.output).toBeGreaterThanOrEqual(3);
   expect(entry?.usage.output).toBeLessThanOrEqual(seen?.output_tokens_emitted ?? 0);
 });

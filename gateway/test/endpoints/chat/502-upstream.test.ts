@@ -13,7 +13,8 @@ test.each([
     expect(await errorOf(response)).toMatchObject({ status: 502, code });
     const entries = await house.entries();
     expect(entries.length).toBe(Number(response.headers.get("x-sluice-attempts")));
-    for (const entry of entries) expect(entry).toMatchObject({ outcome: "failed", costNanoUsd: 0, usageSource: "none" });
+    for (const entry of entries)
+      expect(entry).toMatchObject({ outcome: "failed", costNanoUsd: 0, usageSource: "none" });
     expect(new Set(entries.map((entry) => entry.retryIndex)).size).toBe(entries.length);
   } finally {
     await house.stop();
@@ -65,7 +66,10 @@ test.each([
 
 test("an unreachable upstream is passed over, and a fallback model may serve", async () => {
   const house = await startHouse({
-    providers: (simulator) => [upstream("gone", simulator, { base_url: "http://127.0.0.1:1/v1" }), upstream("main", simulator)],
+    providers: (simulator) => [
+      upstream("gone", simulator, { base_url: "http://127.0.0.1:1/v1" }),
+      upstream("main", simulator),
+    ],
     models: [
       { name: "gpt-test", deployments: [{ provider: "gone" }], fallbacks: ["gpt-small"] },
       { name: "gpt-small", deployments: [{ provider: "main" }] },

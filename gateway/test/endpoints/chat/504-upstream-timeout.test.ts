@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { errorOf, hello, startHouse, upstream } from "../../started-house.ts";
 
 const impatient = { connect_ms: 200, headers_ms: 150, first_event_ms: 150, idle_ms: 150, total_ms: 5_000 };
-const start = () =>
-  startHouse({ providers: (simulator) => [upstream("main", simulator, { timeouts: impatient })] });
+const start = () => startHouse({ providers: (simulator) => [upstream("main", simulator, { timeouts: impatient })] });
 
 test.each([
   ["headers", {}, { latency_ms: 2_000 }],

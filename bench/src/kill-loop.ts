@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { endChildrenWithUs, runChild } from "./child.ts";
+import { keepResult } from "./keep-result.ts";
+import { describeMachine } from "./machine.ts";
+import { rootDirectory } from "./run.ts";
+
+/**
+ * The long form of the acceptance suite's kill loop: the same program for longer, under every durability that is
+ * promised to survive a killed process, each time with another seed.
+ *
+ *     bun bench/src/kill-loop.ts [--minutes 15] [--clients 24] [--seed N]
+ */
+interface Report {
+  readonly kills: number;
+  readonly calls: number;
+  readonly finishedCalls: number;
+  readonly missing: number;
+  readonly doubled: number;
+  readonly wrongTokens: number;
+  readonly wrongCost: number;
+  readonly verifyStatus: number;
+  readonly faults: readonly unknown[];
+}
+
+const durabilities = ["process", "disk", "strict"] as const;
+const program = join(rootDirectory, "test", "acceptance", "kill-loop.ts");
+/** For starting, settling, draining and comparing around the loop itself. */
+const slackMs = 180_000;
+
+async function main(): Promise<boolean> {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: "string", default: "15" },
+      clients: { type: "string", default: "24" },
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    },
+  });
+  endChildrenWithUs();
+  const startedAt = new Date();
+  const minutes = Math.min(24 * 60, Math.max(0.5, Number(values.minutes)));
+  const seconds = Math.ceil((minutes * 60) / durabilities.length);
+  const reports: Report[] = [];
+  for (const [index, durability] of durabilities.entries()) {
+    const seed = Number(values.seed) + index;
+    const flags = { seconds, clients: values.clients, seed, durability };
+    const command = [
+      process.execPath,
+      program,
+      ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, `${value}`]),
+    ];
+    const report = await runChild<Report>({ command, cores: [] }, seconds * 1000 + slackMs);
+    reports.push(report);
+    console.log(`${durability} (seed ${seed}): ${sentence(report)}`);
+  }
+  await keepResult("kill-loop", startedAt, { minutes, machine: describeMachine(), reports });
+  return reports.every(clean);
+}
+
+function clean({ missing, doubled, wrongTokens, wrongCost, verifyStatus, faults }: Report): boolean {
+  return missing + doubled + wrongTokens + wrongCost + verifyStatus + faults.length === 0;
+}
+
+function sentence(report: Report): string {
+  const { kills, calls, finishedCalls, missing, doubled, wrongTokens, wrongCost, verifyStatus } = report;
+  return (
+    `${clean(report) ? "clean" : "NOT CLEAN"}: ${kills} kills, ${calls} calls, ${finishedCalls} finished; ` +
+    `missing ${missing}, doubled ${doubled}, wrong tokens ${wrongTokens}, wrong cost ${wrongCost}, verify ${verifyStatus}`
+  );
+}
+
+const passed = await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  return false;
+});
+process.exit(passed ? 0 : 1);

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { startChild } from "./child.ts";
+import { until } from "./deadline.ts";
+import { processTree, treeCpuMs, treeMemory } from "./process-tree.ts";
+
+const onLinux = process.platform === "linux";
+
+test.skipIf(!onLinux)(
+  "What a child of a child burns is counted with its ancestor, and all of them end with it",
+  async () => {
+    const burn = "while :; do :; done";
+    const child = startChild({ command: ["/bin/sh", "-c", `/bin/sh -c '${burn}' & echo started; wait`], cores: [] });
+    expect(await child.line()).toBe("started");
+    const family = processTree(child.pid);
+    expect(family.length).toBeGreaterThanOrEqual(2);
+    expect(treeMemory(child.pid).residentKb).toBeGreaterThan(0);
+    while (treeCpuMs(child.pid) < 30) await Bun.sleep(5);
+    await child.stop();
+    // What is killed keeps a number until its parent has looked, but runs nothing any more.
+    const command = (pid: number) =>
+      Bun.file(`/proc/${pid}/cmdline`)
+        .text()
+        .catch(() => "");
+    for (const pid of family) await until(async () => (await command(pid)) === "", 2_000, `the end of ${pid}`);
+  },
+);

@@ -1,0 +1,53 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { closeDatabase, confirmVault, type Database, openDatabase, openVault, schemaState } from "#storage/index.ts";
+import { failureLine } from "../failure-line.ts";
+import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
+
+/** The database opens, its schema is of this version, and the master key is the one it was made with. */
+export const databaseCheck: Check = async ({ environment }) => {
+  const path = join(environment.dataDir, "sluice.db");
+  if (environment.databaseUrl !== null || environment.redisUrl !== null) {
+    const advice = "unset SLUICE_DATABASE_URL and SLUICE_REDIS_URL";
+    return [fail("database", "this version keeps its data in SQLite and counts in one process only", advice)];
+  }
+  if (!existsSync(path)) return [ok("database", "will be made at the first start")];
+  let database: Database;
+  try {
+    database = openDatabase({ path });
+  } catch (thrown) {
+    return [fail("database", failureLine(thrown), "check the owner of the file, or restore a backup")];
+  }
+  try {
+    const { state, applied, pending, unknown } = await schemaState(database);
+    if (state === "newer") {
+      const detail = `a later version has been here (${unknown.join(", ")})`;
+      return [fail("database", detail, "start that version, or restore a backup from before it")];
+    }
+    if (state !== "current") {
+      return [warn("database", `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start")];
+    }
+    return [
+      ok("database", `schema ${applied.at(-1) ?? "empty"}`),
+      await keyFits(database, environment.masterKey?.reveal() ?? null, environment.dataDir),
+    ];
+  } catch (thrown) {
+    return [fail("database", failureLine(thrown), "restore a backup")];
+  } finally {
+    await closeDatabase(database);
+  }
+};
+
+async function keyFits(database: Database, masterKey: string | null, dataDir: string): Promise<Finding> {
+  const name = "master key fits";
+  if (masterKey === null && !existsSync(join(dataDir, "master.key"))) {
+    const advice = "restore master.key from a backup: without it no key is known and no provider secret can be opened";
+    return fail(name, "the database is there, its key file is not", advice);
+  }
+  try {
+    await confirmVault(database, openVault({ masterKey, dataDir }));
+    return ok(name, "the database was made with it");
+  } catch (thrown) {
+    return fail(name, failureLine(thrown), "start with the key that belongs to this database");
+  }
+}

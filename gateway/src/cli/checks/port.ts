@@ -1,0 +1,46 @@
+import { type Check, fail, ok, warn } from "./finding.ts";
+
+const answerMs = 3_000;
+
+/** The port is free, or a healthy gateway answers on it. */
+export const portCheck: Check = async ({ environment }) => {
+  const { host, port } = environment;
+  const name = `port ${port}`;
+  if (port === 0) return [ok("port", "any free one is taken")];
+  const health = await answerOf(host, port, "/healthz");
+  if (health?.body === "ok\n") {
+    const ready = await answerOf(host, port, "/readyz");
+    if (ready?.status === 200) return [ok(name, "a gateway is running there and ready")];
+    const reason = ready?.body.trim().slice(0, 100) ?? "no answer";
+    return [warn(name, `a gateway is running there but not ready: ${reason}`, "look at its log")];
+  }
+  if (health !== null) return [fail(name, "something else answers there", "stop it, or set SLUICE_PORT")];
+  const refusal = tryToListen(host, port);
+  return [refusal === null ? ok(name, `free on ${host}`) : fail(name, refusal, "set SLUICE_HOST and SLUICE_PORT")];
+};
+
+async function answerOf(host: string, port: number, path: string): Promise<{ status: number; body: string } | null> {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const authority = reachable.includes(":") && !reachable.startsWith("[") ? `[${reachable}]` : reachable;
+  try {
+    const answer = await fetch(`http://${authority}:${port}${path}`, {
+      signal: AbortSignal.timeout(answerMs),
+      redirect: "manual",
+    });
+    return { status: answer.status, body: (await answer.text()).slice(0, 1_000) };
+  } catch {
+    return null;
+  }
+}
+
+function tryToListen(hostname: string, port: number): string | null {
+  try {
+    Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
+    return null;
+  } catch (thrown) {
+    const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+    if (code === "EADDRINUSE") return "taken by something that does not speak HTTP";
+    if (code === "EACCES") return "this user may not listen on it (ports below 1024 need a privilege)";
+    return `${hostname} cannot be listened on${code === "" ? "" : ` (${code})`}`;
+  }
+}

@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Provider } from "#core/index.ts";
+import { openControl } from "#main.ts";
+import { providerKind } from "#providers/index.ts";
+import { failureLine } from "../failure-line.ts";
+import { modelIds, ProviderProbe } from "../provider-probe.ts";
+import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
+
+const skewMsMax = 5 * 60_000;
+const atOnceMax = 8;
+
+/** Each enabled provider is asked for its models, which costs nothing. Only with `--online`. */
+export const providersCheck: Check = async ({ environment, clock, online }) => {
+  if (!online) return [ok("providers", "not asked; use --online to")];
+  if (!existsSync(join(environment.dataDir, "sluice.db"))) return [ok("providers", "none before the first start")];
+  let providers: readonly Provider[];
+  try {
+    const control = await openControl(environment);
+    try {
+      const catalog = await control.controlStore.catalog();
+      providers = [...catalog.providers.values()].filter((provider) => provider.enabled);
+    } finally {
+      await control.close();
+    }
+  } catch (thrown) {
+    return [fail("providers", failureLine(thrown), "see the checks above")];
+  }
+  if (providers.length === 0) return [warn("providers", "there are none", "declare one in the config file")];
+  const probe = new ProviderProbe(clock);
+  const findings: Finding[] = [];
+  for (let from = 0; from < providers.length; from += atOnceMax) {
+    const some = providers.slice(from, from + atOnceMax);
+    findings.push(...(await Promise.all(some.map((provider) => askedFor(provider, probe, clock.now.bind(clock))))));
+  }
+  return findings;
+};
+
+async function askedFor(provider: Provider, probe: ProviderProbe, now: () => number): Promise<Finding> {
+  const name = `provider ${provider.id}`;
+  const kind = providerKind(provider.kind);
+  if (kind === null) return fail(name, `its kind ${provider.kind} is not known`, "start a version that knows it");
+  const { status, ms, problem, body, date } = await probe.listModels(provider, kind);
+  if (status === 0) return fail(name, problem ?? "no answer", "check base_url, the network and allow_private_network");
+  if (status === 401 || status === 403) return fail(name, problem ?? `status ${status}`, "check its api_key");
+  if (date !== null && Math.abs(date - now()) > skewMsMax) {
+    const minutes = Math.round((now() - date) / 60_000);
+    return warn(name, `its clock and ours differ by ${minutes} minutes`, "set this machine's clock");
+  }
+  if (problem !== null) {
+    return warn(
+      name,
+      `reached, but ${problem}`,
+      `it may have no model list; try \`sluice provider test ${provider.id}\``,
+    );
+  }
+  return ok(name, `${modelIds(body)?.length ?? "no list of"} models, ${Math.round(ms)} ms`);
+}

@@ -1,0 +1,220 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { configJsonSchema } from "@sluice/contract";
+import { looksLikeKeySecret } from "#identity/index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sluice-cli-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("a key is made, listed and revoked; its secret is shown once and stored nowhere", async () => {
+  const dataDir = join(folder, "keys");
+  expect((await sluice(["workspace", "create", "acme", "--name", "Acme"], dataDir)).status).toBe(0);
+  const create = "key create --name ci --expires 90d --models a,gpt-* --allow-ip 10.0.0.0/8 --rpm 60 --budget 50/month";
+  const made = await sluice([...create.split(" "), "--json"], dataDir);
+  expect(made).toMatchObject({ status: 0, stderr: "" });
+  const key = JSON.parse(made.stdout);
+  expect(key).toMatchObject({
+    workspace: "acme",
+    group: "default",
+    name: "ci",
+    models: ["a", "gpt-*"],
+    allowed_ips: ["10.0.0.0/8"],
+    limits: { rpm: 60 },
+    budget: { usd: 50, period: "month" },
+    enabled: true,
+  });
+  expect(looksLikeKeySecret(key.secret)).toBe(true);
+  expect(Date.parse(key.expires_at) - Date.parse(key.created_at)).toBeWithin(90 * 86_400_000 - 60_000, 90 * 86_400_000);
+
+  const listed = await sluice(["key", "list"], dataDir);
+  expect(listed.stdout).toContain(key.id);
+  expect(listed.stdout).not.toContain(key.secret);
+  for (const file of ["sluice.db", "sluice.db-wal"]) {
+    const path = join(dataDir, file);
+    if (existsSync(path)) expect(readFileSync(path).includes(key.secret)).toBe(false);
+  }
+
+  expect((await sluice(["key", "revoke", key.id], dataDir)).status).toBe(0);
+  const after = await sluice(["key", "list", "--json"], dataDir);
+  expect(JSON.parse(after.stdout).keys[0]).toMatchObject({ id: key.id, enabled: false });
+  expect(await sluice(["key", "revoke", "key_none"], dataDir)).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: "sluice: there is no such key; see `sluice key list`\n",
+  });
+  expect((await sluice(["key", "create", "--name", "x", "--workspace", "nobody"], dataDir)).stderr).toBe(
+    "sluice: There is no workspace called nobody.\n",
+  );
+});
+
+test("check accepts a good file, and tells every problem of a bad one without touching the data directory", async () => {
+  const dataDir = join(folder, "untouched");
+  const good = written("good.yaml", "providers: [{ id: main, kind: demo }]\n");
+  expect(await sluice(["check", good], dataDir)).toEqual({
+    status: 0,
+    stdout: `${good} is valid: 1 providers, 0 models, 0 workspaces, 0 keys\n`,
+    stderr: "",
+  });
+  const bad = written(
+    "bad.yaml",
+    "providers:\n  - id: main\n    kind: opnai\nmodels:\n  - { name: m, deployments: [{ provider: x }] }\n",
+  );
+  expect(await sluice(["check", bad], dataDir)).toEqual({
+    status: 1,
+    stdout:
+      `${bad}:3:11: providers[0].kind: there is no kind of provider called "opnai"\n` +
+      `${bad}:5:42: models[0].deployments[0].provider: there is no provider "x"\n`,
+    stderr: `sluice: ${bad} is invalid: 2 problems\n`,
+  });
+  const asJson = await sluice(["--json", "check", bad], dataDir);
+  expect(JSON.parse(asJson.stdout)).toMatchObject({ valid: false, count: 2, problems: [{ line: 3 }, { line: 5 }] });
+  expect(asJson.status).toBe(1);
+  const applied = await sluice(["apply", bad], dataDir);
+  expect(applied).toMatchObject({ status: 1, stdout: "" });
+  expect(applied.stderr).toBe(
+    `sluice: ${bad}:3:11: providers[0].kind: there is no kind of provider called "opnai" (and 1 more)\n`,
+  );
+  expect(existsSync(dataDir)).toBe(false);
+});
+
+test("apply makes a file's objects real, once", async () => {
+  const dataDir = join(folder, "applied");
+  const file = written("apply.yaml", "providers: [{ id: main, kind: demo }]\nworkspaces: [{ slug: acme }]\n");
+  const first = await sluice(["apply", file, "--json"], dataDir);
+  expect(JSON.parse(first.stdout).changes).toContain("created provider main");
+  expect((await sluice(["apply", file], dataDir)).stdout).toBe("nothing changed\n");
+  const workspaces = JSON.parse((await sluice(["workspace", "list", "--json"], dataDir)).stdout).workspaces;
+  expect(workspaces).toMatchObject([{ slug: "acme", groups: ["default"], managed_by: "file" }]);
+  const tested = await sluice(["provider", "test", "main", "--json"], dataDir);
+  expect(JSON.parse(tested.stdout)).toMatchObject({ provider: "main", ok: true, status: 200 });
+  const unknown = await sluice(["provider", "test", "mian"], dataDir);
+  expect(unknown).toMatchObject({ status: 1, stderr: 'sluice: there is no provider "mian"; known: main\n' });
+});
+
+const wrongUsage: readonly [readonly string[], string][] = [
+  [["serv"], 'unknown command "serv"; did you mean serve?'],
+  [["key"], "a command is missing; see --help"],
+  [["key", "create"], "required option '--name <name>' not specified"],
+  [["check", "a", "b"], "too many arguments for 'check'. Expected 1 argument but got 2."],
+  [["check"], "name a config file, or set SLUICE_CONFIG"],
+  [["serve", "--prot"], "unknown option '--prot'"],
+  [
+    ["key", "create", "--name", "x", "--rpm", "many"],
+    "option '--rpm <n>' argument 'many' is invalid. It must be a whole number from 1 to 1000000000000.",
+  ],
+];
+
+test("a wrong command line is status 2 and one line", async () => {
+  const answers = await Promise.all(wrongUsage.map(([words]) => sluice(words, folder)));
+  expect(answers).toEqual(wrongUsage.map(([, line]) => ({ status: 2, stdout: "", stderr: `sluice: ${line}\n` })));
+});
+
+test("a failure is one line; a stack trace follows only at log level debug", async () => {
+  const broken = { SLUICE_PORT: "many" };
+  const quiet = await sluice(["key", "list"], folder, broken);
+  expect(quiet).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: "sluice: SLUICE_PORT must be a whole number from 0 to 65535\n",
+  });
+  const loud = await sluice(["key", "list"], folder, { ...broken, SLUICE_LOG_LEVEL: "debug" });
+  expect(loud.stderr).toContain("environment.ts");
+});
+
+test("the schema, the version and help are printed whole and are no failure", async () => {
+  const [schema, version, help] = await Promise.all(
+    [["schema"], ["--version"], ["--help"]].map((words) => sluice(words, folder)),
+  );
+  expect(JSON.parse(schema?.stdout ?? "")).toEqual(configJsonSchema());
+  expect(version?.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  for (const command of ["serve", "check", "apply", "key", "ledger", "doctor"]) expect(help?.stdout).toContain(command);
+  for (const answer of [schema, version, help]) expect(answer).toMatchObject({ status: 0, stderr: "" });
+});
+
+test("doctor finds a readable key file and a lost one, and changes nothing", async () => {
+  const dataDir = join(folder, "doctor");
+  const before = await sluice(["doctor", "--json"], dataDir, { SLUICE_PORT: "0" });
+  expect(JSON.parse(before.stdout)).toMatchObject({ ok: true });
+  expect(existsSync(dataDir)).toBe(false);
+  await sluice(["workspace", "create", "acme"], dataDir);
+  Bun.spawnSync(["chmod", "644", join(dataDir, "master.key")]);
+  const open = await sluice(["doctor"], dataDir, { SLUICE_PORT: "0" });
+  expect(open.stdout).toContain("master.key is readable by others (mode 644) → chmod 600");
+  expect(open).toMatchObject({ status: 1 });
+  rmSync(join(dataDir, "master.key"));
+  const lost = await sluice(["doctor"], dataDir, { SLUICE_PORT: "0" });
+  expect(lost.stdout).toContain("fail  master key fits: the database is there, its key file is not");
+  expect(existsSync(join(dataDir, "master.key"))).toBe(false);
+});
+
+test("the ledger of a new installation is proven and exported empty", async () => {
+  const dataDir = join(folder, "ledger");
+  const verified = await sluice(["ledger", "verify", "--json"], dataDir);
+  expect(JSON.parse(verified.stdout)).toEqual({
+    ok: true,
+    entries: 0,
+    cost_nano_usd: "0",
+    journal: { settled: 0, open: 0 },
+    faults: [],
+  });
+  expect(await sluice(["ledger", "export", "--json"], dataDir)).toEqual({ status: 0, stdout: "", stderr: "" });
+  expect((await sluice(["ledger", "export", "--format", "csv"], dataDir)).stdout).toStartWith("attempt_id,");
+});
+
+test("a reader that has seen enough ends a command without a failure", async () => {
+  const shell = Bun.spawn(["bash", "-c", `set -o pipefail; '${process.execPath}' '${cli}' schema | head -c 1`], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [text, complaint] = await Promise.all([shell.stdout.text(), shell.stderr.text()]);
+  expect([text, complaint, await shell.exited]).toEqual(["{", "", 0]);
+});
+
+test.skipIf(!existsSync("/dev/full"))(
+  "an answer that does not fit on the disk is a failure (where /dev/full exists)",
+  () => {
+    const shell = Bun.spawnSync(["bash", "-c", `'${process.execPath}' '${cli}' schema > /dev/full`], {
+      stderr: "pipe",
+    });
+    expect([shell.exitCode, shell.stderr.toString()]).toEqual([1, "sluice: the disk is full\n"]);
+  },
+);
+
+test("simulate says where it answers and stops when told to", async () => {
+  const running = Bun.spawn([process.execPath, cli, "simulate", "--json"], { stdout: "pipe", stderr: "pipe" });
+  const { value } = await running.stdout.getReader().read();
+  const { url } = JSON.parse(new TextDecoder().decode(value));
+  expect((await fetch(`${url}/models`)).status).toBe(200);
+  running.kill("SIGTERM");
+  expect(await running.exited).toBe(0);
+});
+
+const cli = join(import.meta.dir, "cli.ts");
+
+interface Answer {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function sluice(
+  words: readonly string[],
+  dataDir: string,
+  variables: Record<string, string> = {},
+): Promise<Answer> {
+  const child = Bun.spawn([process.execPath, "--no-env-file", cli, ...words], {
+    env: { PATH: process.env["PATH"], SLUICE_DATA_DIR: dataDir, ...variables },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { status, stdout, stderr };
+}
+
+function written(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}

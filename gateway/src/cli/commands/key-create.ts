@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { type BudgetConfig, defaultGroupName, keySchema } from "@sluice/contract";
+import type { Command } from "commander";
+import { Secret } from "#core/index.ts";
+import { makeKeySecret } from "#identity/index.ts";
+import type { ControlStore, NewKey } from "#ports/index.ts";
+import { CommandFailed, CommandWrong } from "../command-failed.ts";
+import { keyView } from "../key-view.ts";
+import { actor, withControl } from "../open.ts";
+import { addressList, budget, expiry, nameList, positiveInteger } from "../option-readers.ts";
+import { report } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface KeyCreateOptions {
+  readonly workspace?: string;
+  readonly group: string;
+  readonly name: string;
+  readonly expires?: number;
+  readonly models?: readonly string[];
+  readonly allowIp?: readonly string[];
+  readonly rpm?: number;
+  readonly tpm?: number;
+  readonly concurrency?: number;
+  readonly budget?: BudgetConfig;
+}
+
+const secretBytes = 32;
+
+export function addKeyCreate(key: Command, terminal: Terminal): void {
+  key
+    .command("create")
+    .description("make a key; its secret is shown once")
+    .requiredOption("--name <name>", "what the key is called")
+    .option("--workspace <slug>", "whose key it is (may be left out when there is one workspace)")
+    .option("--group <name>", "which group's models and limits it has", defaultGroupName)
+    .option("--expires <when>", "a time from now (12h, 90d, 8w) or a date", (text) => expiry(text, Date.now()))
+    .option("--models <names>", "only these of the group's models, with commas; * stands for any characters", nameList)
+    .option("--allow-ip <range>", "only callers from this address or range; may be repeated", addressList)
+    .option("--rpm <n>", "requests per minute", positiveInteger)
+    .option("--tpm <n>", "tokens per minute", positiveInteger)
+    .option("--concurrency <n>", "requests at the same time", positiveInteger)
+    .option("--budget <usd/period>", "such as 50/month (day, week, month, total)", budget)
+    .action(async (options: KeyCreateOptions, command: Command) => {
+      refuseWrongFields(options);
+      const secret = new Secret(makeKeySecret(randomBytes(secretBytes)));
+      const made = await withControl(terminal.variables, async ({ controlStore }) =>
+        controlStore.createKey(await newKey(options, secret, controlStore), actor),
+      );
+      const until = made.expiresAt === null ? "" : `, valid until ${new Date(made.expiresAt).toISOString()}`;
+      await report(terminal, command, { ...keyView(made), secret: secret.reveal() }, [
+        `Key ${made.name} of ${made.workspaceSlug}/${made.groupName} (${made.id})${until}.`,
+        "Its secret is shown this once and kept nowhere:",
+        "",
+        secret.reveal(),
+      ]);
+    });
+}
+
+/** The rules that a key of the config file has. */
+function refuseWrongFields(options: KeyCreateOptions): void {
+  const parsed = keySchema.safeParse({
+    name: options.name,
+    group: options.group,
+    ...(options.models === undefined ? {} : { models: [...options.models] }),
+    ...(options.allowIp === undefined ? {} : { allowed_ips: [...options.allowIp] }),
+  });
+  const issue = parsed.error?.issues[0];
+  if (issue !== undefined) throw new CommandWrong(`--${String(issue.path[0])}: ${issue.message}`);
+}
+
+async function newKey(options: KeyCreateOptions, secret: Secret, store: ControlStore): Promise<NewKey> {
+  return {
+    workspace: options.workspace ?? (await onlyWorkspace(store)),
+    group: options.group,
+    name: options.name,
+    secret,
+    expiresAt: options.expires ?? null,
+    models: options.models ?? null,
+    allowedIps: options.allowIp ?? null,
+    limits: {
+      ...(options.rpm === undefined ? {} : { rpm: options.rpm }),
+      ...(options.tpm === undefined ? {} : { tpm: options.tpm }),
+      ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+    },
+    budget: options.budget === undefined ? null : { usd: options.budget.usd, period: options.budget.period },
+  };
+}
+
+async function onlyWorkspace(store: ControlStore): Promise<string> {
+  const [only, ...others] = await store.listWorkspaces();
+  if (only === undefined)
+    throw new CommandFailed("there is no workspace yet; make one: sluice workspace create <slug>");
+  if (others.length === 0) return only.slug;
+  throw new CommandFailed("there is more than one workspace; name one with --workspace");
+}

@@ -1,0 +1,75 @@
+import { type Command, Option } from "commander";
+import type { Outcome } from "#core/index.ts";
+import { type ExportFormat, exportEntries } from "#ledger/index.ts";
+import type { ControlStore, LedgerFilter } from "#ports/index.ts";
+import { CommandFailed, CommandWrong } from "../command-failed.ts";
+import { withControl } from "../open.ts";
+import { pointInTime } from "../option-readers.ts";
+import { wantsJson } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface LedgerExportOptions {
+  readonly format?: ExportFormat;
+  readonly from?: number;
+  readonly to?: number;
+  readonly workspace?: string;
+  readonly key?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly outcome?: Outcome;
+  readonly request?: string;
+}
+
+const outcomes: readonly Outcome[] = ["succeeded", "failed", "cancelled", "interrupted", "rejected"];
+
+/** Lines are handed over in pieces of about this many characters. */
+const pieceLength = 64 * 1024;
+
+export function addLedgerExport(ledger: Command, terminal: Terminal): void {
+  ledger
+    .command("export")
+    .description("write entries to standard output, newest first")
+    .addOption(new Option("--format <format>", "JSON lines or CSV (default: jsonl)").choices(["jsonl", "csv"]))
+    .option("--from <time>", "from this date or time on", pointInTime)
+    .option("--to <time>", "before this date or time", pointInTime)
+    .option("--workspace <slug>", "only of this workspace")
+    .option("--key <id>", "only of this key")
+    .option("--model <name>", "only of this model")
+    .option("--provider <id>", "only of this provider")
+    .addOption(new Option("--outcome <outcome>", "only attempts that ended so").choices(outcomes))
+    .option("--request <id>", "only of this request")
+    .action(async (options: LedgerExportOptions, command: Command) => {
+      if (wantsJson(command) && options.format === "csv") throw new CommandWrong("--json and --format csv contradict");
+      await withControl(terminal.variables, async ({ controlStore, ledgerStore }) => {
+        const filter = await filterOf(options, controlStore);
+        let piece = "";
+        for await (const line of exportEntries({ store: ledgerStore, filter, format: options.format ?? "jsonl" })) {
+          piece += line;
+          if (piece.length < pieceLength) continue;
+          await terminal.write(piece);
+          piece = "";
+        }
+        if (piece !== "") await terminal.write(piece);
+      });
+    });
+}
+
+async function filterOf(options: LedgerExportOptions, store: ControlStore): Promise<LedgerFilter> {
+  const { from, to, key, model, provider, outcome, request } = options;
+  return {
+    ...(options.workspace === undefined ? {} : { workspaceId: await workspaceId(options.workspace, store) }),
+    ...(key === undefined ? {} : { keyId: key }),
+    ...(model === undefined ? {} : { model }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(request === undefined ? {} : { requestId: request }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  };
+}
+
+async function workspaceId(slug: string, store: ControlStore): Promise<string> {
+  const found = (await store.listWorkspaces()).find((workspace) => workspace.slug === slug);
+  if (found === undefined) throw new CommandFailed(`there is no workspace called ${slug}`);
+  return found.id;
+}

@@ -1,0 +1,77 @@
+import type { Command } from "commander";
+import type { Catalog, Provider } from "#core/index.ts";
+import { type ProviderKind, providerKind } from "#providers/index.ts";
+import { CommandFailed } from "../command-failed.ts";
+import { withControl } from "../open.ts";
+import { modelIds, ProviderProbe } from "../provider-probe.ts";
+import { report } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+
+const modelsShownMax = 50;
+
+export function addProviderTest(parent: Command, terminal: Terminal): void {
+  parent
+    .command("test")
+    .description("ask a provider for its models and for one word")
+    .argument("<id>", "the provider's id")
+    .option("--model <name>", "the name the provider knows (default: one that is deployed on it)")
+    .action(async (id: string, options: { readonly model?: string }, command: Command) => {
+      await withControl(terminal.variables, async ({ controlStore, clock }) => {
+        const catalog = await controlStore.catalog();
+        const { provider, kind, path } = subjectOf(catalog, id);
+        const probe = new ProviderProbe(clock);
+        const listing = await probe.listModels(provider, kind);
+        const models = modelIds(listing.body);
+        const model = options.model ?? deployedModel(catalog, provider) ?? kind.starterModels[0]?.name ?? models?.[0];
+        if (model === undefined) throw new CommandFailed(`no model is known for provider ${id}; name one with --model`);
+        const chat = await probe.chat(provider, kind, path, model);
+        const data = {
+          provider: id,
+          kind: kind.id,
+          model,
+          ok: chat.problem === null,
+          status: chat.status,
+          latency_ms: Math.round(chat.ms),
+          problem: chat.problem,
+          models,
+        };
+        const shown = models?.slice(0, modelsShownMax) ?? [];
+        const rest = (models?.length ?? 0) - shown.length;
+        await report(terminal, command, data, [
+          `chat    ${model}: status ${chat.status === 0 ? "none" : chat.status}, ${Math.round(chat.ms)} ms`,
+          models === null
+            ? `models  no list (${listing.problem ?? "an answer of another shape"})`
+            : `models  ${models.length}: ${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`,
+        ]);
+        if (chat.problem !== null) throw new CommandFailed(`provider ${id}: ${chat.problem}`);
+      });
+    });
+}
+
+interface Subject {
+  readonly provider: Provider;
+  readonly kind: ProviderKind;
+  readonly path: string;
+}
+
+function subjectOf(catalog: Catalog, id: string): Subject {
+  const provider = catalog.providers.get(id);
+  if (provider === undefined) {
+    const known = [...catalog.providers.keys()].join(", ");
+    throw new CommandFailed(`there is no provider ${JSON.stringify(id)}; known: ${known === "" ? "none" : known}`);
+  }
+  const kind = providerKind(provider.kind);
+  if (kind === null) throw new CommandFailed(`provider ${id} is of kind ${provider.kind}, which this version has not`);
+  const lane = kind.lanes.chat;
+  if (lane?.dialect !== "openai-chat") throw new CommandFailed(`provider ${id} has no chat to be tested with`);
+  return { provider, kind, path: lane.path };
+}
+
+function deployedModel(catalog: Catalog, provider: Provider): string | undefined {
+  for (const model of catalog.models.values()) {
+    if (model.type !== "chat") continue;
+    const found = model.deployments.find((deployment) => deployment.provider.id === provider.id);
+    if (found !== undefined) return found.upstreamModel;
+  }
+  return undefined;
+}

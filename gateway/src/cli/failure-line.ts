@@ -1,0 +1,30 @@
+import { ConfigConflict } from "#storage/index.ts";
+
+/** Any thrown value as one line for a person. */
+export function failureLine(thrown: unknown): string {
+  if (thrown instanceof ConfigConflict) return conflictLine(thrown);
+  if (!(thrown instanceof Error)) return oneLine(String(thrown));
+  const code = "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
+  return systemLines[code] ?? oneLine(thrown.message === "" ? thrown.name : thrown.message);
+}
+
+const systemLines: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is already in use; stop what listens there or set SLUICE_PORT",
+  EADDRNOTAVAIL: "SLUICE_HOST is not an address of this machine",
+  SQLITE_BUSY: "the database is locked by another process; try again",
+  SQLITE_CANTOPEN: "the database cannot be opened; check that SLUICE_DATA_DIR exists and may be written",
+  SQLITE_CORRUPT: "the database file is damaged; restore a backup",
+  SQLITE_NOTADB: "the database file is not a database of Sluice",
+  SQLITE_FULL: "the disk is full",
+  SQLITE_READONLY: "the database may not be written; check the owner of SLUICE_DATA_DIR",
+  ENOSPC: "the disk is full",
+};
+
+function conflictLine(conflict: ConfigConflict): string {
+  const [first = "", ...others] = conflict.message.split("\n");
+  return others.length === 0 ? first : `${first} (and ${others.length} more)`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, "; ").trim();
+}

@@ -1,0 +1,58 @@
+import { Command } from "commander";
+import { addApply } from "./commands/apply.ts";
+import { addCheck } from "./commands/check.ts";
+import { addDemo } from "./commands/demo.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addKeyCreate } from "./commands/key-create.ts";
+import { addKeyList } from "./commands/key-list.ts";
+import { addKeyRevoke } from "./commands/key-revoke.ts";
+import { addLedgerExport } from "./commands/ledger-export.ts";
+import { addLedgerVerify } from "./commands/ledger-verify.ts";
+import { addMigrate } from "./commands/migrate.ts";
+import { addProviderTest } from "./commands/provider-test.ts";
+import { addSchema } from "./commands/schema.ts";
+import { addServe } from "./commands/serve.ts";
+import { addSimulate } from "./commands/simulate.ts";
+import { addWorkspaceCreate } from "./commands/workspace-create.ts";
+import { addWorkspaceList } from "./commands/workspace-list.ts";
+import type { Terminal } from "./terminal.ts";
+import { version } from "./version.ts";
+
+/** Every command, ready to parse. Nothing is printed by the parser except help; its errors are thrown. */
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command("sluice")
+    .description("A model gateway: one address and one key in front of every AI provider.")
+    .version(version, "-V, --version", "print the version")
+    .option("--json", "answer in JSON, for machines")
+    .helpOption("-h, --help", "show what a command does")
+    .helpCommand(false)
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => terminal.show(text), writeErr: () => {}, outputError: () => {} })
+    .addHelpText("after", afterHelp);
+  addServe(program, terminal);
+  addDemo(program, terminal);
+  addCheck(program, terminal);
+  addApply(program, terminal);
+  addMigrate(program, terminal);
+  const key = program.command("key").description("make, list and revoke API keys");
+  addKeyCreate(key, terminal);
+  addKeyList(key, terminal);
+  addKeyRevoke(key, terminal);
+  const workspace = program.command("workspace").description("list and make workspaces");
+  addWorkspaceList(workspace, terminal);
+  addWorkspaceCreate(workspace, terminal);
+  const provider = program.command("provider").description("try providers");
+  addProviderTest(provider, terminal);
+  const ledger = program.command("ledger").description("prove and export what was used");
+  addLedgerVerify(ledger, terminal);
+  addLedgerExport(ledger, terminal);
+  addDoctor(program, terminal);
+  addSimulate(program, terminal);
+  addSchema(program, terminal);
+  return program;
+}
+
+const afterHelp = `
+Settings are read from the environment (SLUICE_PORT, SLUICE_DATA_DIR, SLUICE_CONFIG …).
+Exit status: 0 done, 1 failed with one line that says why, 2 wrong command line.`;

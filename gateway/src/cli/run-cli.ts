@@ -1,0 +1,33 @@
+import { CommanderError } from "commander";
+import { CommandWrong } from "./command-failed.ts";
+import { failureLine } from "./failure-line.ts";
+import { createProgram } from "./program.ts";
+import { OutputClosed, type Terminal } from "./terminal.ts";
+
+/**
+ * Runs one command line. 0: done. 1: it failed, and one line on standard error says why. 2: the command line is wrong.
+ * A stack trace follows only when SLUICE_LOG_LEVEL is debug.
+ */
+export async function runCli(words: readonly string[], terminal: Terminal): Promise<0 | 1 | 2> {
+  try {
+    await createProgram(terminal).parseAsync(words, { from: "user" });
+    return 0;
+  } catch (thrown) {
+    if (thrown instanceof OutputClosed) return 0;
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
+    terminal.complain(`sluice: ${thrown instanceof CommanderError ? usageLine(thrown) : failureLine(thrown)}`);
+    if (terminal.variables["SLUICE_LOG_LEVEL"]?.toLowerCase() === "debug" && thrown instanceof Error) {
+      terminal.complain(Bun.inspect(thrown));
+    }
+    return thrown instanceof CommanderError || thrown instanceof CommandWrong ? 2 : 1;
+  }
+}
+
+function usageLine(error: CommanderError): string {
+  // A group such as `key` without a command behind it shows its help.
+  if (error.code === "commander.help") return "a command is missing; see --help";
+  return error.message
+    .replace(/^error: /, "")
+    .replaceAll(/\s*\n\s*/g, " ")
+    .trim();
+}

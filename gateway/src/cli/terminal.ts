@@ -1,0 +1,51 @@
+import type { Variables } from "#config/index.ts";
+
+/** What a command sees of the world it was started in. */
+export interface Terminal {
+  readonly variables: Variables;
+  /** To standard output; resolves when it may be given more. Throws OutputClosed when nobody reads any more. */
+  write(text: string): Promise<void>;
+  /** To standard output without waiting; whoever is not there to read it misses it. */
+  show(text: string): void;
+  /** To standard error. */
+  complain(line: string): void;
+  /** Resolves when everything written has left. */
+  flushed(): Promise<void>;
+}
+
+/** The reader of standard output has gone (`sluice … | head`): the command may stop, and that is no failure. */
+export class OutputClosed extends Error {
+  override readonly name = "OutputClosed";
+}
+
+export function createTerminal(variables: Variables): Terminal {
+  let broken: Error | null = null;
+  process.stdout.on("error", (error) => {
+    broken ??= error;
+  });
+  const write = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (broken !== null) {
+        reject(asOutputError(broken));
+        return;
+      }
+      process.stdout.write(text, (error) => {
+        if (error === null || error === undefined) resolve();
+        else reject(asOutputError(error));
+      });
+    });
+  return {
+    variables,
+    write,
+    show: (text) => void write(text).catch(() => {}),
+    complain: (line) => void process.stderr.write(`${line}\n`),
+    flushed: async () => {
+      await write("").catch(() => {});
+    },
+  };
+}
+
+/** A pipe that nobody reads is no failure; an answer that did not fit on a full disk is one. */
+function asOutputError(error: Error): Error {
+  return "code" in error && error.code === "EPIPE" ? new OutputClosed() : error;
+}

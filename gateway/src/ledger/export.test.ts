@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import type { LedgerEntry } from "#core/index.ts";
+import type { LedgerPage } from "#ports/index.ts";
+import { entryOf } from "../../test/ledger/history.ts";
+import { type ExportFormat, exportEntries } from "./index.ts";
+
+const store = (pages: readonly (readonly LedgerEntry[])[]) => ({
+  page: (_filter: object, cursor: string | null): Promise<LedgerPage> => {
+    const index = Number(cursor ?? 0);
+    return Promise.resolve({
+      entries: pages[index] ?? [],
+      next: index + 1 < pages.length ? String(index + 1) : null,
+    });
+  },
+});
+
+async function exported(format: ExportFormat, ...pages: (readonly LedgerEntry[])[]): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of exportEntries({ store: store(pages), filter: {}, format })) lines.push(line);
+  return lines;
+}
+
+test("JSON lines hold every entry of every page, members in snake case", async () => {
+  const lines = await exported("jsonl", [entryOf(1), entryOf(2)], [entryOf(3)]);
+  expect(lines).toHaveLength(3);
+  const row: unknown = JSON.parse(lines[2] ?? "");
+  expect(row).toMatchObject({
+    attempt_id: entryOf(3).attemptId,
+    request_id: entryOf(3).requestId,
+    outcome: "succeeded",
+    input_uncached: 103,
+    output: 23,
+    cost_nano_usd: 103 * 1_250 + 23 * 10_000,
+    first_token_ms: 30.25,
+    tags: { team: "röd\n" },
+    stream: false,
+    error_code: null,
+  });
+});
+
+test("every member of an entry is exported", async () => {
+  const { usage, ...others } = entryOf(1);
+  const [line = ""] = await exported("jsonl", [entryOf(1)]);
+  expect(Object.keys(JSON.parse(line)).length).toBe(Object.keys(others).length + Object.keys(usage).length);
+});
+
+test("CSV begins with its columns and keeps each entry in one record", async () => {
+  const [header = "", line = ""] = await exported("csv", [{ ...entryOf(1), errorCode: 'a "b", c' }]);
+  const columns = header.trimEnd().split(",");
+  expect(columns.slice(0, 3)).toEqual(["attempt_id", "request_id", "at"]);
+  expect(line).toContain(',"a ""b"", c",');
+  // A quoted comma is no column border.
+  expect(
+    line
+      .replaceAll(/"(?:[^"]|"")*"/g, "quoted")
+      .trimEnd()
+      .split(","),
+  ).toHaveLength(columns.length);
+  expect(await exported("csv")).toEqual([header]);
+});
+
+test("no cell that a caller chose can act as a formula in a spreadsheet", async () => {
+  for (const userAgent of ['=HYPERLINK("http://x")', "+1", "-1", "@sum", "\t=1", "\r=1"]) {
+    const [, line = ""] = await exported("csv", [{ ...entryOf(1), userAgent, requestedModel: userAgent }]);
+    const start = userAgent.replaceAll('"', '""').slice(0, 2);
+    expect(line).toContain(`'${start}`);
+    expect(line).not.toMatch(/(?:^|,)"?[=+@\t\r]/);
+  }
+});

@@ -1,0 +1,164 @@
+import { beforeEach, expect, test } from "bun:test";
+import {
+  bounds,
+  type Checkpoint,
+  Failure,
+  type Intent,
+  type LedgerEntry,
+  noUsage,
+  type PriceVersion,
+  type Settlement,
+} from "#core/index.ts";
+import { createIds } from "#system/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { intentOf } from "../../test/ledger/history.ts";
+import { type AttemptEnd, createRecorder, type Reached } from "./index.ts";
+
+const price: PriceVersion = {
+  id: "prc_7",
+  model: "gpt-5",
+  table: { inputUncached: 1_250_000, output: 10_000_000 },
+  effectiveFrom: 0,
+};
+const fields = intentOf(1, { priceVersion: null });
+const usage = { ...noUsage, inputUncached: 100, output: 20, reasoning: 15 };
+const end: AttemptEnd = {
+  outcome: "succeeded",
+  httpStatus: 200,
+  errorCode: null,
+  usage,
+  usageSource: "upstream",
+  rawUsage: null,
+  firstByteMs: 12,
+  firstTokenMs: null,
+  upstreamMs: 40,
+  overheadMs: 0.4,
+};
+
+/** Everything that reached the journal and the observer, in order. The journal's own guarantees are proven elsewhere. */
+function open(refuses = false) {
+  const clock = new FakeClock();
+  const written: (Intent | Checkpoint | Settlement | LedgerEntry)[] = [];
+  const seen: LedgerEntry[] = [];
+  const logged: string[] = [];
+  const recorder = createRecorder({
+    clock,
+    ids: createIds(clock),
+    journal: {
+      intent(intent) {
+        if (refuses) throw new Failure("ledger_unavailable", "The disk is full.");
+        written.push(intent);
+      },
+      checkpoint: (checkpoint) => void written.push(checkpoint),
+      settle: (settlement) => void written.push(settlement),
+      refuse: (entry) => void written.push(entry),
+    },
+    observer: { attemptEnd: (entry) => void seen.push(entry), log: (level) => void logged.push(level) },
+  });
+  return { recorder, clock, written, seen, logged };
+}
+
+let world: ReturnType<typeof open>;
+beforeEach(() => {
+  world = open();
+});
+
+test("an attempt is written ahead, and its entry costs its usage at the price version it names", () => {
+  const { recorder, clock, written, seen } = world;
+  const attempt = recorder.begin(fields, price);
+  expect(written).toHaveLength(1);
+  expect(written[0]).toMatchObject({ attemptId: attempt.attemptId, priceVersion: "prc_7", at: clock.now() });
+  clock.advance(250);
+  const entry = attempt.settle(end);
+  expect(entry).toMatchObject({ costNanoUsd: 100 * 1_250 + 20 * 10_000, totalMs: 250, endedAt: entry.at + 250, usage });
+  expect(written).toHaveLength(2);
+  expect(seen).toEqual([entry]);
+});
+
+test("without a price an attempt costs nothing and names no version", () => {
+  const entry = world.recorder.begin({ ...fields, priceVersion: "prc_old" }, null).settle(end);
+  expect(entry).toMatchObject({ costNanoUsd: 0, priceVersion: null });
+});
+
+test("when the journal cannot be written there is no attempt", () => {
+  const { recorder, seen } = open(true);
+  expect(() => recorder.begin(fields, price)).toThrow(Failure);
+  expect(seen).toEqual([]);
+});
+
+test("an attempt is settled once: a second settlement is logged and changes nothing", () => {
+  const { recorder, written, seen, logged } = world;
+  const attempt = recorder.begin(fields, price);
+  const first = attempt.settle(end);
+  const second = attempt.settle({ ...end, outcome: "failed", usage: noUsage });
+  attempt.checkpoint({ usage, usageSource: "estimated", firstByteMs: 1, firstTokenMs: 1 });
+  expect(second).toBe(first);
+  expect(written).toHaveLength(2);
+  expect(seen).toHaveLength(1);
+  expect(logged).toEqual(["error"]);
+});
+
+test("a stream is checkpointed every so many events or after a second, and not asked in between", () => {
+  const { recorder, clock, written } = world;
+  const attempt = recorder.begin(fields, price);
+  let asked = 0;
+  const reached = (): Reached => {
+    asked += 1;
+    return { usage: { ...usage, output: asked }, usageSource: "estimated", firstByteMs: 5, firstTokenMs: 6 };
+  };
+  for (let event = 0; event < bounds.checkpointEvents * 3 + 5; event++) attempt.progress(1, reached);
+  expect(asked).toBe(3);
+  clock.advance(bounds.checkpointMs - 1);
+  attempt.progress(1, reached);
+  expect(asked).toBe(3);
+  clock.advance(1);
+  attempt.progress(1, reached);
+  expect(asked).toBe(4);
+  expect(written).toHaveLength(5);
+  expect(written.at(-1)).toMatchObject({ attemptId: attempt.attemptId, usage: { output: 4 }, at: clock.now() });
+});
+
+test("whatever an upstream says it used, an entry holds whole counts, and durations that are durations", () => {
+  const entry = world.recorder.begin(fields, price).settle({
+    ...end,
+    usage: { ...noUsage, inputUncached: -3, output: 1.5, cacheRead: Number.NaN, images: Number.POSITIVE_INFINITY },
+    firstByteMs: Number.NaN,
+    upstreamMs: -1,
+  });
+  const { inputUncached, output, cacheRead, images } = entry.usage;
+  expect({ inputUncached, output, cacheRead }).toEqual({ inputUncached: 0, output: 2, cacheRead: 0 });
+  expect(Number.isSafeInteger(images)).toBe(true);
+  expect(entry).toMatchObject({ costNanoUsd: 20_000, firstByteMs: null, upstreamMs: null });
+});
+
+test("usage that names no source is an estimate; no usage stays no usage", () => {
+  const { recorder } = world;
+  expect(recorder.begin(fields, price).settle({ ...end, usageSource: "none" }).usageSource).toBe("estimated");
+  const unused = { ...end, usage: { ...noUsage }, usageSource: "none" } as const;
+  expect(recorder.begin(fields, price).settle(unused).usageSource).toBe("none");
+});
+
+test("a raw usage that is too large is left out, not cut", () => {
+  const { recorder } = world;
+  const rawOf = (rawUsage: string) => recorder.begin(fields, price).settle({ ...end, rawUsage }).rawUsage;
+  const longest = "x".repeat(bounds.rawUsageBytesMax);
+  expect(rawOf(longest)).toBe(longest);
+  expect(rawOf(`${longest}x`)).toBeNull();
+  expect(rawOf("ü".repeat(bounds.rawUsageBytesMax - 1))).toBeNull();
+});
+
+test("a refused call is one entry that cost nothing and says why", () => {
+  const { recorder, written, seen } = world;
+  const entry = recorder.refuse(fields, "budget_exceeded", 402, 3.5);
+  expect(entry).toMatchObject({
+    outcome: "rejected",
+    httpStatus: 402,
+    errorCode: "budget_exceeded",
+    usage: noUsage,
+    usageSource: "none",
+    costNanoUsd: 0,
+    totalMs: 3.5,
+  });
+  expect(written).toEqual([entry]);
+  expect(seen).toEqual([entry]);
+});

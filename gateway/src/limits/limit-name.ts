@@ -1,0 +1,1 @@
+export type LimitName = "rpm" | "tpm" | "concurrency" | "budget";

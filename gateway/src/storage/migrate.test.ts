@@ -1,0 +1,127 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { closeDatabase, type Database } from "./database.ts";
+import { type Migrations, migrate, migrations, SchemaTooNew, schemaState } from "./migrate.ts";
+import { openDatabase } from "./open-database.ts";
+
+async function withFile(test: (path: string) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-migrate-"));
+  try {
+    await test(join(directory, "data", "sluice.db"));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const schemaText = async (database: Database) =>
+  JSON.stringify(await database.kysely.introspection.getTables({ withInternalKyselyTables: true }));
+
+const makes = (table: string, then?: () => never): Migrations => ({
+  "900": () => ({
+    up: async (db) => {
+      await db.schema.createTable(table).addColumn("a", "text").execute();
+      then?.();
+    },
+  }),
+});
+
+test("a new database is empty, becomes current, and migrating again does nothing", async () => {
+  await withFile(async (path) => {
+    const database = openDatabase({ path });
+    expect((await schemaState(database)).state).toBe("empty");
+    expect(await migrate(database)).toEqual(Object.keys(migrations));
+    expect((await schemaState(database)).state).toBe("current");
+    expect(await migrate(database)).toEqual([]);
+    await closeDatabase(database);
+  });
+});
+
+test("a migration that fails midway leaves the database as it was", async () => {
+  await withFile(async (path) => {
+    const database = openDatabase({ path });
+    await migrate(database);
+    const before = await schemaText(database);
+    const failing = makes("half", () => {
+      throw new Error("the disk is full");
+    });
+    await expect(migrate(database, { ...migrations, ...failing })).rejects.toThrow("the disk is full");
+    expect(await schemaText(database)).toBe(before);
+    expect((await schemaState(database)).state).toBe("current");
+    expect(await migrate(database, { ...migrations, ...makes("half") })).toEqual(["900"]);
+    await closeDatabase(database);
+  });
+});
+
+test("a process killed in a migration leaves the database as it was", async () => {
+  await withFile(async (path) => {
+    const database = openDatabase({ path });
+    await migrate(database);
+    const before = await schemaText(database);
+    const program = `
+      const { openDatabase } = await import(${JSON.stringify(join(import.meta.dir, "open-database.ts"))});
+      const { migrate, migrations } = await import(${JSON.stringify(join(import.meta.dir, "migrate.ts"))});
+      await migrate(openDatabase({ path: ${JSON.stringify(path)} }), { ...migrations, "900": () => ({ up: async (db) => {
+        await db.schema.createTable("half").addColumn("a", "text").execute();
+        await db.schema.alterTable("settings").addColumn("b", "text").execute();
+        process.kill(process.pid, "SIGKILL");
+      } }) });
+    `;
+    const child = Bun.spawn([process.execPath, "-e", program], { stderr: "pipe" });
+    await child.exited;
+    expect(child.signalCode).toBe("SIGKILL");
+    expect(await schemaText(database)).toBe(before);
+    await closeDatabase(database);
+    const reopened = openDatabase({ path });
+    expect((await schemaState(reopened)).state).toBe("current");
+    await closeDatabase(reopened);
+  });
+});
+
+test("a database of a later version is refused and not touched", async () => {
+  await withFile(async (path) => {
+    const database = openDatabase({ path });
+    await migrate(database, { ...migrations, ...makes("future") });
+    const before = await schemaText(database);
+    const state = await schemaState(database);
+    expect([state.state, state.unknown]).toEqual(["newer", ["900"]]);
+    await expect(migrate(database)).rejects.toThrow(SchemaTooNew);
+    expect(await schemaText(database)).toBe(before);
+    await closeDatabase(database);
+  });
+});
+
+test("processes that migrate the same new database at the same time both succeed", async () => {
+  await withFile(async (path) => {
+    const program = `
+      const { openDatabase } = await import(${JSON.stringify(join(import.meta.dir, "open-database.ts"))});
+      const { migrate } = await import(${JSON.stringify(join(import.meta.dir, "migrate.ts"))});
+      await migrate(openDatabase({ path: ${JSON.stringify(path)} }));
+    `;
+    const children = Array.from({ length: 3 }, () => Bun.spawn([process.execPath, "-e", program]));
+    expect(await Promise.all(children.map((child) => child.exited))).toEqual([0, 0, 0]);
+    const database = openDatabase({ path });
+    expect((await schemaState(database)).state).toBe("current");
+    await closeDatabase(database);
+  });
+});
+
+test("only its owner can read the database and its side files", async () => {
+  await withFile(async (path) => {
+    const database = openDatabase({ path });
+    await migrate(database);
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o077).toBe(0);
+    await closeDatabase(database);
+  });
+});
+
+test("a closed database has no side files, and closing twice is closing once", async () => {
+  await withFile(async (path) => {
+    const database = openDatabase({ path });
+    await migrate(database);
+    await closeDatabase(database);
+    await closeDatabase(database);
+    expect(await Bun.file(`${path}-wal`).exists()).toBe(false);
+  });
+});

@@ -1,0 +1,83 @@
+import { Histogram, type Registry } from "prom-client";
+import { bounds, type LedgerEntry, type Usage, usageClasses } from "#core/index.ts";
+import { Series } from "./series.ts";
+import { registerTallies, type Tally } from "./tally.ts";
+
+const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const overheadBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1];
+
+/** Everything that is counted for one provider and model. */
+interface Pair {
+  readonly outcomes: Series<string, Tally>;
+  readonly tokens: Series<keyof Usage, Tally>;
+  readonly cost: Tally;
+  readonly firstByte: Histogram.Internal<string>;
+}
+
+export type RecordAttempt = (entry: LedgerEntry) => void;
+
+/** Attempts, tokens, cost, first byte and own overhead, from the same entries that the ledger keeps. */
+export function registerAttemptMetrics(registry: Registry): RecordAttempt {
+  const overhead = new Histogram({
+    name: "sluice_overhead_seconds",
+    help: "The gateway's own time up to the first byte.",
+    buckets: overheadBuckets,
+    registers: [registry],
+  });
+  const pairs = new Series(bounds.metricPairsMax, pairMaker(registry));
+
+  return (entry) => {
+    const { provider, model, outcome, errorCode, usage } = entry;
+    // Without a provider nothing was chosen, and the model may be anything a caller wrote.
+    const pair = pairs.of(provider === "" ? "none" : `${provider}\n${model}`);
+    pair.outcomes.of(errorCode === null ? outcome : `${outcome}\n${errorCode}`).count++;
+    for (const name of usageClasses) {
+      if (usage[name] > 0) pair.tokens.of(name).count += usage[name];
+    }
+    pair.cost.count += entry.costNanoUsd;
+    if (entry.firstByteMs !== null) pair.firstByte.observe(entry.firstByteMs / 1000);
+    if (entry.overheadMs !== null) overhead.observe(entry.overheadMs / 1000);
+  };
+}
+
+function pairMaker(registry: Registry): (key: string) => Pair {
+  const attempts = registerTallies(registry, {
+    name: "sluice_attempts_total",
+    help: "Attempts by provider, model, outcome and error code; refused calls have provider none.",
+    labelNames: ["provider", "model", "outcome", "error"],
+  });
+  const tokens = registerTallies(registry, {
+    name: "sluice_tokens_total",
+    help: "Tokens by model and class; classes do not overlap, but reasoning is also inside output.",
+    labelNames: ["model", "class"],
+  });
+  const cost = registerTallies(registry, {
+    name: "sluice_cost_nano_usd_total",
+    help: "Cost by model, in billionths of a US dollar.",
+    labelNames: ["model"],
+  });
+  const firstByte = new Histogram({
+    name: "sluice_first_byte_seconds",
+    help: "Time from the request's arrival to the first byte of its answer.",
+    labelNames: ["provider", "model"],
+    buckets: firstByteBuckets,
+    registers: [registry],
+  });
+  return (key) => {
+    const [provider = "", model = provider] = key.split("\n");
+    return {
+      outcomes: new Series(bounds.metricValuesMax, (text: string) => {
+        const [outcome = "", error = ""] = text.split("\n");
+        return attempts({ provider, model, outcome, error });
+      }),
+      tokens: new Series(usageClasses.length, (name) => tokens({ model, class: className(name) })),
+      cost: cost({ model }),
+      firstByte: firstByte.labels(provider, model),
+    };
+  };
+}
+
+/** As callers and configuration write it: `input_uncached`, `cache_write_5m`. */
+function className(name: string): string {
+  return name.replaceAll(/[A-Z]|(?<=[a-z])\d/g, (c) => `_${c.toLowerCase()}`);
+}

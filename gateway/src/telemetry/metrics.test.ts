@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { bounds, noUsage } from "#core/index.ts";
+import { ledgerEntry } from "../../test/conformance/store-ground.ts";
+import { createMetrics } from "./index.ts";
+
+test("an attempt is counted by provider, model, outcome and error, with its tokens, cost and times", async () => {
+  const metrics = createMetrics();
+  metrics.attemptEnd(ledgerEntry("1"));
+  metrics.attemptEnd(ledgerEntry("1", { usage: { ...noUsage, cacheWrite5m: 7, videoSeconds: 2 } }));
+  const failed = {
+    outcome: "failed",
+    errorCode: "upstream_timeout",
+    usage: noUsage,
+    costNanoUsd: 0,
+    firstByteMs: null,
+  } as const;
+  metrics.attemptEnd(ledgerEntry("1", failed));
+  const lines = (await metrics.text()).split("\n");
+  const labels = 'provider="openai-main",model="gpt-5"';
+  expect(lines).toContain(`sluice_attempts_total{${labels},outcome="succeeded",error=""} 2`);
+  expect(lines).toContain(`sluice_attempts_total{${labels},outcome="failed",error="upstream_timeout"} 1`);
+  expect(lines).toContain('sluice_tokens_total{model="gpt-5",class="input_uncached"} 100');
+  expect(lines).toContain('sluice_tokens_total{model="gpt-5",class="cache_write_5m"} 7');
+  expect(lines).toContain('sluice_cost_nano_usd_total{model="gpt-5"} 855000');
+  expect(lines).toContain(`sluice_first_byte_seconds_count{${labels}} 2`);
+  expect(lines).toContain('sluice_overhead_seconds_bucket{le="0.0005"} 3');
+});
+
+test("requests, breakers and reloads are counted", async () => {
+  const metrics = createMetrics();
+  metrics.requestEnd("chat", 200, 40);
+  metrics.requestEnd("chat", 429, 1);
+  metrics.breakerChange("dep_1", "open");
+  metrics.configReload("refused");
+  const lines = (await metrics.text()).split("\n");
+  expect(lines).toContain('sluice_requests_total{route="chat",status="429"} 1');
+  expect(lines).toContain('sluice_request_duration_seconds_bucket{le="0.1",route="chat"} 2');
+  expect(lines).toContain('sluice_breaker_state{deployment="dep_1"} 2');
+  expect(lines).toContain('sluice_config_reloads_total{result="refused"} 1');
+});
+
+test("a model that a caller made up never becomes a label", async () => {
+  const metrics = createMetrics();
+  for (let i = 0; i < 100; i++) {
+    metrics.attemptEnd(
+      ledgerEntry("1", { provider: "", model: `made-up-${i}`, outcome: "rejected", errorCode: "model_not_found" }),
+    );
+  }
+  const text = await metrics.text();
+  expect(text).not.toContain("made-up");
+  expect(text).toContain(
+    'sluice_attempts_total{provider="none",model="none",outcome="rejected",error="model_not_found"} 100',
+  );
+});
+
+test("beyond the bound, pairs of provider and model are counted as other, and nothing is lost", async () => {
+  const metrics = createMetrics();
+  for (let i = 0; i < bounds.metricPairsMax + 50; i++)
+    metrics.attemptEnd(ledgerEntry("1", { model: `m-${i}`, usage: noUsage }));
+  const lines = (await metrics.text()).split("\n").filter((line) => line.startsWith("sluice_attempts_total{"));
+  expect(lines).toHaveLength(bounds.metricPairsMax + 1);
+  expect(lines).toContain('sluice_attempts_total{provider="other",model="other",outcome="succeeded",error=""} 50');
+});
+
+test("gauges are asked for at the scrape, and one that fails does not take the others with it", async () => {
+  const metrics = createMetrics();
+  let lag = 1;
+  metrics.gauges({
+    sluice_ledger_lag_entries: () => lag,
+    sluice_broken: () => {
+      throw new Error("broken");
+    },
+  });
+  lag = 7;
+  const text = await metrics.text();
+  expect(text).toContain("\nsluice_ledger_lag_entries 7\n");
+  expect(text).toMatch(/\nprocess_resident_memory_bytes \d{7,}\n/);
+  expect(text).toMatch(/\nsluice_event_loop_delay_seconds \d/);
+  expect(metrics.contentType).toStartWith("text/plain; version=0.0.4");
+});
+
+test("two houses in one process count apart", async () => {
+  const one = createMetrics();
+  const two = createMetrics();
+  one.requestEnd("chat", 200, 1);
+  expect(await two.text()).not.toContain('route="chat"');
+});

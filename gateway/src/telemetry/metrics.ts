@@ -1,0 +1,108 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { bounds } from "#core/index.ts";
+import { type RecordAttempt, registerAttemptMetrics } from "./attempt-metrics.ts";
+import { registerProcessMetrics } from "./process-metrics.ts";
+import { Series } from "./series.ts";
+import { registerTallies } from "./tally.ts";
+
+export type BreakerState = "open" | "half-open" | "closed";
+
+/** The numbers of this process. Nothing here throws for what it is given, and a scrape changes nothing but its own marks. */
+export interface Metrics {
+  /** Of `text`, for the answer's header. */
+  readonly contentType: string;
+  /** Prometheus' text format. */
+  text(): Promise<string>;
+  /** Numbers that others know, by metric name, asked for at each scrape. A name may be given once. */
+  gauges(readers: Readonly<Record<string, () => number>>): void;
+  attemptEnd: RecordAttempt;
+  requestEnd(route: string, status: number, totalMs: number): void;
+  breakerChange(deploymentId: string, state: BreakerState): void;
+  configReload(result: string): void;
+}
+
+const durationBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const breakerValues: Readonly<Record<BreakerState, number>> = { closed: 0, "half-open": 1, open: 2 };
+
+const gaugeHelp: Readonly<Record<string, string>> = {
+  sluice_ledger_lag_entries: "Settled entries that are in the journal and not yet in the database.",
+  sluice_ledger_healthy: "1 while the journal can be written, else 0.",
+  sluice_streams_open: "Streams under way.",
+  sluice_reservations_open: "Reservations of limits that are not yet settled.",
+  sluice_catalog_version: "Version of the configuration in force.",
+};
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  registerProcessMetrics(registry);
+  const breakers = registerBreakers(registry);
+  const reloads = new Counter({
+    name: "sluice_config_reloads_total",
+    help: "Readings of the configuration by result.",
+    labelNames: ["result"],
+    registers: [registry],
+  });
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    gauges: (readers) => {
+      for (const [name, read] of Object.entries(readers)) registerGauge(registry, name, read);
+    },
+    attemptEnd: registerAttemptMetrics(registry),
+    requestEnd: registerRequests(registry),
+    breakerChange: (deploymentId, state) => breakers.of(deploymentId).set(breakerValues[state]),
+    configReload: (result) => reloads.inc({ result }),
+  };
+}
+
+function registerRequests(registry: Registry): Metrics["requestEnd"] {
+  const count = registerTallies(registry, {
+    name: "sluice_requests_total",
+    help: "Answered requests by route and status.",
+    labelNames: ["route", "status"],
+  });
+  const duration = new Histogram({
+    name: "sluice_request_duration_seconds",
+    help: "Time from the request's arrival to the last byte of its answer.",
+    labelNames: ["route"],
+    buckets: durationBuckets,
+    registers: [registry],
+  });
+  const routes = new Series(bounds.metricValuesMax, (route: string) => ({
+    statuses: new Series(bounds.metricValuesMax, (status: number | "other") =>
+      count({ route, status: String(status) }),
+    ),
+    duration: duration.labels(route),
+  }));
+  return (route, status, totalMs) => {
+    const children = routes.of(route);
+    children.statuses.of(status).count++;
+    children.duration.observe(totalMs / 1000);
+  };
+}
+
+function registerBreakers(registry: Registry): Series<string, Gauge.Internal<string>> {
+  const gauge = new Gauge({
+    name: "sluice_breaker_state",
+    help: "Breaker by deployment: 0 closed, 1 half-open, 2 open.",
+    labelNames: ["deployment"],
+    registers: [registry],
+  });
+  return new Series(bounds.metricDeploymentsMax, (deployment: string) => gauge.labels(deployment));
+}
+
+/** One reader that fails must not take the other numbers with it. */
+function registerGauge(registry: Registry, name: string, read: () => number): void {
+  new Gauge({
+    name,
+    help: gaugeHelp[name] ?? name,
+    registers: [registry],
+    collect() {
+      try {
+        this.set(read());
+      } catch {
+        this.set(Number.NaN);
+      }
+    },
+  });
+}

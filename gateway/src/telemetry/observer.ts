@@ -1,0 +1,105 @@
+import { type Logger, pino } from "pino";
+import { bounds, type LedgerEntry } from "#core/index.ts";
+import type { Clock, LogLevel, Observer } from "#ports/index.ts";
+import { LineBudget } from "./line-budget.ts";
+import { createLogWriter } from "./log-writer.ts";
+import type { Metrics } from "./metrics.ts";
+import { prettyLine } from "./pretty-line.ts";
+import { maskText, redacted } from "./redacted.ts";
+
+export interface ObserverOptions {
+  readonly level: LogLevel;
+  /** null: pretty on a terminal, else JSON. */
+  readonly format: "pretty" | "json" | null;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** Takes whole lines; standard error by default, because standard output belongs to what the program answers. */
+  readonly write?: (line: string) => void;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function createObserver(options: ObserverOptions): Observer {
+  return new LogObserver(options);
+}
+
+class LogObserver implements Observer {
+  readonly #logger: Logger;
+  readonly #metrics: Metrics;
+  readonly #failureLines: LineBudget;
+  readonly #debug: boolean;
+
+  constructor(options: ObserverOptions) {
+    this.#logger = createLogger(options);
+    this.#metrics = options.metrics;
+    this.#failureLines = new LineBudget(options.clock, bounds.failureLinesPerSecond);
+    this.#debug = options.level === "debug";
+  }
+
+  log(level: LogLevel, message: string, fields: Fields = {}): void {
+    try {
+      if (this.#logger.isLevelEnabled(level)) this.#logger[level](redacted(fields), maskText(message));
+    } catch {
+      // A value that cannot even be looked at (a throwing getter) costs its line, not the call.
+    }
+  }
+
+  attemptEnd(entry: LedgerEntry): void {
+    this.#metrics.attemptEnd(entry);
+    const failed = entry.outcome === "failed" || entry.outcome === "interrupted";
+    if (failed) this.#failure("An attempt failed.", attemptFields(entry));
+    else if (this.#debug) this.log("debug", "An attempt ended.", attemptFields(entry));
+  }
+
+  requestEnd(route: string, status: number, totalMs: number): void {
+    this.#metrics.requestEnd(route, status, totalMs);
+    if (status >= 500) this.#failure("A request was answered with an error of ours.", { route, status, totalMs });
+    else if (this.#debug) this.log("debug", "A request was answered.", { route, status, totalMs });
+  }
+
+  breakerChange(deployment: string, state: "open" | "half-open" | "closed", reason: string): void {
+    this.#metrics.breakerChange(deployment, state);
+    this.log(state === "open" ? "warn" : "info", "A breaker changed.", { deployment, state, reason });
+  }
+
+  configReload(result: "applied" | "unchanged" | "refused", detail: string): void {
+    this.#metrics.configReload(result);
+    const level = result === "refused" ? "error" : result === "applied" ? "info" : "debug";
+    this.log(level, "The configuration was read again.", { result, detail });
+  }
+
+  #failure(message: string, fields: Fields): void {
+    const suppressed = this.#failureLines.take();
+    if (suppressed === null) return;
+    this.log("warn", message, suppressed > 0 ? { ...fields, suppressed } : fields);
+  }
+}
+
+function createLogger({ level, format, clock, write }: ObserverOptions): Logger {
+  const out = write ?? createLogWriter(process.stderr);
+  const pretty = format === "pretty" || (format === null && write === undefined && process.stderr.isTTY);
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: pretty ? (line) => out(prettyLine(line)) : out },
+  );
+}
+
+function attemptFields(entry: LedgerEntry): Fields {
+  return {
+    requestId: entry.requestId,
+    attemptId: entry.attemptId,
+    model: entry.model,
+    provider: entry.provider,
+    deployment: entry.deployment,
+    retry: entry.retryIndex,
+    outcome: entry.outcome,
+    status: entry.httpStatus,
+    error: entry.errorCode,
+    totalMs: entry.totalMs,
+  };
+}

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { Failure, Secret } from "#core/index.ts";
+import { redacted } from "./index.ts";
+
+const canary = "c4nary-v4lue";
+
+test.each([
+  "authorization",
+  "Authorization",
+  "proxy-authorization",
+  "x-api-key",
+  "api_key",
+  "apiKey",
+  "keySecret",
+  "secret",
+  "secret_access_key",
+  "aws_access_key",
+  "password",
+  "cookie",
+  "set-cookie",
+  "access_token",
+  "masterKey",
+])("a field named %s is never shown, at any depth", (name) => {
+  const shown = JSON.stringify(redacted({ [name]: canary, a: [{ b: { [name]: { c: canary } } }] }));
+  expect(shown).not.toContain(canary);
+  expect(shown).toContain("[redacted]");
+});
+
+test.each([
+  "the key sk-c4nary-v4lue was refused",
+  "sk-ant-api03-c4nary-v4lue",
+  "authorization: Bearer c4nary-v4lue",
+  "postgres://sluice:c4nary-v4lue@db.example/sluice",
+  "https://upstream.example/v1?key=c4nary-v4lue&x=1",
+])("what looks like a credential is masked inside texts: %s", (text) => {
+  const shown = [redacted(text), redacted({ note: text }), redacted(new Error(text))];
+  expect(JSON.stringify(shown)).not.toContain(canary);
+});
+
+test("a Secret is not shown, wherever it is", () => {
+  const secret = new Secret(canary);
+  expect(JSON.stringify(redacted({ value: secret, list: [secret], map: new Map([["k", secret]]) }))).not.toContain(
+    canary,
+  );
+});
+
+test("ordinary values, counts of tokens among them, are shown as they are", () => {
+  const fields = { model: "risk-model", tokens: 12, input_tokens: 3, healthy: true, nothing: null };
+  expect(redacted(fields)).toEqual(fields);
+});
+
+test("a foreseen failure is shown without its stack, with its cause; anything else with its stack", () => {
+  const failure = new Failure("upstream_unreachable", "No.", { cause: new Error("ECONNREFUSED 192.0.2.1") });
+  const shown = redacted(failure);
+  expect(shown).toMatchObject({
+    code: "upstream_unreachable",
+    message: "No.",
+    cause: { message: "ECONNREFUSED 192.0.2.1" },
+  });
+  expect(shown).not.toHaveProperty("stack");
+  expect(redacted(new TypeError("x"))).toHaveProperty("stack");
+});
+
+test("a cycle, a crowd and a flood of text come out bounded", () => {
+  const cycle: Record<string, unknown> = {
+    crowd: Array.from({ length: 10_000 }, (_, i) => i),
+    flood: "x".repeat(1_000_000),
+  };
+  cycle["self"] = cycle;
+  expect(JSON.stringify(redacted(cycle)).length).toBeLessThan(40_000);
+});

@@ -1,0 +1,57 @@
+import { bounds, Failure, Secret } from "#core/index.ts";
+
+const hidden = "[redacted]";
+
+/** A member with such a name is never shown, whatever is in it. Compared in lower case without hyphens and underscores. */
+const secretName =
+  /(?:authorization|apikey|accesskey|privatekey|masterkey|secret|password|passphrase|credential|cookie|token)$/;
+
+const secretLooks: readonly (readonly [RegExp, string])[] = [
+  [/\bsk-[\w-]{4,}/g, `sk-${hidden}`],
+  [/\bAIza[\w-]{16,}/g, hidden],
+  [/\b(bearer|basic) +[\w.~+/=-]{6,}/gi, `$1 ${hidden}`],
+  [/(:\/\/[^\s/:@]*:)[^\s/@]+@/g, `$1${hidden}@`],
+  [/([?&](?:key|api_?key|token|access_token|x-amz-signature|sig(?:nature)?)=)[^&\s"']+/gi, `$1${hidden}`],
+];
+
+/** A text without what looks like a credential: keys, bearer tokens, passwords in URLs. Cut at bounds.logTextMax. */
+export function maskText(text: string): string {
+  const cut = text.length > bounds.logTextMax ? `${text.slice(0, bounds.logTextMax)}…` : text;
+  return secretLooks.reduce((masked, [looks, replacement]) => masked.replace(looks, replacement), cut);
+}
+
+/** A plain, bounded copy of a value, fit to be written: no credentials, no cycles, no getters run twice. */
+export function redacted(value: unknown, depth = 0): unknown {
+  if (typeof value === "string") return maskText(value);
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "function" || typeof value === "symbol") return `[${typeof value}]`;
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Secret) return hidden;
+  if (depth >= bounds.logDepthMax) return "[…]";
+  if (value instanceof Error) return redactedError(value, depth);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "invalid date" : value.toISOString();
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (Array.isArray(value)) return value.slice(0, bounds.logMembersMax).map((member) => redacted(member, depth + 1));
+  return redactedMembers(value instanceof Map ? Object.fromEntries(value) : value, depth);
+}
+
+function redactedMembers(value: object, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value).slice(0, bounds.logMembersMax)) {
+    copy[name] = isSecretName(name) && member !== null ? hidden : redacted(member, depth + 1);
+  }
+  return copy;
+}
+
+/** A Failure was foreseen, so its message and cause are enough; anything else needs its stack. */
+function redactedError(error: Error, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = { type: error.name, message: maskText(error.message) };
+  if ("code" in error && typeof error.code === "string") copy["code"] = error.code;
+  if (!(error instanceof Failure) && error.stack !== undefined) copy["stack"] = maskText(error.stack);
+  if (error.cause !== undefined) copy["cause"] = redacted(error.cause, depth + 1);
+  return copy;
+}
+
+function isSecretName(name: string): boolean {
+  return secretName.test(name.replaceAll(/[-_]/g, "").toLowerCase());
+}

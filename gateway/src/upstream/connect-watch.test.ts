@@ -1,0 +1,137 @@
+import { afterEach, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { systemClock } from "#system/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { outbound } from "../../test/outbound.ts";
+import { type RawUpstream, rawAnswer, startRawUpstream } from "../../test/raw-upstream.ts";
+import { createTransport } from "./index.ts";
+
+const never = new AbortController().signal;
+const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((thrown: unknown) => thrown);
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+async function start(answer: Parameters<typeof startRawUpstream>[0]): Promise<RawUpstream> {
+  const upstream = await startRawUpstream(answer);
+  stops.push(upstream.stop);
+  return upstream;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await turn();
+}
+
+/** An upstream in a process of its own that answers and closes, until it is made deaf. */
+async function startStoppable(): Promise<{ url: string; deafen(): Promise<void> }> {
+  const serve = `const s = require("node:net").createServer((c) => c.on("error", () => {}).once("data", () =>
+      c.end("HTTP/1.1 200 OK\\r\\nconnection: close\\r\\ncontent-length: 2\\r\\n\\r\\nok")));
+    s.listen(0, "127.0.0.1", () => console.log(s.address().port));`;
+  const child = Bun.spawn([process.execPath, "-e", serve], { stdout: "pipe" });
+  stops.push(() => child.kill("SIGKILL"));
+  const line = await child.stdout.getReader().read();
+  const port = Number(new TextDecoder().decode(line.value));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    deafen() {
+      child.kill("SIGSTOP");
+      return fillQueue(port);
+    },
+  };
+}
+
+/**
+ * Knocks at a stopped process until its queue of unaccepted connections is full: from then on the kernel drops what
+ * else knocks, which is what a machine behind a dead route looks like.
+ */
+async function fillQueue(port: number): Promise<void> {
+  const knocking = new Set<Socket>();
+  const fillers: Socket[] = [];
+  stops.push(() => {
+    for (const filler of fillers) filler.destroy();
+  });
+  for (let full = 0; full < 5; ) {
+    const before = knocking.size;
+    for (let i = 0; i < 32; i++) {
+      const filler = connect(port, "127.0.0.1", () => knocking.delete(filler));
+      filler.on("error", () => {});
+      fillers.push(filler);
+      knocking.add(filler);
+    }
+    await new Promise<void>((resolve) => systemClock.after(10, resolve));
+    full = knocking.size === before + 32 ? full + 1 : 0;
+    if (fillers.length > 20_000) throw new Error("this machine's queue of connections does not fill");
+  }
+}
+
+const stillWaiting = (sent: Promise<unknown>) => Promise.race([sent, turn().then(() => "waiting")]);
+
+test("an upstream that accepts no connection is a connect time-out, not a headers time-out", async () => {
+  const clock = new FakeClock();
+  const upstream = await startStoppable();
+  await upstream.deafen();
+  const sent = failure(createTransport({ clock }).send(outbound(upstream.url), never));
+  await turn();
+  clock.advance(4_999);
+  expect(await stillWaiting(sent)).toBe("waiting");
+  clock.advance(1);
+  expect(await sent).toMatchObject({ code: "upstream_timeout", retry: "other", unwell: true });
+  expect(String(await sent)).toContain("connect timeout");
+});
+
+test("an upstream that goes deaf a moment after it answered is found out within twice the connect time", async () => {
+  const clock = new FakeClock();
+  const upstream = await startStoppable();
+  const transport = createTransport({ clock });
+  await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
+  await upstream.deafen();
+  clock.advance(1_000);
+  const sent = failure(transport.send(outbound(upstream.url), never));
+  await turn();
+  clock.advance(5_000);
+  expect(await stillWaiting(sent)).toBe("waiting");
+  clock.advance(5_000);
+  expect(String(await sent)).toContain("connect timeout");
+});
+
+test("an upstream that is connected but does not answer is a headers time-out", async () => {
+  const clock = new FakeClock();
+  const upstream = await start(() => {});
+  const sent = failure(createTransport({ clock }).send(outbound(upstream.url), never));
+  await until(() => upstream.requests.length === 1 && upstream.connections === 2);
+  await turn();
+  clock.advance(59_999);
+  expect(await stillWaiting(sent)).toBe("waiting");
+  clock.advance(1);
+  expect(String(await sent)).toContain("headers timeout");
+  await upstream.closed(0);
+});
+
+test("steady traffic causes no connections beside its own", async () => {
+  const clock = new FakeClock();
+  const upstream = await start((socket) => socket.write(rawAnswer("ok")));
+  const transport = createTransport({ clock });
+  for (let i = 0; i < 50; i++) {
+    await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
+    clock.advance(1_000);
+  }
+  expect(upstream.requests).toHaveLength(50);
+  expect(upstream.connections).toBeLessThanOrEqual(2);
+});
+
+test("slow answers of a living upstream are waited for, with one connection beside them", async () => {
+  const clock = new FakeClock();
+  const answers: (() => void)[] = [];
+  const upstream = await start((socket) => answers.push(() => socket.write(rawAnswer("late"))));
+  const transport = createTransport({ clock });
+  const sends = Array.from({ length: 10 }, () => transport.send(outbound(upstream.url), never));
+  await until(() => answers.length === 10 && upstream.connections === 11);
+  await turn();
+  clock.advance(50_000);
+  for (const answer of answers) answer();
+  for (const sent of sends) expect((await sent).status).toBe(200);
+  expect(upstream.connections).toBe(11);
+});

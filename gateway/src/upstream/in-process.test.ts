@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "#system/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { outbound } from "../../test/outbound.ts";
+import { createTransport, type InProcessHandler } from "./index.ts";
+
+const never = new AbortController().signal;
+const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((thrown: unknown) => thrown);
+
+const transportTo = (handler: InProcessHandler, clock = systemClock) =>
+  createTransport({ clock, inProcess: new Map([["simulator", handler]]) });
+
+const request = outbound("demo://simulator/v1/chat/completions?x=1", { allowPrivateNetwork: false });
+
+/** A handler whose stream sends one piece and then nothing, and takes no notice of signals. */
+const stalling: InProcessHandler = () =>
+  new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("one")) }));
+
+test("a demo: URL is answered by the handler its host names, without a socket", async () => {
+  const transport = transportTo(async (r) => new Response(`${r.method} ${r.url} ${await r.text()}`, { status: 201 }));
+  const { status, body } = await transport.send(request, never);
+  expect(status).toBe(201);
+  const text = new TextDecoder().decode(await body.readAll(1_000, "idle", 1_000));
+  expect(text).toBe('POST http://simulator/v1/chat/completions?x=1 {"model":"m"}');
+});
+
+test("a demo: URL that names no handler, or a handler that throws, is upstream_unreachable", async () => {
+  const broken = transportTo(() => {
+    throw new Error("broken");
+  });
+  expect(await failure(broken.send(request, never))).toMatchObject({ code: "upstream_unreachable" });
+  const none = createTransport({ clock: systemClock });
+  expect(await failure(none.send(request, never))).toMatchObject({ code: "upstream_unreachable" });
+});
+
+test("a handler that does not answer meets the headers clock, and its late answer is let go of", async () => {
+  const clock = new FakeClock();
+  let answer = (_: Response) => {};
+  const transport = transportTo(() => new Promise((resolve) => (answer = resolve)), clock);
+  const sent = failure(transport.send(request, never));
+  clock.advance(60_000);
+  expect(await sent).toMatchObject({ code: "upstream_timeout" });
+  const cancelled = new Promise<void>((resolve) =>
+    answer(new Response(new ReadableStream({ cancel: () => resolve() }))),
+  );
+  await cancelled;
+});
+
+test("a handler's stream that stalls meets the idle clock, and ends with the caller", async () => {
+  const clock = new FakeClock();
+  const timed = await transportTo(stalling, clock).send(request, never);
+  expect(await timed.body.read("first_event", 1_000)).toHaveLength(3);
+  const idle = failure(timed.body.read("idle", 1_000));
+  clock.advance(1_000);
+  expect(await idle).toMatchObject({ code: "upstream_timeout" });
+
+  const caller = new AbortController();
+  const left = await transportTo(stalling, clock).send(request, caller.signal);
+  await left.body.read("first_event", 1_000);
+  const waiting = failure(left.body.read("idle", 1_000));
+  caller.abort();
+  expect(await waiting).toMatchObject({ code: "client_closed" });
+});
+
+test("a handler's stream that breaks is upstream_truncated", async () => {
+  const breaking = () => new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }));
+  const { body } = await transportTo(breaking).send(request, never);
+  expect(await failure(body.read("idle", 1_000))).toMatchObject({ code: "upstream_truncated" });
+});

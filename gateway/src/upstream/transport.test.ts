@@ -1,0 +1,165 @@
+import { afterEach, expect, test } from "bun:test";
+import { systemClock } from "#system/index.ts";
+import { outbound } from "../../test/outbound.ts";
+import { type Answer, type RawUpstream, rawAnswer, startRawUpstream } from "../../test/raw-upstream.ts";
+import { createTransport } from "./index.ts";
+
+const never = new AbortController().signal;
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((thrown: unknown) => thrown);
+
+const started: RawUpstream[] = [];
+afterEach(() => {
+  for (const upstream of started.splice(0)) upstream.stop();
+});
+
+async function start(answer: Answer): Promise<RawUpstream> {
+  const upstream = await startRawUpstream(answer);
+  started.push(upstream);
+  return upstream;
+}
+
+test("a request arrives as it was given, asking for an uncompressed answer", async () => {
+  const upstream = await start((socket) => socket.write(rawAnswer("hello", "x-a: b\r\n")));
+  const transport = createTransport({ clock: systemClock });
+  const answer = await transport.send(outbound(`${upstream.url}/v1/chat?x=1`), never);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("x-a")).toBe("b");
+  expect(text(await answer.body.readAll(1_000, "idle", 1_000))).toBe("hello");
+  const [request = ""] = upstream.requests;
+  expect(request).toStartWith("POST /v1/chat?x=1 HTTP/1.1\r\n");
+  expect(request.toLowerCase()).toContain("\r\naccept-encoding: identity\r\n");
+  expect(request.toLowerCase()).toContain(`\r\nhost: 127.0.0.1:${upstream.port}\r\n`);
+  expect(request.toLowerCase()).toContain("\r\nconnection: keep-alive\r\n");
+  expect(request).toEndWith('\r\n\r\n{"model":"m"}');
+});
+
+test("a name is sent as host while the checked address is dialled", async () => {
+  const upstream = await start((socket) => socket.write(rawAnswer("ok")));
+  const transport = createTransport({ clock: systemClock, resolve: async () => ["127.0.0.1"] });
+  const url = `http://upstream.example:${upstream.port}/v1`;
+  await (await transport.send(outbound(url), never)).body.readAll(10, "idle", 1_000);
+  expect(upstream.requests[0]?.toLowerCase()).toContain(`\r\nhost: upstream.example:${upstream.port}\r\n`);
+});
+
+test("no connection is made to a private address without leave, however the name behaves", async () => {
+  const upstream = await start((socket) => socket.write(rawAnswer("secret")));
+  let turn = 0;
+  const resolve = async () => (turn++ % 2 === 0 ? ["127.0.0.1"] : ["8.8.8.8", "127.0.0.1"]);
+  for (let i = 0; i < 200; i++) {
+    const transport = createTransport({ clock: systemClock, resolve });
+    const url = `http://rebind.example:${upstream.port}/`;
+    const thrown = await failure(transport.send(outbound(url, { allowPrivateNetwork: false }), never));
+    expect(thrown).toMatchObject({ code: "upstream_unreachable" });
+  }
+  expect(upstream.connections).toBe(0);
+});
+
+test("when one address refuses the connection, the next address of the name is dialled", async () => {
+  const upstream = await start((socket) => socket.write(rawAnswer("ok")));
+  const resolve = async () => ["127.0.0.2", "127.0.0.1"];
+  const transport = createTransport({ clock: systemClock, resolve });
+  const answer = await transport.send(outbound(`http://upstream.example:${upstream.port}/`), never);
+  expect(text(await answer.body.readAll(10, "idle", 1_000))).toBe("ok");
+  expect(upstream.requests).toHaveLength(1);
+});
+
+test.each(["fin", "reset", "half a status line"])(
+  "a POST is not sent twice when a kept connection ends with %s",
+  async (how) => {
+    const upstream = await start((socket, index) => {
+      if (index === 0) socket.write(rawAnswer("warm"));
+      else if (how === "fin") socket.end();
+      else if (how === "reset") socket.resetAndDestroy();
+      else socket.end("HTTP/1.1 20");
+    });
+    const transport = createTransport({ clock: systemClock });
+    await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
+    const thrown = await failure(transport.send(outbound(upstream.url), never));
+    expect(thrown).toMatchObject({ code: "upstream_unreachable", retry: "other", unwell: true });
+    expect(upstream.requests).toHaveLength(2);
+  },
+);
+
+test("a DELETE is not sent twice either", async () => {
+  const upstream = await start((socket, index) => (index === 0 ? socket.write(rawAnswer("warm")) : socket.end()));
+  const transport = createTransport({ clock: systemClock });
+  await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
+  const request = outbound(upstream.url, { method: "DELETE", body: null });
+  expect(await failure(transport.send(request, never))).toMatchObject({ code: "upstream_unreachable" });
+  expect(upstream.requests).toHaveLength(2);
+});
+
+test("a redirect is an answer, not a journey", async () => {
+  const elsewhere = await start((socket) => socket.write(rawAnswer("elsewhere")));
+  const head = `HTTP/1.1 307 Temporary Redirect\r\nlocation: ${elsewhere.url}\r\ncontent-length: 0\r\n\r\n`;
+  const upstream = await start((socket) => socket.write(head));
+  const answer = await createTransport({ clock: systemClock }).send(outbound(upstream.url), never);
+  expect(answer.status).toBe(307);
+  expect(await answer.body.read("idle", 1_000)).toBeNull();
+  expect(elsewhere.connections).toBe(0);
+});
+
+test("an answer that is compressed all the same is passed on as the bytes that came", async () => {
+  const packed = Bun.gzipSync(new TextEncoder().encode("hello hello hello"));
+  const upstream = await start((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`);
+    socket.write(packed);
+  });
+  const answer = await createTransport({ clock: systemClock }).send(outbound(upstream.url), never);
+  expect(answer.headers.get("content-encoding")).toBe("gzip");
+  expect(await answer.body.readAll(1_000, "idle", 1_000)).toEqual(new Uint8Array(packed));
+});
+
+test("a refused connection is upstream_unreachable at once", async () => {
+  const upstream = await start(() => {});
+  upstream.stop();
+  const thrown = await failure(createTransport({ clock: systemClock }).send(outbound(upstream.url), never));
+  expect(thrown).toMatchObject({ code: "upstream_unreachable", retry: "other", unwell: true });
+});
+
+test.each([
+  ["no HTTP at all", "NOT HTTP\r\n\r\n", ["upstream_unreachable", "upstream_error"]],
+  ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 5\r\n\r\nhello", ["upstream_error"]],
+  ["a switch of protocols nobody asked for", "HTTP/1.1 101 Switch\r\nupgrade: x\r\n\r\nabc", ["upstream_error"]],
+  ["four hundred headers", `HTTP/1.1 200 OK\r\n${"x-a: b\r\n".repeat(400)}\r\n`, ["upstream_error"]],
+])("an answer with %s is a failure, not an answer", async (_, answer, codes) => {
+  const upstream = await start((socket) => socket.end(answer));
+  const thrown = await failure(createTransport({ clock: systemClock }).send(outbound(upstream.url), never));
+  expect(thrown).toMatchObject({ retry: "other", unwell: true });
+  expect(codes).toContain(thrown instanceof Error && "code" in thrown ? String(thrown.code) : "");
+});
+
+test("headers without end are given up after a few megabytes", async () => {
+  let written = 0;
+  const line = `x-a: ${"a".repeat(65_529)}\r\n`;
+  const upstream = await start((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\n");
+    const flood = (): void => {
+      do written += line.length;
+      while (!socket.destroyed && written < 200_000_000 && socket.write(line));
+      if (!socket.destroyed) socket.once("drain", flood);
+    };
+    flood();
+  });
+  const thrown = await failure(createTransport({ clock: systemClock }).send(outbound(upstream.url), never));
+  expect(thrown).toMatchObject({ code: "upstream_error" });
+  expect(written).toBeLessThan(32_000_000);
+});
+
+test("a header that HTTP cannot carry is the caller's error and is sent nowhere", async () => {
+  const upstream = await start((socket) => socket.write(rawAnswer("ok")));
+  const request = outbound(upstream.url, { headers: { "x-a": "b\r\nx-evil: 1" } });
+  const thrown = await failure(createTransport({ clock: systemClock }).send(request, never));
+  expect(thrown).toMatchObject({ code: "invalid_request", retry: "never" });
+  expect(upstream.requests).toHaveLength(0);
+});
+
+test("a caller who has left before anything was sent costs the upstream nothing", async () => {
+  const upstream = await start((socket) => socket.write(rawAnswer("ok")));
+  const thrown = await failure(
+    createTransport({ clock: systemClock }).send(outbound(upstream.url), AbortSignal.abort()),
+  );
+  expect(thrown).toMatchObject({ code: "client_closed", retry: "never", unwell: false });
+  expect(upstream.connections).toBe(0);
+});

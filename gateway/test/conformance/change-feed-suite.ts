@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import type { Change } from "#ports/index.ts";
+import { acmeConfig, acmeWith, ciSecret, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
+
+/** What every implementation of the port `ChangeFeed` guarantees. */
+export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
+  describe(`change feed: ${name}`, () => {
+    test("an apply is told within one poll, the catalog before the keys", async () => {
+      await using ground = await make();
+      const seen: Change[] = [];
+      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
+      await quiet(ground);
+      await ground.controlStore.apply(acmeConfig, "test");
+      expect(seen).toEqual([]);
+      await poll(ground);
+      expect(seen).toEqual([{ kind: "catalog" }, { kind: "key", digest: ground.vault.digest(ciSecret) }]);
+      stop();
+    });
+
+    test("a key that changes is told by every digest it had", async () => {
+      await using ground = await make();
+      await ground.controlStore.apply(acmeConfig, "test");
+      const seen: Change[] = [];
+      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
+      await quiet(ground);
+      await ground.controlStore.apply(acmeWith({ keys: [{ name: "ci", secret: `${ciSecret}2` }] }), "test");
+      await poll(ground);
+      const digests = [ciSecret, `${ciSecret}2`].map((secret) => ({
+        kind: "key",
+        digest: ground.vault.digest(secret),
+      }));
+      expect(new Set(seen.map((change) => JSON.stringify(change)))).toEqual(
+        new Set(digests.map((change) => JSON.stringify(change))),
+      );
+      stop();
+    });
+
+    test("a key that vanishes from the file is told", async () => {
+      await using ground = await make();
+      await ground.controlStore.apply(acmeConfig, "test");
+      const seen: Change[] = [];
+      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
+      await quiet(ground);
+      await ground.controlStore.apply(acmeWith({ keys: [] }), "test");
+      await poll(ground);
+      expect(seen).toEqual([{ kind: "key", digest: ground.vault.digest(ciSecret) }]);
+      stop();
+    });
+
+    test("what happened before the subscription is not told, and nothing is told after its end", async () => {
+      await using ground = await make();
+      await ground.controlStore.createWorkspace("before", "Before", "test");
+      const seen: Change[] = [];
+      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
+      await poll(ground);
+      expect(seen).toEqual([]);
+      stop();
+      await ground.controlStore.createWorkspace("after", "After", "test");
+      await poll(ground);
+      expect(seen).toEqual([]);
+      expect(ground.clock.pending).toBe(0);
+    });
+
+    test("a listener that throws does not keep the others from hearing, nor the next change", async () => {
+      await using ground = await make();
+      const seen: Change[] = [];
+      const stopOne = ground.changeFeed.subscribe(() => {
+        throw new Error("broken listener");
+      });
+      const stopTwo = ground.changeFeed.subscribe((change) => seen.push(change));
+      await quiet(ground);
+      for (const slug of ["one", "two"]) {
+        await ground.controlStore.createWorkspace(slug, slug, "test");
+        await poll(ground);
+      }
+      expect(seen.length).toBe(2);
+      stopOne();
+      stopTwo();
+    });
+
+    test("more changes than one read takes are all told, in order", async () => {
+      await using ground = await make();
+      const seen: string[] = [];
+      const stop = ground.changeFeed.subscribe((change) =>
+        seen.push(change.kind === "key" ? change.digest : "catalog"),
+      );
+      await quiet(ground);
+      const digests = Array.from({ length: 2_500 }, (_, n) => `digest-${n}`);
+      for (let start = 0; start < digests.length; start += 500) {
+        const rows = digests.slice(start, start + 500).map((digest) => ({ at: 0, kind: "key", digest }));
+        await ground.database.kysely.insertInto("changes").values(rows).execute();
+      }
+      for (let turn = 0; turn < 3; turn++) await poll(ground);
+      expect(seen).toEqual(digests);
+      stop();
+    });
+  });
+}
+
+/** Until the read that runs has ended: then exactly the timer of the next one is booked. */
+async function quiet(ground: StoreGround): Promise<void> {
+  for (let turn = 0; turn < 1_000; turn++) {
+    await new Promise(setImmediate);
+    if (ground.clock.pending > 0) return;
+  }
+}
+
+async function poll(ground: StoreGround): Promise<void> {
+  ground.clock.advance(bounds.changePollMs);
+  await new Promise(setImmediate);
+  await quiet(ground);
+}

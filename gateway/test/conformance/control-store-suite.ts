@@ -1,0 +1,327 @@
+import { describe, expect, test } from "bun:test";
+import type { ConfigFile } from "@sluice/contract";
+import { Secret } from "#core/index.ts";
+import { ConfigConflict } from "#storage/index.ts";
+import {
+  acmeConfig,
+  acmeWith,
+  ciSecret,
+  findKey,
+  newKey,
+  type StoreGround,
+  type StoreGroundFactory,
+  wholeText,
+} from "./store-ground.ts";
+
+/** What every implementation of the port `ControlStore` guarantees. */
+export function controlStoreSuite(name: string, make: StoreGroundFactory): void {
+  describe(`control store: ${name}`, () => {
+    applyTests(make);
+    priceTests(make);
+    ownershipTests(make);
+    secretTests(make);
+    conflictTests(make);
+    consoleTests(make);
+  });
+}
+
+function applyTests(make: StoreGroundFactory): void {
+  test("a catalog has everything the file says, with defaults filled in", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "test");
+    const catalog = await ground.controlStore.catalog();
+    const main = catalog.providers.get("openai-main");
+    expect(main?.baseUrl).toBe("https://api.openai.com/v1");
+    expect(main?.secret?.reveal()).toBe("upstream-canary-secret");
+    expect(main?.settings).toEqual({ secret_access_key: "settings-canary-secret", region: "eu" });
+    expect(main?.timeouts).toMatchObject({ connectMs: 1_234, headersMs: 60_000 });
+    expect(main?.disconnect).toBe("drain");
+    const model = catalog.models.get("gpt-5");
+    expect(model).toMatchObject({ type: "chat", fallbacks: ["gpt-5-mini"], createdAt: ground.clock.now() / 1_000 });
+    expect(model?.deployments.map((d) => [d.provider.id, d.upstreamModel, d.priority, d.weight])).toEqual([
+      ["openai-main", "gpt-5", 1, 100],
+      ["spare", "gpt", 2, 100],
+    ]);
+    expect(model?.price?.table).toEqual({ inputUncached: 1_250_000, cacheRead: 125_000, output: 10_000_000 });
+    expect(catalog.models.get("gpt-5-mini")?.price).toBeNull();
+    const [workspace] = catalog.workspaces.values();
+    expect(workspace).toMatchObject({ slug: "acme", models: ["*"], enabled: true });
+    expect(workspace?.scope).toMatchObject({
+      label: "workspace acme",
+      budget: { nanoUsd: 500_000_000_000, period: "month" },
+    });
+    const groups = [...catalog.groups.values()].map((group) => [group.scope.label, group.models, group.scope.limits]);
+    expect(groups).toEqual([
+      ["group acme/batch", ["*"], { concurrency: 2 }],
+      ["group acme/default", ["gpt-*"], { rpm: 600, fail: "open" }],
+    ]);
+    expect(catalog.settings).toEqual({
+      logBodies: "none",
+      ledgerDurability: "strict",
+      ledgerRetentionDays: 30,
+      drainTimeoutMs: 120_000,
+    });
+  });
+
+  test("a snapshot cannot be edited", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "test");
+    const catalog = await ground.controlStore.catalog();
+    const model = catalog.models.get("gpt-5");
+    for (const value of [catalog, catalog.settings, model, model?.deployments, model?.deployments[0], model?.price]) {
+      expect(Object.isFrozen(value)).toBe(true);
+    }
+  });
+
+  test("applying the same file again changes nothing and tells nobody", async () => {
+    await using ground = await make();
+    expect((await ground.controlStore.apply(acmeConfig, "test")).length).toBeGreaterThan(5);
+    const before = await wholeText(ground.database);
+    ground.clock.jump(1_000);
+    expect(await ground.controlStore.apply(structuredClone(acmeConfig), "test")).toEqual([]);
+    expect(await wholeText(ground.database)).toBe(before);
+  });
+
+  test("an object keeps its id however it changes", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "test");
+    const before = await ground.controlStore.catalog();
+    const report = await ground.controlStore.apply(
+      {
+        ...acmeWith({ name: "Acme Inc", limits: { rpm: 5 } }),
+        models: [{ name: "gpt-5", deployments: [{ provider: "openai-main", weight: 1 }] }],
+      },
+      "test",
+    );
+    expect(report).toContain("updated workspace acme");
+    expect(report).toContain("removed model gpt-5-mini");
+    expect(report).toContain("removed deployment gpt-5 at spare/gpt");
+    const after = await ground.controlStore.catalog();
+    expect([...after.workspaces.keys()]).toEqual([...before.workspaces.keys()]);
+    expect([...after.groups.keys()]).toEqual([...before.groups.keys()]);
+    expect(after.models.get("gpt-5")?.deployments[0]?.id).toBe(before.models.get("gpt-5")?.deployments[0]?.id ?? "");
+    expect(after.version).toBeGreaterThan(before.version);
+  });
+
+  test("an empty file removes everything the file had made", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "test");
+    await ground.controlStore.apply({}, "test");
+    const catalog = await ground.controlStore.catalog();
+    expect([catalog.workspaces.size, catalog.groups.size, catalog.providers.size, catalog.models.size]).toEqual([
+      0, 0, 0, 0,
+    ]);
+    expect(catalog.settings.ledgerDurability).toBe("disk");
+    expect(await findKey(ground, ciSecret)).toBeNull();
+  });
+
+  test("a workspace that declares no groups has one called default", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(
+      { workspaces: [{ slug: "solo", keys: [{ name: "k", secret: ciSecret }] }] },
+      "test",
+    );
+    const [listing] = await ground.controlStore.listWorkspaces();
+    expect(listing).toMatchObject({ slug: "solo", name: "solo", groups: ["default"], keys: 1, managedBy: "file" });
+  });
+
+  test("every change has an audit row that says who, what, before and after", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "file a.yaml");
+    await ground.controlStore.apply(acmeWith({ name: "Acme Inc" }), "file b.yaml");
+    const last = await ground.database.kysely
+      .selectFrom("audit_log")
+      .selectAll()
+      .orderBy("seq", "desc")
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    expect(last).toMatchObject({ actor: "file b.yaml", action: "update", object: "workspace acme" });
+    expect(JSON.parse(last.before ?? "")).toMatchObject({ name: "Acme" });
+    expect(JSON.parse(last.after ?? "")).toMatchObject({ name: "Acme Inc" });
+  });
+}
+
+function priceTests(make: StoreGroundFactory): void {
+  test("a changed price is a new version and an unchanged one keeps its own", async () => {
+    await using ground = await make();
+    const priced = (output: number): ConfigFile => ({
+      providers: acmeConfig.providers ?? [],
+      models: [{ name: "m", deployments: [{ provider: "spare" }], price: { output, input: 1 } }],
+    });
+    const current = async () => (await ground.controlStore.catalog()).models.get("m")?.price;
+    await ground.controlStore.apply(priced(10), "test");
+    const first = await current();
+    await ground.controlStore.apply({ ...priced(10), settings: { drain_timeout_ms: 5 } }, "test");
+    expect((await current())?.id).toBe(first?.id ?? "");
+    ground.clock.jump(60_000);
+    expect(await ground.controlStore.apply(priced(12), "test")).toEqual([
+      "set price of model m",
+      "removed setting drain_timeout_ms",
+    ]);
+    const second = await current();
+    expect(second?.id).not.toBe(first?.id ?? "");
+    expect(second?.effectiveFrom).toBe(ground.clock.now());
+    expect(await ground.ledgerStore.price(first?.id ?? "")).toEqual(first ?? null);
+    await ground.controlStore.apply({}, "test");
+    expect(await ground.ledgerStore.price(second?.id ?? "")).toEqual(second ?? null);
+  });
+
+  test("a model whose price leaves the file has none, and one that is free says so with a version", async () => {
+    await using ground = await make();
+    const model = { name: "m", deployments: [{ provider: "spare" }] };
+    const providers = acmeConfig.providers ?? [];
+    await ground.controlStore.apply({ providers, models: [{ ...model, price: {} }] }, "test");
+    expect((await ground.controlStore.catalog()).models.get("m")?.price?.table).toEqual({});
+    await ground.controlStore.apply({ providers, models: [model] }, "test");
+    expect((await ground.controlStore.catalog()).models.get("m")?.price).toBeNull();
+  });
+}
+
+function ownershipTests(make: StoreGroundFactory): void {
+  test("what the console made is left alone by the file", async () => {
+    await using ground = await make();
+    await ground.controlStore.createWorkspace("own", "Own", "admin");
+    const key = newKey("mine", { workspace: "own" });
+    await ground.controlStore.createKey(key, "admin");
+    await ground.controlStore.apply(acmeConfig, "test");
+    await ground.controlStore.apply({}, "test");
+    expect((await findKey(ground, key.secret.reveal()))?.enabled).toBe(true);
+    expect((await ground.controlStore.listWorkspaces()).map((w) => [w.slug, w.managedBy])).toEqual([
+      ["own", "console"],
+    ]);
+  });
+
+  test("the file takes over an object of the console that has the same name, keeping its id", async () => {
+    await using ground = await make();
+    const made = await ground.controlStore.createWorkspace("acme", "Made by hand", "admin");
+    const key = newKey("later");
+    const { id } = await ground.controlStore.createKey(key, "admin");
+    const report = await ground.controlStore.apply(acmeConfig, "test");
+    expect(report).toContain("took over workspace acme");
+    expect(report).toContain("took over key acme/later");
+    const [workspace] = await ground.controlStore.listWorkspaces();
+    expect(workspace).toMatchObject({ id: made.id, name: "Acme", managedBy: "file" });
+    expect((await findKey(ground, key.secret.reveal()))?.id).toBe(id);
+  });
+
+  test("a workspace that leaves the file but holds a key made elsewhere is handed over, not removed", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "test");
+    const key = newKey("mine");
+    await ground.controlStore.createKey(key, "admin");
+    const report = await ground.controlStore.apply({}, "test");
+    expect(report).toContain("released workspace acme");
+    expect(report).toContain("released group acme/default");
+    expect(report).toContain("removed group acme/batch");
+    expect((await findKey(ground, key.secret.reveal()))?.enabled).toBe(true);
+    expect(await findKey(ground, ciSecret)).toBeNull();
+    expect(await ground.controlStore.apply({}, "test")).toEqual([]);
+  });
+
+  test("a seed belongs to the console, is given once, and yields to a file", async () => {
+    await using ground = await make();
+    const seed: ConfigFile = {
+      providers: [{ id: "openai-main", kind: "openai", api_key: "from-the-environment" }],
+      models: [{ name: "gpt-5", deployments: [{ provider: "openai-main" }] }],
+    };
+    expect((await ground.controlStore.seed(seed, "first start")).length).toBeGreaterThan(0);
+    expect(await ground.controlStore.seed({ providers: acmeConfig.providers ?? [] }, "first start")).toEqual([]);
+    expect(await ground.controlStore.apply({}, "test")).toEqual([]);
+    expect((await ground.controlStore.catalog()).models.size).toBe(1);
+    const report = await ground.controlStore.apply(acmeConfig, "test");
+    expect(report).toContain("took over provider openai-main");
+    expect(report).toContain("took over model gpt-5");
+  });
+}
+
+function secretTests(make: StoreGroundFactory): void {
+  test("no secret stands in any row in the open", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "test");
+    await ground.controlStore.apply({ ...acmeConfig, providers: [], models: [] }, "test");
+    await ground.controlStore.apply(acmeConfig, "test");
+    const key = newKey("mine");
+    await ground.controlStore.createKey(key, "admin");
+    const text = await wholeText(ground.database);
+    for (const secret of ["upstream-canary", "settings-canary", ciSecret, key.secret.reveal()]) {
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(Buffer.from(secret).toString("base64url").slice(0, 16));
+    }
+  });
+
+  test("a new address forgets the secret that was given for the old one", async () => {
+    await using ground = await make();
+    const provider = (changes: object): ConfigFile => ({ providers: [{ id: "p", kind: "openai", ...changes }] });
+    const secret = async () => (await ground.controlStore.catalog()).providers.get("p")?.secret?.reveal() ?? null;
+    await ground.controlStore.apply(provider({ api_key: "first" }), "test");
+    await ground.controlStore.apply(provider({ enabled: false }), "test");
+    expect(await secret()).toBe("first");
+    await ground.controlStore.apply(provider({ base_url: "https://elsewhere.example/v1" }), "test");
+    expect(await secret()).toBeNull();
+    await ground.controlStore.apply(provider({ base_url: "https://elsewhere.example/v1", api_key: "second" }), "test");
+    expect(await secret()).toBe("second");
+  });
+}
+
+function conflictTests(make: StoreGroundFactory): void {
+  const refusal = async (ground: StoreGround, config: ConfigFile): Promise<ConfigConflict> => {
+    const thrown = await ground.controlStore.apply(config, "test").catch((error: unknown) => error);
+    if (!(thrown instanceof ConfigConflict)) throw new Error(`not refused: ${String(thrown)}`);
+    return thrown;
+  };
+
+  test("a file that contradicts itself changes nothing and names every place", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "test");
+    const before = await wholeText(ground.database);
+    const conflict = await refusal(ground, {
+      providers: [
+        { id: "a", kind: "nobody-knows" },
+        { id: "b", kind: "openai-compatible" },
+      ],
+      models: [{ name: "m", deployments: [{ provider: "c" }], fallbacks: ["n"] }],
+    });
+    expect(conflict.conflicts.map((each) => each.path)).toEqual([
+      ["models", 0, "deployments", 0, "provider"],
+      ["models", 0, "fallbacks", 0],
+      ["providers", 0, "kind"],
+      ["providers", 1, "base_url"],
+    ]);
+    expect(conflict.path).toEqual(["models", 0, "deployments", 0, "provider"]);
+    expect(await wholeText(ground.database)).toBe(before);
+  });
+
+  test("a secret that a key made elsewhere has is refused, naming the place and not the secret", async () => {
+    await using ground = await make();
+    await ground.controlStore.createWorkspace("own", "Own", "admin");
+    await ground.controlStore.createKey(newKey("mine", { workspace: "own", secret: new Secret(ciSecret) }), "admin");
+    const before = await wholeText(ground.database);
+    const conflict = await refusal(ground, acmeConfig);
+    expect(conflict.path).toEqual(["workspaces", 0, "keys", 0, "secret"]);
+    expect(conflict.message).not.toContain(ciSecret);
+    expect(await wholeText(ground.database)).toBe(before);
+  });
+}
+
+function consoleTests(make: StoreGroundFactory): void {
+  test("a workspace made in the console has a default group; its slug is checked and unique", async () => {
+    await using ground = await make();
+    const made = await ground.controlStore.createWorkspace("own", "Own", "admin");
+    expect(await ground.controlStore.listWorkspaces()).toEqual([made]);
+    await expect(ground.controlStore.createWorkspace("own", "Twin", "admin")).rejects.toMatchObject({ param: "slug" });
+    await expect(ground.controlStore.createWorkspace("No Slug", "x", "admin")).rejects.toMatchObject({ param: "slug" });
+  });
+
+  test("of two first administrators one is made", async () => {
+    await using ground = await make();
+    expect(await ground.controlStore.administratorExists()).toBe(false);
+    const both = await Promise.all([
+      ground.controlStore.createFirstAdministrator("a@example.org", "$argon2id$a"),
+      ground.controlStore.createFirstAdministrator("b@example.org", "$argon2id$b"),
+    ]);
+    expect(both.filter((made) => made).length).toBe(1);
+    expect(await ground.controlStore.administratorExists()).toBe(true);
+    const audit = await ground.database.kysely.selectFrom("audit_log").select("after").execute();
+    expect(JSON.stringify(audit)).not.toContain("argon2");
+  });
+}

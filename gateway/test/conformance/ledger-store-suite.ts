@@ -1,0 +1,341 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { costOf, type LedgerEntry, noUsage } from "#core/index.ts";
+import type { LedgerFilter } from "#ports/index.ts";
+import {
+  acmeConfig,
+  ledgerEntry,
+  newYear,
+  refusedEntry,
+  type StoreGround,
+  type StoreGroundFactory,
+} from "./store-ground.ts";
+
+/** What every implementation of the port `LedgerStore` guarantees. */
+export function ledgerStoreSuite(name: string, make: StoreGroundFactory): void {
+  describe(`ledger store: ${name}`, () => {
+    insertTests(make);
+    pageTests(make);
+    sumTests(make);
+    usageTests(make);
+    checkTests(make);
+    pruneTests(make);
+  });
+}
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+async function everyEntry(ground: StoreGround, filter: LedgerFilter = {}, size = 7): Promise<LedgerEntry[]> {
+  const entries: LedgerEntry[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await ground.ledgerStore.page(filter, cursor, size);
+    entries.push(...page.entries);
+    cursor = page.next;
+  } while (cursor !== null);
+  return entries;
+}
+
+function insertTests(make: StoreGroundFactory): void {
+  test("an entry comes back exactly as it was given", async () => {
+    await using ground = await make();
+    const entries = [
+      ledgerEntry("a", { tags: { team: "ä\u0000\n'\"", run: "7" }, userAgent: "", model: "x\ny z", stream: false }),
+      refusedEntry("b"),
+      ledgerEntry("c", { costNanoUsd: Number.MAX_SAFE_INTEGER, usage: { ...noUsage, videoSeconds: 2 ** 40 } }),
+    ];
+    expect(await ground.ledgerStore.insert(entries)).toBe(3);
+    const back = await everyEntry(ground);
+    expect(back.toSorted((a, b) => a.attemptId.localeCompare(b.attemptId))).toEqual(entries);
+  });
+
+  test("an attempt counts once, however often and in whatever batches it is given", async () => {
+    await using ground = await make();
+    const given = fc.array(fc.array(fc.nat(40), { maxLength: 150 }), { maxLength: 4 });
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(given, async (batches) => {
+        round++;
+        const entry = (n: number) => ledgerEntry(`${round}_${n}`, { at: newYear + n * 600_000, keyId: `key_${n % 3}` });
+        let inserted = 0;
+        for (const batch of batches) inserted += await ground.ledgerStore.insert(batch.map(entry));
+        expect(inserted).toBe(new Set(batches.flat()).size);
+      }),
+      { numRuns: 25 },
+    );
+    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+  });
+
+  test("a batch with an entry that cannot be stored leaves nothing behind", async () => {
+    await using ground = await make();
+    const broken = ledgerEntry("broken", { endedAt: Number.NaN });
+    const batch = [...Array.from({ length: 100 }, (_, n) => ledgerEntry(`good_${n}`)), broken];
+    await expect(ground.ledgerStore.insert(batch)).rejects.toThrow();
+    expect(await everyEntry(ground)).toEqual([]);
+    expect(await ground.ledgerStore.spend("total", newYear)).toEqual([]);
+    expect(await ground.ledgerStore.insert(batch.slice(0, 100))).toBe(100);
+  });
+
+  test("batches given at the same time do not mix", async () => {
+    await using ground = await make();
+    const batches = Array.from({ length: 8 }, (_, b) =>
+      Array.from({ length: 60 }, (_, n) => ledgerEntry(`${(b + n) % 90}`)),
+    );
+    const counts = await Promise.all(batches.map((batch) => ground.ledgerStore.insert(batch)));
+    expect(counts.reduce((a, b) => a + b)).toBe(67);
+    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+  });
+}
+
+function pageTests(make: StoreGroundFactory): void {
+  test("pages give every entry once, newest first, while new ones arrive", async () => {
+    await using ground = await make();
+    const entries = Array.from({ length: 50 }, (_, n) => ledgerEntry(`e${n}`, { at: newYear + Math.floor(n / 8) }));
+    await ground.ledgerStore.insert(entries);
+    const seen: LedgerEntry[] = [];
+    let cursor: string | null = null;
+    let late = 0;
+    do {
+      const page = await ground.ledgerStore.page({}, cursor, 7);
+      seen.push(...page.entries);
+      cursor = page.next;
+      await ground.ledgerStore.insert([ledgerEntry(`late${late++}`, { at: newYear + hour })]);
+    } while (cursor !== null);
+    const expected = entries.toSorted((a, b) => b.at - a.at || (a.attemptId < b.attemptId ? 1 : -1));
+    expect(seen.map((e) => e.attemptId)).toEqual(expected.map((e) => e.attemptId));
+  });
+
+  test("a filter lets through exactly what matches it", async () => {
+    await using ground = await make();
+    const entries = Array.from({ length: 24 }, (_, n) =>
+      ledgerEntry(`e${n}`, {
+        at: newYear + n,
+        workspaceId: `ws_${n % 2}`,
+        groupId: `grp_${n % 3}`,
+        keyId: `key_${n % 4}`,
+        model: `m${n % 5}`,
+        provider: `p${n % 2}`,
+        outcome: n % 3 === 0 ? "failed" : "succeeded",
+        requestId: `req_${n >> 1}`,
+      }),
+    );
+    await ground.ledgerStore.insert(entries);
+    const cases: [LedgerFilter, (entry: LedgerEntry) => boolean][] = [
+      [{ workspaceId: "ws_1" }, (e) => e.workspaceId === "ws_1"],
+      [{ groupId: "grp_2" }, (e) => e.groupId === "grp_2"],
+      [{ keyId: "key_3" }, (e) => e.keyId === "key_3"],
+      [{ model: "m4", provider: "p0" }, (e) => e.model === "m4" && e.provider === "p0"],
+      [{ outcome: "failed" }, (e) => e.outcome === "failed"],
+      [{ requestId: "req_5" }, (e) => e.requestId === "req_5"],
+      [{ from: newYear + 3, to: newYear + 9 }, (e) => e.at >= newYear + 3 && e.at < newYear + 9],
+      [{ keyId: "' or 1=1 --" }, () => false],
+    ];
+    for (const [filter, matches] of cases) {
+      const expected = entries.filter(matches).map((e) => e.attemptId);
+      const found = (await everyEntry(ground, filter, 4)).map((e) => e.attemptId);
+      expect(found.toSorted()).toEqual(expected.toSorted());
+    }
+  });
+
+  test("a cursor that was not given out is the caller's fault", async () => {
+    await using ground = await make();
+    for (const cursor of ["", "x", "1.", Buffer.from("-1.att").toString("base64url")]) {
+      await expect(ground.ledgerStore.page({}, cursor, 10)).rejects.toMatchObject({
+        code: "invalid_request",
+        param: "cursor",
+      });
+    }
+  });
+}
+
+function sumTests(make: StoreGroundFactory): void {
+  test("spend counts from the start of the UTC day, of Monday, of the month, or from ever", async () => {
+    await using ground = await make();
+    // 2026-03-04 is a Wednesday.
+    const now = Date.UTC(2026, 2, 4, 15, 30);
+    const at = (name: string, moment: number) => ledgerEntry(name, { at: moment, costNanoUsd: 1 });
+    await ground.ledgerStore.insert([
+      at("today", Date.UTC(2026, 2, 4)),
+      at("yesterday", Date.UTC(2026, 2, 4) - 1),
+      at("monday", Date.UTC(2026, 2, 2)),
+      at("sunday", Date.UTC(2026, 2, 2) - 1),
+      at("first", Date.UTC(2026, 2, 1)),
+      at("february", Date.UTC(2026, 2, 1) - 1),
+    ]);
+    const spent = async (period: "day" | "week" | "month" | "total", moment = now) =>
+      (await ground.ledgerStore.spend(period, moment)).reduce((sum, row) => sum + row.nanoUsd, 0);
+    expect([await spent("day"), await spent("week"), await spent("month"), await spent("total")]).toEqual([1, 3, 5, 6]);
+    const sunday = Date.UTC(2026, 2, 1, 12);
+    expect([await spent("week", sunday), await spent("week", sunday + day)]).toEqual([6, 3]);
+  });
+
+  test("spend is told for each workspace, group and key", async () => {
+    await using ground = await make();
+    await ground.ledgerStore.insert([
+      ledgerEntry("a", { costNanoUsd: 5 }),
+      ledgerEntry("b", { costNanoUsd: 7, model: "other" }),
+      ledgerEntry("c", { costNanoUsd: 9, keyId: "key_2" }),
+    ]);
+    const scope = { workspaceId: "ws_1", groupId: "grp_1" };
+    expect(await ground.ledgerStore.spend("day", newYear)).toEqual([
+      { ...scope, keyId: "key_1", nanoUsd: 12 },
+      { ...scope, keyId: "key_2", nanoUsd: 9 },
+    ]);
+  });
+
+  test("recent entries are those that ended since, refused calls left out, reasoning not counted twice", async () => {
+    await using ground = await make();
+    const since = newYear + hour;
+    await ground.ledgerStore.insert([
+      ledgerEntry("long", { at: newYear, endedAt: since }),
+      ledgerEntry("old", { at: newYear, endedAt: since - 1 }),
+      refusedEntry("refused", { at: since, endedAt: since }),
+    ]);
+    expect(await ground.ledgerStore.recent(since)).toEqual([
+      { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1", at: newYear, requestId: "req_long", tokens: 150 },
+    ]);
+  });
+}
+
+function usageTests(make: StoreGroundFactory): void {
+  test("usage is the sum over the matching entries, for any span of time", async () => {
+    await using ground = await make();
+    const entries = Array.from({ length: 120 }, (_, n) =>
+      ledgerEntry(`u${n}`, {
+        at: newYear + n * 217_777,
+        model: `m${n % 3}`,
+        keyId: `key_${n % 2}`,
+        retryIndex: n % 4 === 0 ? 1 : 0,
+        outcome: n % 5 === 0 ? "failed" : "succeeded",
+        usage: { ...noUsage, inputUncached: n, cacheWrite1h: 2, audioInput: 1, output: 3 * n, imageOutput: 4 },
+        costNanoUsd: 1_000 + n,
+      }),
+    );
+    await ground.ledgerStore.insert(entries);
+    const moment = fc.option(fc.integer({ min: newYear - hour, max: newYear + 9 * hour }), { nil: null });
+    const filter = fc.record({ from: moment, to: moment, key: fc.boolean(), failed: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(filter, async ({ from, to, key, failed }) => {
+        const asked: LedgerFilter = {
+          ...(from === null ? {} : { from }),
+          ...(to === null ? {} : { to }),
+          ...(key ? { keyId: "key_1" } : {}),
+          ...(failed ? { outcome: "failed" } : {}),
+        };
+        const matching = entries.filter(
+          (e) =>
+            e.at >= (from ?? 0) &&
+            e.at < (to ?? Number.POSITIVE_INFINITY) &&
+            (!key || e.keyId === "key_1") &&
+            (!failed || e.outcome === "failed"),
+        );
+        expect([...(await ground.ledgerStore.usage(asked))]).toEqual(summed(matching));
+      }),
+      { numRuns: 60 },
+    );
+  });
+}
+
+function summed(entries: readonly LedgerEntry[]) {
+  const models = [...new Set(entries.map((e) => e.model))].toSorted();
+  return models.map((model) => {
+    const own = entries.filter((e) => e.model === model);
+    const sum = (value: (e: LedgerEntry) => number) => own.reduce((all, e) => all + value(e), 0);
+    return {
+      model,
+      requests: sum((e) => (e.retryIndex === 0 ? 1 : 0)),
+      inputTokens: sum((e) => e.usage.inputUncached + e.usage.cacheWrite1h + e.usage.audioInput),
+      outputTokens: sum((e) => e.usage.output + e.usage.imageOutput),
+      costNanoUsd: sum((e) => e.costNanoUsd),
+    };
+  });
+}
+
+function checkTests(make: StoreGroundFactory): void {
+  test("the total cost is exact beyond what a number holds", async () => {
+    await using ground = await make();
+    const big = Number.MAX_SAFE_INTEGER;
+    await ground.ledgerStore.insert(
+      [0, 1, 2].map((n) => ledgerEntry(`b${n}`, { costNanoUsd: big, keyId: `key_${n}` })),
+    );
+    expect(await ground.ledgerStore.check()).toEqual({
+      entries: 3,
+      costNanoUsd: String(3n * BigInt(big)),
+      faults: [],
+    });
+  });
+
+  test("a healthy ledger has no faults and an empty one costs nothing", async () => {
+    await using ground = await make();
+    expect(await ground.ledgerStore.check()).toEqual({ entries: 0, costNanoUsd: "0", faults: [] });
+    await ground.ledgerStore.insert([await pricedEntry(ground), refusedEntry("r")]);
+    expect(await ground.ledgerStore.check()).toEqual({ entries: 2, costNanoUsd: "427500", faults: [] });
+  });
+
+  const damages: [string, Record<string, number | string | null>, string][] = [
+    [
+      "a cost that is not its price times its usage",
+      { cost_nano_usd: 427_501 },
+      "a cost is its price version times its usage",
+    ],
+    ["a negative count", { images: -1 }, "no count and no amount is negative"],
+    ["a refused call that used something", { outcome: "rejected" }, "a refused call used nothing"],
+    ["usage without a source", { usage_source: "none" }, "usage has a source"],
+    ["a cost without a price", { price_version: null }, "what has no price costs nothing"],
+    ["an unknown outcome", { outcome: "lost" }, "outcome and usage source are known words"],
+    ["a row that moved to another key", { key_id: "key_2" }, "a rollup is the sum of its entries"],
+  ];
+  test.each(damages)("the check finds %s", async (_what, damage, rule) => {
+    await using ground = await make();
+    const entry = await pricedEntry(ground);
+    await ground.ledgerStore.insert([entry]);
+    await ground.database.kysely.updateTable("ledger_entries").set(damage).execute();
+    expect((await ground.ledgerStore.check()).faults.map((fault) => fault.rule)).toContain(rule);
+  });
+
+  test("the check finds a rollup that is off by one, one that is missing and one that is too many", async () => {
+    await using ground = await make();
+    const faults = async () => (await ground.ledgerStore.check()).faults.map((fault) => fault.detail);
+    await ground.ledgerStore.insert([ledgerEntry("a")]);
+    await ground.database.kysely.updateTable("usage_rollups").set({ output: 31 }).execute();
+    expect(await faults()).toEqual([
+      "2026-01-01T00:00:00.000Z ws_1 / grp_1 / key_1 / gpt-5 / openai-main: off in output by 1",
+    ]);
+    await ground.database.kysely.deleteFrom("usage_rollups").execute();
+    expect((await faults()).length).toBe(1);
+    await ground.ledgerStore.insert([ledgerEntry("b", { at: newYear + hour })]);
+    await ground.database.kysely.deleteFrom("ledger_entries").execute();
+    expect((await faults()).length).toBe(1);
+  });
+}
+
+/** An entry paid by a price version that exists. */
+async function pricedEntry(ground: StoreGround): Promise<LedgerEntry> {
+  await ground.controlStore.apply(acmeConfig, "test");
+  const price = (await ground.controlStore.catalog()).models.get("gpt-5")?.price ?? null;
+  if (price === null) throw new Error("the file gives gpt-5 a price");
+  const { usage } = ledgerEntry("p");
+  return ledgerEntry("p", { priceVersion: price.id, usage, costNanoUsd: costOf(price.table, usage) });
+}
+
+function pruneTests(make: StoreGroundFactory): void {
+  test("pruning removes what is older, keeps the sums, and the check stays clean", async () => {
+    await using ground = await make();
+    const entries = Array.from({ length: 2_500 }, (_, n) => ledgerEntry(`p${n}`, { at: newYear + n * 10_000 }));
+    for (let start = 0; start < entries.length; start += 500) {
+      await ground.ledgerStore.insert(entries.slice(start, start + 500));
+    }
+    const usage = await ground.ledgerStore.usage({});
+    const before = newYear + 2_100 * 10_000;
+    expect(await ground.ledgerStore.prune(before)).toBe(2_100);
+    expect(await ground.ledgerStore.prune(before)).toBe(0);
+    const check = await ground.ledgerStore.check();
+    expect([check.entries, check.faults]).toEqual([400, []]);
+    expect(await ground.ledgerStore.usage({})).toEqual(usage);
+    await ground.ledgerStore.prune(newYear);
+    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    await ground.database.kysely.deleteFrom("ledger_entries").where("attempt_id", "=", "att_p2499").execute();
+    expect((await ground.ledgerStore.check()).faults.length).toBe(1);
+  });
+}

@@ -1,0 +1,176 @@
+import type { ConfigFile } from "@sluice/contract";
+import { type LedgerEntry, noUsage, Secret } from "#core/index.ts";
+import type { ChangeFeed, ControlStore, LedgerStore, NewKey, Observer, Vault } from "#ports/index.ts";
+import type { Database } from "#storage/index.ts";
+import type { FakeClock } from "../fake-clock.ts";
+
+/** A fresh, migrated database with every store on it. `database` is for looking at, and for doing damage. */
+export interface StoreGround extends AsyncDisposable {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly clock: FakeClock;
+  readonly controlStore: ControlStore;
+  readonly ledgerStore: LedgerStore;
+  readonly changeFeed: ChangeFeed;
+}
+
+export type StoreGroundFactory = () => Promise<StoreGround>;
+
+/** The kinds these suites know: one with an address of its own, one without. */
+export function kindDefaults(kind: string): { baseUrl: string | null } | null {
+  if (kind === "openai") return { baseUrl: "https://api.openai.com/v1" };
+  return kind === "openai-compatible" ? { baseUrl: null } : null;
+}
+
+export const silentObserver: Observer = {
+  log: () => undefined,
+  attemptEnd: () => undefined,
+  requestEnd: () => undefined,
+  breakerChange: () => undefined,
+  configReload: () => undefined,
+};
+
+export const ciSecret = "a-secret-of-the-ci-key-that-nobody-knows";
+
+/** One of everything. */
+export const acmeConfig: ConfigFile = {
+  providers: [
+    {
+      id: "openai-main",
+      kind: "openai",
+      api_key: "upstream-canary-secret",
+      timeouts: { connect_ms: 1_234 },
+      settings: { secret_access_key: "settings-canary-secret", region: "eu" },
+    },
+    { id: "spare", kind: "openai-compatible", base_url: "http://10.0.0.7:8000/v1", allow_private_network: true },
+  ],
+  models: [
+    {
+      name: "gpt-5",
+      deployments: [{ provider: "spare", upstream_model: "gpt", priority: 2 }, { provider: "openai-main" }],
+      price: { input: 1.25, cache_read: 0.125, output: 10 },
+      fallbacks: ["gpt-5-mini"],
+    },
+    { name: "gpt-5-mini", deployments: [{ provider: "openai-main", weight: 7 }] },
+  ],
+  workspaces: [
+    {
+      slug: "acme",
+      name: "Acme",
+      budget: { usd: 500, period: "month" },
+      groups: [
+        { name: "default", models: ["gpt-*"], limits: { rpm: 600, fail: "open" } },
+        { name: "batch", limits: { concurrency: 2 } },
+      ],
+      keys: [
+        { name: "ci", secret: ciSecret, limits: { rpm: 60 }, tags: { team: "build" }, allowed_ips: ["10.0.0.0/8"] },
+        { name: "later", group: "batch" },
+      ],
+    },
+  ],
+  settings: { ledger: { durability: "strict", retention_days: 30 }, disconnect: { default: "drain" } },
+};
+
+/** `Date.UTC(2026, 0, 1)`, where the ground's clock begins. */
+export const newYear = Date.UTC(2026, 0, 1);
+
+export function ledgerEntry(name: string, changes: Partial<LedgerEntry> = {}): LedgerEntry {
+  const at = changes.at ?? newYear;
+  return {
+    attemptId: `att_${name}`,
+    requestId: `req_${name}`,
+    at,
+    endedAt: at + 800,
+    workspaceId: "ws_1",
+    groupId: "grp_1",
+    keyId: "key_1",
+    model: "gpt-5",
+    requestedModel: "gpt-5",
+    provider: "openai-main",
+    deployment: "dep_1",
+    upstreamModel: "gpt-5-2026",
+    endpoint: "chat",
+    callerDialect: "openai-chat",
+    upstreamDialect: "openai-chat",
+    stream: true,
+    retryIndex: 0,
+    priceVersion: "prc_unknown",
+    inputEstimate: 90,
+    reservedNanoUsd: 5_000_000,
+    userAgent: "openai-python/2",
+    tags: {},
+    outcome: "succeeded",
+    httpStatus: 200,
+    errorCode: null,
+    usage: { ...noUsage, inputUncached: 100, cacheRead: 20, output: 30, reasoning: 10 },
+    usageSource: "upstream",
+    rawUsage: '{"prompt_tokens":120}',
+    costNanoUsd: 427_500,
+    totalMs: 800.25,
+    firstByteMs: 120.5,
+    firstTokenMs: 121.125,
+    upstreamMs: 799.5,
+    overheadMs: 0.4,
+    ...changes,
+  };
+}
+
+/** What a refused call leaves. */
+export function refusedEntry(name: string, changes: Partial<LedgerEntry> = {}): LedgerEntry {
+  return ledgerEntry(name, {
+    provider: "",
+    deployment: "",
+    upstreamModel: "",
+    priceVersion: null,
+    reservedNanoUsd: 0,
+    outcome: "rejected",
+    httpStatus: 429,
+    errorCode: "rate_limit_exceeded",
+    usage: noUsage,
+    usageSource: "none",
+    rawUsage: null,
+    costNanoUsd: 0,
+    firstByteMs: null,
+    firstTokenMs: null,
+    upstreamMs: null,
+    overheadMs: null,
+    ...changes,
+  });
+}
+
+/** Every value of every row of every table, as text. */
+export async function wholeText(database: Database): Promise<string> {
+  const tables = await database.kysely.introspection.getTables();
+  const parts: string[] = [];
+  for (const table of tables) {
+    const rows = await database.kysely
+      .withTables<Record<string, Record<string, unknown>>>()
+      .selectFrom(table.name)
+      .selectAll()
+      .execute();
+    parts.push(table.name, JSON.stringify(rows));
+  }
+  return parts.join("\n");
+}
+
+/** acmeConfig with its workspace changed. */
+export const acmeWith = (changes: object): ConfigFile => ({
+  ...acmeConfig,
+  workspaces: (acmeConfig.workspaces ?? []).map((workspace) => ({ ...workspace, ...changes })),
+});
+
+/** A key as the console would make it, in the workspace acme. */
+export const newKey = (name: string, changes: Partial<NewKey> = {}): NewKey => ({
+  workspace: "acme",
+  group: "default",
+  name,
+  secret: new Secret(`sk-sluice-${name}-0123456789abcdefghijklmnopqrstuvwxyz`),
+  expiresAt: null,
+  models: null,
+  allowedIps: null,
+  limits: {},
+  budget: null,
+  ...changes,
+});
+
+export const findKey = (ground: StoreGround, secret: string) => ground.controlStore.find(ground.vault.digest(secret));

@@ -1,0 +1,71 @@
+import type { LedgerStore } from "#ports/index.ts";
+import { Drain, type DrainTarget } from "../../src/storage/drain.ts";
+import type { JournalDrain } from "../../src/storage/journal-drain.ts";
+
+export interface InPlace extends JournalDrain {
+  readonly problems: readonly (string | null)[];
+  readonly openIntents: number;
+}
+
+/** The real drain without its thread, so that a test can watch every step of it. */
+export function drainInPlace(
+  directory: string,
+  firstSegment: number,
+  store: Pick<LedgerStore, "insert">,
+  limits: { readonly wait?: (ms: number) => Promise<void> } = {},
+): InPlace {
+  const problems: (string | null)[] = [];
+  let stored = 0;
+  let listener: () => void = () => undefined;
+  let target: DrainTarget | null = null;
+  let running: Promise<void> = Promise.resolve();
+  const drain = new Drain({
+    directory,
+    firstSegment,
+    store,
+    onStored: (settled) => {
+      stored = Math.max(stored, settled);
+      listener();
+    },
+    onProblem: (problem) => problems.push(problem),
+    wait: limits.wait ?? ((ms) => Bun.sleep(ms)),
+  });
+  const hurry = () => {
+    const next = target;
+    target = null;
+    if (next !== null) running = running.then(() => drain.advance(next));
+  };
+  return {
+    problems,
+    get openIntents() {
+      return drain.openIntents;
+    },
+    get stored() {
+      return stored;
+    },
+    onStored: (added) => {
+      listener = added;
+    },
+    written: (segment, end, settled) => {
+      target = { segment, end, settled };
+    },
+    hurry,
+    async finish() {
+      hurry();
+      await running;
+      drain.end();
+      return true;
+    },
+  };
+}
+
+/** Nobody empties the files: what a test wants that looks at the files themselves. */
+export function noDrain(): JournalDrain {
+  return {
+    stored: 0,
+    onStored: () => undefined,
+    written: () => undefined,
+    hurry: () => undefined,
+    finish: () => Promise.resolve(true),
+  };
+}

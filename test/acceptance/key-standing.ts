@@ -1,0 +1,20 @@
+/** What a key is told of its own limits at GET /v1/usage. */
+export interface KeyStanding {
+  /** Calls that hold a place at this moment. */
+  readonly running: number;
+  readonly spentNanoUsd: number;
+}
+
+export async function readStanding(url: string, key: string): Promise<KeyStanding> {
+  const answer = await fetch(`${url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } });
+  if (!answer.ok) throw new Error(`GET /v1/usage: ${answer.status} ${await answer.text()}`);
+  const { limits } = (await answer.json()) as {
+    readonly limits: readonly { readonly kind: string; readonly used: number }[];
+  };
+  const used = (kind: string): number => {
+    const limit = limits.find((one) => one.kind.startsWith(kind));
+    if (limit === undefined) throw new Error(`GET /v1/usage tells nothing of ${kind}`);
+    return limit.used;
+  };
+  return { running: used("concurrency"), spentNanoUsd: Math.round(used("budget") * 1e9) };
+}

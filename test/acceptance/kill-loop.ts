@@ -1,0 +1,146 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { TruthRecord } from "@sluice/simulator";
+import { until } from "./child.ts";
+import { judgeLedger, type Verdict } from "./judge-ledger.ts";
+import { readStanding } from "./key-standing.ts";
+import { type CallSeen, KillLoad } from "./kill-load.ts";
+import { exportLedger } from "./ledger-rows.ts";
+import { startGateway } from "./start-gateway.ts";
+import { startSimulator } from "./start-simulator.ts";
+import { keys, testConfig } from "./test-config.ts";
+
+export interface KillLoopOptions {
+  readonly seconds: number;
+  readonly clients: number;
+  /** Share of calls whose caller leaves in the middle. */
+  readonly abortShare: number;
+  readonly killAfterMs: readonly [least: number, most: number];
+  readonly seed: number;
+  readonly durability: "process" | "disk" | "strict";
+}
+
+export const shortKillLoop: KillLoopOptions = {
+  seconds: 20,
+  clients: 24,
+  abortShare: 0.15,
+  killAfterMs: [500, 1_200],
+  seed: 1,
+  durability: "disk",
+};
+
+const wideLimits = {
+  limits: { concurrency: 10_000 },
+  budget: { usd: 100_000, period: "total" },
+} as const;
+
+export interface KillLoopReport extends Verdict {
+  /** What the budget's counter holds beyond the sum of the ledger; a reservation that leaked would show here. */
+  readonly budgetErrorNanoUsd: number;
+  readonly kills: number;
+  readonly calls: number;
+  readonly finishedCalls: number;
+  /** `sluice ledger verify`. */
+  readonly verifyStatus: number;
+  readonly verifyOutput: string;
+  readonly slowestStartMs: number;
+}
+
+/**
+ * Kills the gateway over and over under load, then compares what the upstream saw with what the ledger holds. The
+ * upstream is a process of its own that outlives every kill and writes its truth to a file.
+ */
+export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopReport> {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-kill-loop-"));
+  const truthFile = join(folder, "truth.jsonl");
+  const simulator = await startSimulator({ truthFile });
+  const gateway = await startGateway({
+    config: {
+      ...testConfig(simulator.url),
+      workspaces: [{ slug: "acme", keys: [{ name: "main", secret: keys.main, ...wideLimits }] }],
+      settings: { ledger: { durability: options.durability } },
+    },
+  });
+  try {
+    const load = new KillLoad(gateway.url, options);
+    const loaded = load.run();
+    const deadline = performance.now() + options.seconds * 1_000;
+    let kills = 0;
+    let slowestStartMs = 0;
+    while (performance.now() < deadline) {
+      await Bun.sleep(load.between(...options.killAfterMs));
+      await gateway.kill9();
+      kills += 1;
+      const started = performance.now();
+      await gateway.restart();
+      slowestStartMs = Math.max(slowestStartMs, performance.now() - started);
+    }
+    load.stop();
+    const calls: readonly CallSeen[] = await loaded;
+    await simulator.settled();
+    // Limits far above the load: what they count must come back to the books, and what they hold to nothing.
+    const standing = await until("every permit to be given back", 10_000, async () => {
+      const now = await readStanding(gateway.url, keys.main);
+      return now.running === 0 ? now : null;
+    });
+    // A clean stop drains the journal into the database; the start after it recovers what is left of the kills.
+    await gateway.stop();
+    await gateway.restart();
+    const verify = await gateway.cli("ledger", "verify");
+    const rows = await exportLedger(gateway);
+    const bookedNanoUsd = rows.reduce((sum, row) => sum + row.cost_nano_usd, 0);
+    return {
+      ...judgeLedger({ truth: readTruth(truthFile), rows, calls }),
+      budgetErrorNanoUsd: standing.spentNanoUsd - bookedNanoUsd,
+      kills,
+      calls: calls.length,
+      finishedCalls: calls.filter((call) => call.finished).length,
+      verifyStatus: verify.status,
+      verifyOutput: `${verify.stdout}${verify.stderr}`.trim(),
+      slowestStartMs: Math.round(slowestStartMs),
+    };
+  } finally {
+    await gateway.remove();
+    await simulator.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readTruth(file: string): readonly TruthRecord[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): TruthRecord => JSON.parse(line));
+}
+
+/** bun test/acceptance/kill-loop.ts [--seconds N] [--clients N] [--aborts 0.15] [--kill-min MS] [--kill-max MS] [--seed N] [--durability disk] */
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: "string", default: "300" },
+      clients: { type: "string", default: String(shortKillLoop.clients) },
+      aborts: { type: "string", default: String(shortKillLoop.abortShare) },
+      "kill-min": { type: "string", default: String(shortKillLoop.killAfterMs[0]) },
+      "kill-max": { type: "string", default: String(shortKillLoop.killAfterMs[1]) },
+      seed: { type: "string", default: String(shortKillLoop.seed) },
+      durability: { type: "string", default: shortKillLoop.durability },
+    },
+  });
+  const { durability } = values;
+  if (durability !== "process" && durability !== "disk" && durability !== "strict") {
+    throw new Error("--durability is process, disk or strict");
+  }
+  const report = await runKillLoop({
+    seconds: Number(values.seconds),
+    clients: Number(values.clients),
+    abortShare: Number(values.aborts),
+    killAfterMs: [Number(values["kill-min"]), Number(values["kill-max"])],
+    seed: Number(values.seed),
+    durability,
+  });
+  console.log(JSON.stringify(report, null, 2));
+  const good = report.faults.length === 0 && report.verifyStatus === 0 && report.budgetErrorNanoUsd === 0;
+  process.exit(good ? 0 : 1);
+}
