@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { ensureBrowser } from "./browser.mjs";
 import { buildConsole } from "./build-console.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
 
@@ -15,10 +16,12 @@ check("types", bin("tsc"), ["-p", "tsconfig.json"]);
 if (existsSync(join(root, "console", "tsconfig.json")))
   check("console types", bin("tsc"), ["-p", "console/tsconfig.json"]);
 check("lint and format", bin("biome"), ["check", "--error-on-warnings", "."]);
-suite("unit, conformance, borders", ["contract", "gateway", "simulator", "bench"]);
+suite("unit, conformance, borders", ["contract", "gateway", "simulator", "bench", "console/src"]);
 if (!quick) {
   check("console build", process.execPath, ["-e", ""], buildConsole);
   suite("acceptance", ["test"]);
+  ensureBrowser();
+  suite("the console in a browser", ["console/e2e"]);
 }
 
 const line = `${tally.passed} passed, ${tally.failed} failed${tally.skipped > 0 ? `, ${tally.skipped} skipped` : ""}`;

@@ -11,6 +11,17 @@ const built = existsSync(join(import.meta.dir, "..", "dist", "index.html"));
 const reason = program === undefined ? "no Chromium is installed" : built ? null : "the console is not built";
 if (reason !== null) console.warn(`The browser tests are skipped: ${reason}.`);
 
+/** Runs as root in a container too, and looks nothing up by itself. */
+const quietBrowser = [
+  "--no-sandbox",
+  "--disable-dev-shm-usage",
+  "--disable-quic",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+
 /** In order: set-up happens once in the life of a gateway, and the pages after it build on what came before. */
 describe.skipIf(reason !== null)("the console in a browser", () => {
   let browser: Browser;
@@ -19,7 +30,7 @@ describe.skipIf(reason !== null)("the console in a browser", () => {
 
   beforeAll(async () => {
     gateway = await startGateway();
-    browser = await chromium.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath: program ?? "", args: quietBrowser });
   }, 40_000);
 
   afterAll(async () => {

@@ -204,7 +204,7 @@ describe("errors arrive as the SDK's own classes", () => {
     const stream = await client.chat.completions.create({
       model: "gpt-test",
       stream: true,
-      messages: [user("x", { tokens: 9, event_ms: 5, cut_after_events: 4 })],
+      messages: [user("x", { tokens: 9, event_ms: 20, cut_after_events: 4 })],
     });
     let words = "";
     const reading = (async () => {
