@@ -50,6 +50,7 @@ export const modelUsageSchema = usageTotalsSchema.extend({ model: z.string() });
 export const limitStandingSchema = z.looseObject({
   scope: z.string().describe("Whose limit: `workspace acme`, `group acme/default`, `key acme/ci`."),
   kind: z.string().describe("`rpm`, `tpm`, `concurrency` or `budget`."),
+  period: z.string().nullable().describe("`day`, `week`, `month` or `total` for a budget, else null."),
   limit: z.number().describe("Requests, tokens, or USD for a budget."),
   used: z.number(),
   resets_at: unixSeconds.nullable().describe("Unix seconds; null when it does not reset by itself."),

@@ -84,8 +84,8 @@ function Limits({ limits }: { readonly limits: UsageReport["limits"] }) {
     <Stack gap="sm" component="ul" className="plain-list">
       {limits.map((limit) => {
         const share = limit.limit === 0 ? 1 : Math.min(1, limit.used / limit.limit);
-        const name = `${limit.kind} of ${limit.scope}`;
-        const show = limit.kind.startsWith("budget") ? formatUsd : formatCount;
+        const name = `${limit.kind}${limit.period === null ? "" : ` per ${limit.period}`} of ${limit.scope}`;
+        const show = limit.kind === "budget" ? formatUsd : formatCount;
         return (
           <li key={name}>
             <Group justify="space-between" gap="xs">

@@ -8,6 +8,8 @@ import type { BodyDeadlines } from "./body-deadlines.ts";
 export interface LimitStanding {
   readonly scope: string;
   readonly kind: string;
+  /** Of a budget; null for the others. */
+  readonly period: string | null;
   readonly limit: number;
   readonly used: number;
   readonly resets_at: number | null;

@@ -160,7 +160,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
 function standingRow(standing: Standing) {
   return {
     scope: standing.label,
-    kind: standing.period === null ? standing.name : `${standing.name} per ${standing.period}`,
+    kind: standing.name,
+    period: standing.period,
     limit: standing.limit,
     used: standing.used,
     resets_at: standing.resetsAt,

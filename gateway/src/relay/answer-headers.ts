@@ -1,3 +1,4 @@
+import type { LimitHeader, RateHeaders, Standing } from "#limits/index.ts";
 import type { Pick } from "#routing/index.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
@@ -21,14 +22,29 @@ export function answerHeaders(
   out["x-sluice-deployment"] = pick.deployment.id;
   out["x-sluice-attempts"] = String(tally.attempts);
   out["x-sluice-overhead-ms"] = overheadMs.toFixed(3);
-  rateHeaders(tally, out);
+  rateHeaders(tally.permit.rateHeaders(), out);
+  return out;
+}
+
+/** Headers of a refusal by the limits themselves: how the caller stands against its tightest ones. */
+export function standingHeaders(standings: readonly Standing[], now: number): Record<string, string> {
+  const out: Record<string, string> = {};
+  const rates: { requests?: LimitHeader; tokens?: LimitHeader } = {};
+  for (const { name, limit, used, resetsAt } of standings) {
+    if (name !== "rpm" && name !== "tpm") continue;
+    const unit = name === "rpm" ? "requests" : "tokens";
+    const remaining = Math.max(0, limit - used);
+    if (remaining > (rates[unit]?.remaining ?? Number.POSITIVE_INFINITY)) continue;
+    rates[unit] = { limit, remaining, resetMs: resetsAt === null ? 0 : Math.max(0, resetsAt * 1_000 - now) };
+  }
+  rateHeaders(rates, out);
   return out;
 }
 
 /** Headers of a refusal after admission. */
 export function refusalHeaders(tally: CallTally): Record<string, string> {
   const out: Record<string, string> = { "x-sluice-attempts": String(tally.attempts) };
-  rateHeaders(tally, out);
+  rateHeaders(tally.permit.rateHeaders(), out);
   return out;
 }
 
@@ -43,8 +59,7 @@ const passed: ReadonlySet<string> = new Set([
 ]);
 
 /** The caller's tightest limits in OpenAI's header names. */
-function rateHeaders(tally: CallTally, out: Record<string, string>): void {
-  const rates = tally.permit.rateHeaders();
+function rateHeaders(rates: RateHeaders, out: Record<string, string>): void {
   for (const unit of ["requests", "tokens"] as const) {
     const rate = rates[unit];
     if (rate === undefined) continue;

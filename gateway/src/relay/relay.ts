@@ -1,5 +1,5 @@
 import { asFailure, Failure, failureTable } from "#core/index.ts";
-import { refusalHeaders } from "./answer-headers.ts";
+import { refusalHeaders, standingHeaders } from "./answer-headers.ts";
 import { openAttempt } from "./attempt.ts";
 import { callFields } from "./attempt-entry.ts";
 import type { Call, CallResult, Refusal } from "./call.ts";
@@ -39,7 +39,8 @@ export class Relay {
       });
       tally = new CallTally(admitted instanceof Promise ? await admitted : admitted);
     } catch (thrown) {
-      return this.refuse(call, asFailure(thrown));
+      const refusal = this.refuse(call, asFailure(thrown));
+      return { ...refusal, headers: await this.#limitHeaders(call, refusal.failure) };
     }
     let failure: Failure | null = null;
     for (;;) {
@@ -82,6 +83,12 @@ export class Relay {
   #ended(call: Call, tally: CallTally, failure: Failure): Refusal {
     if (tally.attempts === 0) return { ...this.refuse(call, failure), headers: refusalHeaders(tally) };
     return { failure, headers: refusalHeaders(tally) };
+  }
+
+  async #limitHeaders(call: Call, failure: Failure): Promise<Record<string, string>> {
+    if (failure.code !== "rate_limit_exceeded" && failure.code !== "budget_exceeded") return {};
+    const { admission, clock } = this.#house;
+    return standingHeaders(await admission.standing(call.principal), clock.now());
   }
 
   #wait(ms: number, tally: CallTally, signal: AbortSignal): Promise<void> {

@@ -9,6 +9,8 @@ test("with a limit of N calls a minute, N of any number at once are admitted", a
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(7);
     const refused = answers.find((answer) => answer.status === 429);
     expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused?.headers.get("x-ratelimit-limit-requests")).toBe("7");
+    expect(refused?.headers.get("x-ratelimit-remaining-requests")).toBe("0");
     const { error } = (await (refused ?? Response.error()).json()) as { error: Record<string, unknown> };
     expect(error).toMatchObject({ code: "rate_limit_exceeded", limit: 7, used: 7 });
     expect(error["scope"]).toContain("rpm");

@@ -15,7 +15,11 @@ test("a key sees what it has used and how it stands against its limits", async (
       totals: { requests: 1, cost_usd: 0.0000475 },
     });
     const limits = body["limits"] as { kind: string; limit: number; used: number }[];
-    expect(limits.find((limit) => limit.kind.startsWith("budget"))).toMatchObject({ limit: 5, used: 0.0000475 });
+    expect(limits.find((limit) => limit.kind === "budget")).toMatchObject({
+      period: "month",
+      limit: 5,
+      used: 0.0000475,
+    });
     expect(limits.find((limit) => limit.kind === "rpm")).toMatchObject({ limit: 100, used: 1 });
     expect(await errorOf(await house.get("/v1/usage?from=yesterday"))).toMatchObject({ status: 400, param: "from" });
   } finally {
