@@ -38,6 +38,8 @@ class CountedAdmission implements Admission, PermitOffice {
   readonly #clock: Clock;
   /** By scope object: a new catalog brings new objects, so a changed limit is never served from here. */
   readonly #rules = new WeakMap<LimitScope, readonly LimitRule[]>();
+  /** The same, put together for a caller; a principal lives as long as its catalog. */
+  readonly #rulesOfCaller = new WeakMap<Principal, readonly LimitRule[]>();
   #repeatedEndings = 0;
   #unsettled = 0;
 
@@ -95,10 +97,13 @@ class CountedAdmission implements Admission, PermitOffice {
   }
 
   #rulesOf(principal: Principal): readonly LimitRule[] {
+    const known = this.#rulesOfCaller.get(principal);
+    if (known !== undefined) return known;
     const all: LimitRule[] = [];
     for (const scope of principal.scopes) {
       for (const rule of this.#scopeRules(scope)) all.push(rule);
     }
+    this.#rulesOfCaller.set(principal, all);
     return all;
   }
 

@@ -5,13 +5,14 @@ export interface LogStream {
   readonly writableLength: number;
   write(text: string): unknown;
   on(event: "error", listener: () => void): unknown;
+  listenerCount?(event: "error"): number;
 }
 
 /** Writes lines without ever waiting: when the reader of the log stalls, lines are dropped and counted. */
 export function createLogWriter(stream: LogStream): (line: string) => void {
   let dropped = 0;
   // A closed pipe is no reason to die: the gateway serves on, unheard.
-  stream.on("error", () => {});
+  if (!stream.listenerCount?.("error")) stream.on("error", () => {});
   return (line) => {
     if (stream.writableLength > bounds.logBacklogBytesMax) {
       dropped++;
