@@ -1,9 +1,9 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
 import { type Child, type Finished, runChild, startChild, until } from "./child.ts";
+import { freePort } from "./free-port.ts";
 
 /** The gateway as an operator has it: a process, a data directory, a config file, an address. Nothing of its inside. */
 export interface Gateway {
@@ -103,18 +103,4 @@ async function isReady(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function freePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const probe = createServer();
-  probe.once("error", reject);
-  probe.listen(0, "127.0.0.1", () => {
-    const address = probe.address();
-    probe.close(() => {
-      if (typeof address === "object" && address !== null) resolve(address.port);
-      else reject(new Error("no address"));
-    });
-  });
-  return promise;
 }

@@ -22,6 +22,8 @@ export function serveApi(face: Face, options: { readonly hostname: string; reado
     // Bodies are bounded by our own reading, in the caller's dialect; this is the backstop behind it.
     maxRequestBodySize: bounds.requestBodyBytesMax * 2,
     development: false,
+    // The runtime shares the port by default outside development; two gateways would then split the calls between them.
+    reusePort: false,
     fetch: (request, server) => answer(face, request, server, bodies),
     error: () => new Response("internal error\n", { status: 500 }),
   });

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { type House, openHouse } from "./open-house.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+}, 60_000);
+afterAll(() => house?.close());
+
+/** Sends bytes as they are and gives back every status line that came, and the bodies. */
+function exchange(bytes: string): Promise<{ statuses: number[]; text: string }> {
+  return new Promise((resolve) => {
+    const socket = connect(house.gateway.port, "127.0.0.1", () => socket.write(bytes, "latin1"));
+    let text = "";
+    const end = (): void => {
+      socket.destroy();
+      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
+      resolve({ statuses, text });
+    };
+    socket.setTimeout(500, end);
+    socket.on("data", (data) => {
+      text += data.toString("latin1");
+    });
+    socket.on("error", end);
+    socket.on("close", end);
+  });
+}
+
+const get = (path: string, headers = "host: a\r\n"): string => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
+const post = (headers: string, body: string): string =>
+  `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\n${headers}\r\n${body}`;
+
+describe("a request that two readers could understand differently is refused", () => {
+  test.each([
+    ["a path inside Host", get("/v1/models", "host: a/healthz?b\r\n")],
+    ["a fragment inside Host", get("/v1/models", "host: a/healthz#b\r\n")],
+    ["two Hosts", get("/v1/models", "host: a\r\nhost: b\r\n")],
+    ["two Hosts, one with a path", get("/v1/models", "host: a\r\nhost: b/healthz?\r\n")],
+    ["no Host", get("/healthz", "")],
+    ["two lengths", post("content-length: 0\r\ncontent-length: 5\r\n", "hello")],
+    ["a length that is no number", post("content-length: -1\r\n", "")],
+    ["a space before the colon of a length", post("content-length : 0\r\n", "")],
+    ["an unknown transfer encoding", post("transfer-encoding: xchunked\r\n", "0\r\n\r\n")],
+    ["a folded header", get("/healthz", "host: a\r\nx: a\r\n b\r\n")],
+    ["a NUL in a header", get("/healthz", "host: a\r\nx: a\0b\r\n")],
+    ["something that is not HTTP", "\x16\x03\x01\x02\x00\x01\x00"],
+  ])("%s", async (_title, bytes) => {
+    expect((await exchange(bytes)).statuses).toEqual([400]);
+  });
+
+  test("a length and a transfer encoding together carry no second request in", async () => {
+    const smuggled = get("/healthz");
+    const { statuses, text } = await exchange(
+      post("content-length: 5\r\ntransfer-encoding: chunked\r\n", `0\r\n\r\n${smuggled}`),
+    );
+    expect(statuses).toEqual([400]);
+    expect(text).not.toContain("ok\n");
+  });
+
+  test("headers without end are refused, not collected", async () => {
+    expect((await exchange(get("/healthz", `host: a\r\nx: ${"y".repeat(100_000)}\r\n`))).statuses).toEqual([431]);
+  });
+});
+
+describe("a path has one meaning", () => {
+  test.each(["//v1/models", "/v1/models/..;/", "/V1/models", "/v1/models;x", "/%76%31/models", "/v1%2Fmodels"])(
+    "%s is not the model list, and tells nothing without a key",
+    async (path) => {
+      const { statuses, text } = await exchange(get(path));
+      expect([401, 404]).toContain(statuses[0] ?? 0);
+      expect(text).not.toContain('"object":"list"');
+    },
+  );
+
+  test("whatever the spelling, what needs a key asks for it", async () => {
+    for (const path of [
+      "/v1/models",
+      "/healthz/../v1/models",
+      "/x/%2e%2e/v1/models",
+      "/v1/./models",
+      "/v1/models?x=/healthz",
+    ]) {
+      expect((await exchange(get(path))).statuses).toEqual([401]);
+    }
+  });
+});
