@@ -20,11 +20,15 @@ export const benchModel = "bench-model";
 export const chatPath = "/v1/chat/completions";
 
 export function chatBody(bodyBytes: number, stream?: StreamShape): string {
-  const head = `{"model":"${benchModel}","messages":[{"role":"system","content":"You are terse."},{"role":"user","content":"`;
-  const tail =
+  // What makes it a stream comes first, so that the upstream need not keep a long body to know.
+  const streamed =
     stream === undefined
-      ? `"}],"temperature":0.2}`
-      : `"}],"temperature":0.2,"stream":true,"bench":{"gap_ms":${stream.gapMs},"events":${stream.eventsMax},"ends_at_ms":${stream.endsAtMs ?? 0}}}`;
+      ? ""
+      : `"stream":true,"bench":{"gap_ms":${stream.gapMs},"events":${stream.eventsMax},"ends_at_ms":${stream.endsAtMs ?? 0}},`;
+  const head =
+    `{"model":"${benchModel}",${streamed}"messages":[{"role":"system","content":"You are terse."},` +
+    `{"role":"user","content":"`;
+  const tail = `"}],"temperature":0.2}`;
   return head + filler(Math.max(0, bodyBytes - head.length - tail.length)) + tail;
 }
 

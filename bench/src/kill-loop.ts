@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { endChildrenWithUs, runChild } from "./child.ts";
+import { type ChildOptions, endChildrenWithUs, startChild } from "./child.ts";
+import { within } from "./deadline.ts";
 import { keepResult } from "./keep-result.ts";
 import { describeMachine } from "./machine.ts";
 import { rootDirectory } from "./run.ts";
@@ -49,12 +50,29 @@ async function main(): Promise<boolean> {
       program,
       ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, `${value}`]),
     ];
-    const report = await runChild<Report>({ command, cores: [] }, seconds * 1000 + slackMs);
+    const report = await runToEnd({ command, cores: [] }, seconds * 1000 + slackMs);
     reports.push(report);
     console.log(`${durability} (seed ${seed}): ${sentence(report)}`);
   }
   await keepResult("kill-loop", startedAt, { minutes, machine: describeMachine(), reports });
   return reports.every(clean);
+}
+
+/** The program's report, which it prints over many lines. */
+async function runToEnd(options: ChildOptions, timeoutMs: number): Promise<Report> {
+  const child = startChild(options);
+  try {
+    const lines: string[] = [];
+    const reading = (async () => {
+      for (let line = await child.line(); line !== null; line = await child.line()) lines.push(line);
+    })();
+    await within(reading, timeoutMs, "the kill loop");
+    const text = lines.join("\n");
+    const report: Report = JSON.parse(text.slice(text.indexOf("{")));
+    return report;
+  } finally {
+    await child.stop();
+  }
 }
 
 function clean({ missing, doubled, wrongTokens, wrongCost, verifyStatus, faults }: Report): boolean {

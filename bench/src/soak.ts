@@ -19,7 +19,14 @@ import { table } from "./table.ts";
  *
  *     bun bench/src/soak.ts [--minutes 30] [--gateway file]
  */
-const streamLoad = { streams: 200, gapMs: 100, openPerSecond: 100, windowMs: 10_000, abortShare: 0.2 } as const;
+const streamLoad = {
+  streams: 200,
+  bodyBytes: 4096,
+  gapMs: 100,
+  openPerSecond: 100,
+  windowMs: 10_000,
+  abortShare: 0.2,
+} as const;
 const sampleEveryMs = 5_000;
 const restMs = 60_000;
 /** Kept-alive connections to the upstream may outlast the load for a while. */

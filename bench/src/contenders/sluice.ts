@@ -66,16 +66,17 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
 }
 
 async function firstAnswer(child: Child, port: number, log: string): Promise<void> {
-  let ended = false;
-  void child.exited.then(() => {
-    ended = true;
+  let status: number | null = null;
+  void child.exited.then((code) => {
+    status = code;
   });
-  const answered = async () => ended || (await answersChat(port, benchKey));
+  const answered = async () => status !== null || (await answersChat(port, benchKey));
   await until(answered, startMs, "Sluice's first answer", 5).catch(async (error) => {
     await child.stop(500);
     throw error;
   });
-  if (ended) throw new Error(`Sluice ended at its start: ${(await Bun.file(log).text()).slice(-2_000)}`);
+  if (status !== null)
+    throw new Error(`Sluice ended at its start with status ${status}: ${(await Bun.file(log).text()).slice(-2_000)}`);
 }
 
 function program(run: Run, { profileDirectory }: SluiceOptions): string[] {

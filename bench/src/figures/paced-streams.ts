@@ -12,8 +12,27 @@ import type { Run } from "../run.ts";
  * what changes is only how many there are. Every contender is started anew for every run: memory is its own.
  */
 const eventsPerSecond = 10_000;
-const openPerSecond = 2_000;
 const warmStreams = 100;
+
+interface Level {
+  readonly streams: number;
+  readonly bodyBytes: number;
+  readonly openPerSecond: number;
+}
+
+const levels: Readonly<Record<"quick" | "full", readonly Level[]>> = {
+  quick: [
+    { streams: 500, bodyBytes: 1024, openPerSecond: 2_000 },
+    { streams: 5_000, bodyBytes: 1024, openPerSecond: 2_000 },
+  ],
+  // The last is a fleet of agents: what a long request leaves behind while its answer runs.
+  full: [
+    { streams: 500, bodyBytes: 1024, openPerSecond: 2_000 },
+    { streams: 2_000, bodyBytes: 1024, openPerSecond: 2_000 },
+    { streams: 5_000, bodyBytes: 1024, openPerSecond: 2_000 },
+    { streams: 500, bodyBytes: 256 * 1024, openPerSecond: 200 },
+  ],
+};
 
 interface Outcome {
   readonly delayP99Ms: number;
@@ -28,26 +47,27 @@ type Outcomes = Record<Contender["name"], Outcome[]>;
 export async function pacedStreams(run: Run, noise: number[]): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const figures: Figure[] = [];
-  for (const streams of quick ? [500, 5_000] : [500, 2_000, 5_000]) {
+  for (const level of levels[run.options.mode]) {
     const taken: Outcomes = { direct: [], nginx: [], sluice: [] };
     for (let round = 0; round < (quick ? 1 : 2); round++) {
       for (const start of [async () => direct(run), () => startNginx(run), () => startSluice(run)]) {
         const contender = await start();
         if (contender === null) continue;
         try {
-          taken[contender.name].push(await hold(run, contender, streams, quick ? 2_500 : 6_000, noise));
+          taken[contender.name].push(await hold(run, contender, level, quick ? 2_500 : 6_000, noise));
         } finally {
           await contender.stop();
         }
       }
     }
-    figures.push(...figuresOf(streams, taken));
+    figures.push(...figuresOf(level, taken));
   }
   return figures;
 }
 
-function figuresOf(streams: number, taken: Outcomes): Figure[] {
-  const name = `${streams.toLocaleString("en-US")} paced streams`;
+function figuresOf({ streams, bodyBytes }: Level, taken: Outcomes): Figure[] {
+  const long = bodyBytes > 1024 ? ` of ${bodyBytes / 1024} KB requests` : "";
+  const name = `${streams.toLocaleString("en-US")} paced streams${long}`;
   const each = (who: Contender["name"], what: keyof Outcome) => taken[who].map((outcome) => outcome[what]);
   const notes = (what: keyof Outcome, unit: string) =>
     `nginx ${middle(each("nginx", what))}, Sluice ${middle(each("sluice", what))} ${unit}`;
@@ -74,7 +94,7 @@ function figuresOf(streams: number, taken: Outcomes): Figure[] {
 async function hold(
   run: Run,
   contender: Contender,
-  streams: number,
+  { streams, bodyBytes, openPerSecond }: Level,
   windowMs: number,
   noise: number[],
 ): Promise<Outcome> {
@@ -82,13 +102,13 @@ async function hold(
   await holdStreams(
     run,
     contender,
-    { streams: warmStreams, gapMs: 20, openPerSecond, windowMs: 500 },
+    { streams: warmStreams, bodyBytes, gapMs: 20, openPerSecond, windowMs: 500 },
     async () => undefined,
   );
   const before = contender.pid === null ? 0 : treeMemory(contender.pid).residentKb;
   const gapMs = (streams * 1000) / eventsPerSecond;
   const watched = { cpuMs: 0, residentKb: 0, peakKb: 0 };
-  const result = await holdStreams(run, contender, { streams, gapMs, openPerSecond, windowMs }, async () => {
+  const result = await holdStreams(run, contender, { streams, bodyBytes, gapMs, openPerSecond, windowMs }, async () => {
     const [busyMs, oursMs] = [machineBusyMs(), treeCpuMs(process.pid)];
     const cpuMs = contender.pid === null ? 0 : treeCpuMs(contender.pid);
     await Bun.sleep(windowMs);

@@ -11,6 +11,7 @@ export interface StreamLoadSpec {
   readonly port: number;
   readonly key: string;
   readonly streams: number;
+  readonly bodyBytes: number;
   readonly gapMs: number;
   /** Streams opened in a second. */
   readonly openPerSecond: number;
@@ -60,7 +61,7 @@ let firstFailure: string | null = null;
 const request = chatRequest({
   port: spec.port,
   key: spec.key,
-  bodyBytes: 1024,
+  bodyBytes: spec.bodyBytes,
   stream: {
     gapMs: spec.gapMs,
     eventsMax: 1_000_000,

@@ -12,8 +12,9 @@ import { answer, readSpec } from "./spec.ts";
 interface Caller {
   /** Bytes of a request's beginning that are not yet whole. */
   held: Buffer | null;
-  /** What is still to come of a long body that nobody needs to look at. */
+  /** What is still to come of a body that nobody needs to look at, and the beginning of that body. */
   skip: number;
+  begun: string;
   unsent: Buffer | null;
   stream: StreamState | null;
 }
@@ -26,7 +27,8 @@ interface StreamState {
 
 type CallerSocket = Socket<Caller>;
 
-const bodyKeptBytesMax = 16 * 1024;
+/** Enough of a body to see whether it asks for a stream, and which. */
+const begunBytes = 512;
 const jsonReply = httpReply("application/json", chatReply());
 
 const wheel = new StreamWheel<CallerSocket>((socket) => emit(socket));
@@ -36,7 +38,7 @@ const server = Bun.listen<Caller>({
   port: readSpec<{ port: number } | null>()?.port ?? 0,
   socket: {
     open: (socket) => {
-      socket.data = { held: null, skip: 0, unsent: null, stream: null };
+      socket.data = { held: null, skip: 0, begun: "", unsent: null, stream: null };
       socket.setNoDelay(true);
     },
     data: receive,
@@ -53,7 +55,7 @@ function receive(socket: CallerSocket, piece: Buffer): void {
   const caller = socket.data;
   if (caller.skip > 0) {
     caller.skip -= piece.length;
-    if (caller.skip <= 0) send(socket, jsonReply);
+    if (caller.skip <= 0) respond(socket, "POST", caller.begun);
     return;
   }
   const bytes = caller.held === null ? piece : Buffer.concat([caller.held, piece]);
@@ -65,10 +67,18 @@ function receive(socket: CallerSocket, piece: Buffer): void {
   }
   const head = bytes.toString("latin1", 0, end);
   const length = Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0);
-  const missing = length - (bytes.length - end - 4);
-  if (missing <= 0) respond(socket, head, length > bodyKeptBytesMax ? "" : bytes.toString("latin1", end + 4));
-  else if (length > bodyKeptBytesMax) caller.skip = missing;
-  else caller.held = Buffer.from(bytes);
+  const here = bytes.length - end - 4;
+  if (here < Math.min(length, begunBytes)) {
+    caller.held = Buffer.from(bytes);
+    return;
+  }
+  const begun = bytes.toString("latin1", end + 4, end + 4 + begunBytes);
+  if (here >= length) {
+    respond(socket, head, begun);
+    return;
+  }
+  caller.begun = begun;
+  caller.skip = length - here;
 }
 
 function respond(socket: CallerSocket, head: string, body: string): void {
@@ -78,11 +88,10 @@ function respond(socket: CallerSocket, head: string, body: string): void {
 }
 
 function beginStream(socket: CallerSocket, body: string): void {
-  const { bench, stream_options } = JSON.parse(body);
   socket.data.stream = {
-    eventsLeft: Number(bench.events),
-    endsAtMs: Number(bench.ends_at_ms) || Number.POSITIVE_INFINITY,
-    usage: stream_options?.include_usage === true,
+    eventsLeft: numberIn(body, "events"),
+    endsAtMs: numberIn(body, "ends_at_ms") || Number.POSITIVE_INFINITY,
+    usage: body.includes(`"include_usage":true`),
   };
   send(
     socket,
@@ -91,7 +100,11 @@ function beginStream(socket: CallerSocket, body: string): void {
         chunk(event(`{"role":"assistant","content":"${stampNow()}"}`)),
     ),
   );
-  wheel.enter(socket, Number(bench.gap_ms));
+  wheel.enter(socket, numberIn(body, "gap_ms"));
+}
+
+function numberIn(body: string, name: string): number {
+  return Number(new RegExp(`"${name}":(\\d+)`).exec(body)?.[1] ?? 0);
 }
 
 /** Sends the next event of a stream; false when it was the last. */
