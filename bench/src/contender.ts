@@ -5,5 +5,7 @@ export interface Contender {
   readonly key: string;
   /** The process whose tree is measured; null for the upstream itself, which is not on trial. */
   readonly pid: number | null;
+  /** What it complains of, to be shown when it fails; null for the upstream. */
+  readonly log: string | null;
   stop(): Promise<void>;
 }

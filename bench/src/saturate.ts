@@ -17,13 +17,17 @@ export interface Saturated {
   readonly failed: number;
 }
 
+const logShownMax = 2_000;
 const startSlackMs = 20_000;
 
 /** As many answers as the contender can give; with wrk where it is installed, else with our own program. */
 export async function saturate(run: Run, contender: Contender, load: Saturation): Promise<Saturated> {
   const wrk = Bun.which("wrk");
   const said = await (wrk === null ? withOwnProgram(run, contender, load) : withWrk(wrk, run, contender, load));
-  if (said.failed > 0) throw new Error(`${contender.name} failed ${said.failed} of ${said.requests} requests`);
+  if (said.failed > 0) {
+    const log = contender.log === null ? "" : (await Bun.file(contender.log).text()).slice(0, logShownMax);
+    throw new Error(`${contender.name} failed ${said.failed} of ${said.requests} requests\n${log}`);
+  }
   if (said.requests === 0) throw new Error(`${contender.name} answered nothing in ${load.seconds} s`);
   return said;
 }

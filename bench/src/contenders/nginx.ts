@@ -15,13 +15,14 @@ export async function startNginx(run: Run): Promise<Contender | null> {
   mkdirSync(directory);
   const file = join(directory, "nginx.conf");
   await Bun.write(file, nginxConfig({ port, upstreamPort: run.upstreamPort, directory }));
+  const log = join(directory, "error.log");
   const child = startChild({
-    command: [program, "-p", directory, "-c", file, "-e", join(directory, "error.log")],
+    command: [program, "-p", directory, "-c", file, "-e", log],
     cores: run.cores.contender,
     log: join(directory, "output.log"),
   });
   await until(() => answersChat(port, "none"), 10_000, "nginx's first answer");
-  return { name: "nginx", port, key: "none", pid: child.pid, stop: () => child.stop(500) };
+  return { name: "nginx", port, key: "none", pid: child.pid, log, stop: () => child.stop(500) };
 }
 
 interface NginxConfig {
@@ -39,7 +40,7 @@ function nginxConfig({ port, upstreamPort, directory }: NginxConfig): string {
 ${process.getuid?.() === 0 ? "user root;\n" : ""}worker_processes 1;
 worker_rlimit_nofile 65536;
 pid ${directory}/nginx.pid;
-error_log ${directory}/error.log crit;
+error_log ${directory}/error.log error;
 events { worker_connections 20000; }
 http {
   access_log off;

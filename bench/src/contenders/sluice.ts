@@ -21,7 +21,6 @@ export interface SluiceOptions {
 export interface Sluice extends Contender {
   readonly pid: number;
   readonly dataDirectory: string;
-  readonly log: string;
   /** From the start of the process to its first good answer. */
   readonly firstAnswerMs: number;
 }

@@ -43,6 +43,8 @@ export interface Exchange {
   readonly startedMs: number;
   readonly address: () => string;
   readonly bodies: BodyDeadlines;
+  /** Says that the answer goes on after it was handed over; the returned function says that it is over. */
+  readonly streams: () => () => void;
   /** Lifts the server's idle time-out for a call that may be silent for long. */
   readonly patient: () => void;
 }

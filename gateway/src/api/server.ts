@@ -49,6 +49,9 @@ async function answer(face: Face, request: Request, server: BunServer, bodies: B
 
   const route = routeOf(path);
   let response: Response;
+  let streaming = false;
+  const report = (): void =>
+    face.observer.requestEnd(route?.name ?? "unknown", response.status, face.clock.monotonic() - startedMs);
   try {
     if (!isPlainHost(request.headers.get("host")))
       throw new Failure("invalid_request", "The Host header is not valid.");
@@ -70,13 +73,17 @@ async function answer(face: Face, request: Request, server: BunServer, bodies: B
       address,
       bodies,
       patient: () => server.timeout(request, 0),
+      streams: () => {
+        streaming = true;
+        return report;
+      },
     };
     const answered = endpoint(face, exchange);
     response = answered instanceof Promise ? await answered : answered;
   } catch (thrown) {
     response = failed(face, thrown, requestId);
   }
-  face.observer.requestEnd(route?.name ?? "unknown", response.status, face.clock.monotonic() - startedMs);
+  if (!streaming) report();
   return response;
 }
 

@@ -7,7 +7,7 @@ import { bounds, Failure } from "#core/index.ts";
 export function readCredential(headers: Headers): string {
   const authorization = headers.get("authorization");
   const apiKey = headers.get("x-api-key");
-  const bearer = authorization === null ? null : readBearer(authorization);
+  const bearer = authorization === null ? null : readBearer(authorization, apiKey !== null);
   if (bearer !== null && apiKey !== null && bearer !== apiKey) {
     throw new Failure(
       "conflicting_credentials",
@@ -29,9 +29,11 @@ export function unknownKey(): Failure {
   return new Failure("invalid_api_key", "The API key is not known to this gateway.");
 }
 
-function readBearer(authorization: string): string {
+/** Another scheme is a mistake, unless the key came in the other header and this one is for somebody on the way. */
+function readBearer(authorization: string, otherwise: boolean): string | null {
   const scheme = authorization.slice(0, 7);
   if (scheme !== "Bearer " && scheme.toLowerCase() !== "bearer ") {
+    if (otherwise) return null;
     throw new Failure("invalid_api_key", "The Authorization header must be `Bearer <key>`.");
   }
   return authorization.slice(7).trim();

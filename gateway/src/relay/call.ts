@@ -21,6 +21,8 @@ export interface Call {
   readonly bodyWaitMs: number;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
+  /** Called once when an answer that is a stream has come to its end, whatever end that is. */
+  readonly streamEnd: () => void;
 }
 
 /** An answer that has begun: the bytes, or a stream of them that settles itself however it ends. */

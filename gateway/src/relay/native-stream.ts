@@ -182,6 +182,7 @@ export class NativeStream implements LiveStream {
     this.#over = true;
     this.#stopTimer();
     this.#parts.house.live.remove(this);
+    this.#parts.call.streamEnd();
   }
 
   /** One lazily renewed timer: a comment during long silence, an end for a reader that has stopped reading. */

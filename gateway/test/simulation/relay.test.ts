@@ -147,6 +147,7 @@ async function play(seed: number) {
       bodyWaitMs: 0,
       userAgent: "",
       tags: {},
+      streamEnd: () => {},
     });
     if ("failure" in result) return void heard.push({ requestId, text: result.failure.code, streamed: false, left });
     begun.add(requestId);

@@ -17,6 +17,7 @@ export const chat: Endpoint = async (face, exchange) => {
   const body = await readJsonBody(request, exchange.bodies);
   const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
   const facts = openaiChat.readRequest(body);
+  let streamEnd = (): void => {};
   const call = {
     requestId,
     principal,
@@ -31,10 +32,12 @@ export const chat: Endpoint = async (face, exchange) => {
     bodyWaitMs,
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
     tags: readTags(request.headers, principal),
+    streamEnd: () => streamEnd(),
   } as const;
   const result =
     call.models.length === 0 ? face.relay.refuse(call, modelNotFound(facts.model)) : await face.relay.run(call);
   if ("failure" in result) return renderFailure(result.failure, requestId, result.headers, openaiChat);
+  if (result.body instanceof ReadableStream) streamEnd = exchange.streams();
   return new Response(result.body, { status: result.status, headers: result.headers });
 };
 
