@@ -70,7 +70,12 @@ export function endChildrenWithUs(): void {
   process.on("exit", () => {
     for (const pid of running) signal(processTree(pid), "SIGKILL");
   });
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => process.exit(130));
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => {
+      process.stderr.write(`\nended by ${name}\n`);
+      process.exit(130);
+    });
+  }
 }
 
 // The soft limit of open files is often 1024; raised as far as the hard limit lets us.

@@ -56,6 +56,10 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const metrics = createMetrics();
   const observer = createObserver({ level: environment.logLevel, format: environment.logFormat, clock, metrics });
 
+  if (environment.otlpEndpoint !== null) {
+    observer.log("warn", "SLUICE_OTLP_ENDPOINT is set, but this version sends no traces; /metrics has the metrics.");
+  }
+
   const directory = openJournalDirectory(control.journalPath);
   const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
   for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
