@@ -42,7 +42,11 @@ export const disconnectSchema = z.enum(["cancel", "drain"]);
 
 export const providerSchema = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, "letters, digits, dot, dash, underscore; at most 63"),
-  kind: z.string().min(1).max(64).describe("openai, openai-compatible, anthropic, gemini, ark, demo, …"),
+  kind: z
+    .string()
+    .min(1)
+    .max(64)
+    .describe("openai, anthropic, gemini, azure-openai, bedrock, vertex, ark, openai-compatible, demo, …"),
   base_url: z
     .url({ protocol: /^(https?|demo)$/ })
     .optional()

@@ -1,6 +1,7 @@
 import { errorCodeTable } from "./error-codes.ts";
 import { controlPaths } from "./openapi/control-paths.ts";
 import { errorResponses } from "./openapi/error-responses.ts";
+import { generationPaths } from "./openapi/generation-paths.ts";
 import { answerHeaders } from "./openapi/headers.ts";
 import { modelPaths } from "./openapi/model-paths.ts";
 import { componentSchemas } from "./openapi/schemas.ts";
@@ -29,7 +30,7 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
       { name: "set-up", description: "The first administrator." },
     ],
     security: [{ bearer: [] }, { apiKey: [] }],
-    paths: { ...modelPaths(), ...controlPaths() },
+    paths: { ...modelPaths(), ...generationPaths(), ...controlPaths() },
     components: {
       schemas: componentSchemas(),
       responses: errorResponses(),

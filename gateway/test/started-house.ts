@@ -17,6 +17,8 @@ export interface StartedHouse {
   readonly control: Awaited<ReturnType<typeof openControl>>;
   /** A call with Alice's key; `script` tells the upstream how to behave. */
   chat(body: unknown, options?: ChatOptions): Promise<Response>;
+  /** The same at another path. */
+  post(path: string, body: unknown, options?: ChatOptions): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   /** Entries of the ledger, newest first, once everything settled so far is there. */
   entries(): Promise<readonly import("#core/index.ts").LedgerEntry[]>;
@@ -62,24 +64,26 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
     },
   });
   const url = `http://127.0.0.1:${house.server.port}`;
+  const post: StartedHouse["post"] = (path, body, options = {}) =>
+    fetch(`${url}${path}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(options.key === null ? {} : { authorization: `Bearer ${options.key ?? aliceKey}` }),
+        ...(options.script === undefined ? {} : { "x-sim-script": JSON.stringify(options.script) }),
+        ...options.headers,
+      },
+      body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+      signal: options.signal ?? null,
+    });
   return {
     url,
     house,
     simulator,
     dataDir,
     control,
-    chat: (body, options = {}) =>
-      fetch(`${url}/v1/chat/completions`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          ...(options.key === null ? {} : { authorization: `Bearer ${options.key ?? aliceKey}` }),
-          ...(options.script === undefined ? {} : { "x-sim-script": JSON.stringify(options.script) }),
-          ...options.headers,
-        },
-        body: typeof body === "string" ? body : JSON.stringify(body),
-        signal: options.signal ?? null,
-      }),
+    chat: (body, options) => post("/v1/chat/completions", body, options),
+    post,
     get: (path, headers = { authorization: `Bearer ${aliceKey}` }) => fetch(`${url}${path}`, { headers }),
     async entries() {
       await house.journal.drained(AbortSignal.timeout(5_000));

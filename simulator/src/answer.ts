@@ -1,121 +1,165 @@
+import { demoPieces, filler, inPieces, refusalPieces, thinkingPieces } from "./answer-text.ts";
 import { bounds } from "./bounds.ts";
-import type { Asked } from "./dialect.ts";
+import type { Asked, AskedTool } from "./dialect.ts";
 import { sampleValue } from "./sample-value.ts";
-import type { Script } from "./script.ts";
+import type { Finish, Script } from "./script.ts";
 
-/** The answer before any dialect: the same words for every choice, one word one event one token. */
+/** The answer before any dialect: the same parts for every choice. A piece of text or of a call's arguments is a token. */
 export interface Answer {
   readonly choices: number;
-  /** Pieces of each choice. */
-  readonly count: number;
-  piece(index: number): string;
-  /** Set when the pieces are the arguments of a call and not text. */
-  readonly tool: string | null;
-  readonly finish: "stop" | "length" | "tool_calls";
+  readonly parts: readonly AnswerPart[];
+  readonly finish: Finish;
   /** Null when the script leaves usage out. */
   readonly usage: AnswerUsage | null;
   /** True totals, whatever the usage says. */
   readonly promptTokens: number;
   readonly reasoningTokens: number;
+  /** Of all parts of all choices. */
+  readonly contentTokens: number;
 }
 
+export interface AnswerPart {
+  /** Thinking pieces show reasoning tokens, which are counted apart. An image is one piece. */
+  readonly kind: "thinking" | "text" | "call" | "image";
+  readonly count: number;
+  piece(index: number): string;
+  /** Of all pieces together. */
+  readonly tokens: number;
+  /** Of a call. */
+  readonly tool: AskedTool | null;
+}
+
+/** Totals: `prompt` holds the cached and the cache-written, `output` the reasoning. */
 export interface AnswerUsage {
   readonly prompt: number;
   readonly cached: number;
+  readonly cacheWrite: number;
+  readonly cacheWrite1h: number;
   readonly output: number;
   readonly reasoning: number;
 }
 
 export function composeAnswer(asked: Asked, script: Script): Answer {
-  const pieces = piecesFor(asked, script);
-  const wanted = script.tokens ?? pieces.length;
-  const count = Math.min(wanted, asked.outputMax, bounds.tokensMax);
-  const full = script.giant_event_bytes === undefined ? null : pad(pieces[0] ?? "", script.giant_event_bytes);
-  const finish = count < wanted ? "length" : asked.tool === null ? "stop" : "tool_calls";
+  const calls = script.finish === "refusal" ? [] : callsOf(asked, script);
+  const { parts, cut } = withinMax(contentParts(asked, script, calls), asked.outputMax);
+  const contentTokens = parts.reduce((sum, part) => sum + part.tokens, 0) * asked.choices;
+  const reasoningTokens = script.reasoning_tokens ?? (asked.thinks ? thinkingPieces.length : 0);
   const promptTokens = script.prompt_tokens ?? asked.promptTokens;
-  const reasoningTokens = script.reasoning_tokens ?? 0;
+  const natural = calls.length > 0 ? "tool_calls" : "stop";
   return {
     choices: asked.choices,
-    count,
-    piece: (index) => (index === 0 && full !== null ? full : (pieces[index % pieces.length] ?? "")),
-    tool: asked.tool?.name ?? null,
-    finish,
-    usage: usageFor(script, promptTokens, count * asked.choices + reasoningTokens),
+    parts: asked.thinks && reasoningTokens > 0 ? [thinkingPart(reasoningTokens), ...parts] : parts,
+    finish: script.finish ?? (cut ? "length" : natural),
+    usage: usageFor(script, {
+      prompt: promptTokens,
+      output: contentTokens + reasoningTokens,
+      reasoning: reasoningTokens,
+    }),
     promptTokens,
     reasoningTokens,
+    contentTokens,
   };
 }
 
-/** The whole text of one choice. */
-export function wholeText(answer: Answer): string {
-  if (answer.count === 0) return "";
+/** The answer of a call that generates nothing. */
+export function silentAnswer(promptTokens = 0): Answer {
+  return { choices: 1, parts: [], finish: "stop", usage: null, promptTokens, reasoningTokens: 0, contentTokens: 0 };
+}
+
+/** What the script lets the usage say about true totals. */
+export function usageFor(
+  script: Script,
+  totals: { readonly prompt: number; readonly output: number; readonly reasoning: number },
+): AnswerUsage | null {
+  if (script.no_usage === true) return null;
+  if (script.zero_usage === true) {
+    return { prompt: 0, cached: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0, reasoning: 0 };
+  }
+  const cached = Math.min(script.cached_tokens ?? 0, totals.prompt);
+  const cacheWrite = Math.min(script.cache_write_tokens ?? 0, totals.prompt - cached);
+  const cacheWrite1h = Math.min(script.cache_write_1h_tokens ?? 0, totals.prompt - cached - cacheWrite);
+  return { ...totals, cached, cacheWrite, cacheWrite1h };
+}
+
+export function piecesPart(kind: AnswerPart["kind"], pieces: readonly string[], count = pieces.length): AnswerPart {
+  const tokens = kind === "thinking" ? 0 : count;
+  return { kind, count, piece: (index) => pieces[index % pieces.length] ?? "", tokens, tool: null };
+}
+
+/** The whole text of a part. */
+export function wholeText(part: AnswerPart): string {
   let text = "";
-  for (let index = 0; index < answer.count; index += 1) text += answer.piece(index);
+  for (let index = 0; index < part.count; index += 1) text += part.piece(index);
   return text;
 }
 
-function usageFor(script: Script, prompt: number, output: number): AnswerUsage | null {
-  if (script.no_usage === true) return null;
-  if (script.zero_usage === true) return { prompt: 0, cached: 0, output: 0, reasoning: 0 };
-  return {
-    prompt,
-    cached: Math.min(script.cached_tokens ?? 0, prompt),
-    output,
-    reasoning: script.reasoning_tokens ?? 0,
-  };
+function callsOf(asked: Asked, script: Script): readonly AskedTool[] {
+  if (script.tool_calls === undefined) return asked.calls;
+  const count = Math.min(script.tool_calls, asked.parallel ? bounds.callsMax : 1);
+  if (asked.callable.length === 0) return [];
+  return Array.from({ length: count }, (_, index) => asked.callable[index % asked.callable.length]).flatMap((tool) =>
+    tool === undefined ? [] : [tool],
+  );
 }
 
-function piecesFor(asked: Asked, script: Script): readonly string[] {
-  if (asked.tool !== null) return inPieces(JSON.stringify(sampleValue(asked.tool.parameters, topic(asked))));
-  if (asked.schema !== null) return inPieces(JSON.stringify(sampleValue(asked.schema, topic(asked))));
-  if (script.tokens !== undefined) return filler;
-  return demoPieces(asked.prompt);
+function contentParts(asked: Asked, script: Script, calls: readonly AskedTool[]): readonly AnswerPart[] {
+  const padding = script.giant_event_bytes ?? 0;
+  const imageTokens = script.image_tokens ?? imageTokensUsual;
+  const image: AnswerPart = { kind: "image", count: 1, piece: () => "", tokens: imageTokens, tool: null };
+  if (asked.image === "alone") return [image];
+  const parts: AnswerPart[] = [];
+  if (calls.length === 0) parts.push(padded(textPart(asked, script), padding, "text"));
+  else if (script.preamble === true) parts.push(padded(piecesPart("text", filler, 4), padding, "text"));
+  for (const tool of calls) parts.push(padded(callPart(tool, asked), parts.length === 0 ? padding : 0, tool.kind));
+  return asked.image === null ? parts : [...parts, image];
 }
 
-const filler = words(" the quick brown fox jumps over the lazy dog and then it rests a while.");
-const echoWordsMax = 24;
-const echoCharactersMax = 400;
+/** Tokens of an image when no script says otherwise. */
+export const imageTokensUsual = 16;
 
-function demoPieces(prompt: string): readonly string[] {
-  const echo = firstWords(prompt, echoWordsMax);
-  if (echo.length === 0) return ["Hello!", ...demoTail];
-  return ["You", " asked:", ...echo.map((word) => ` ${word}`), ...demoTail];
+function textPart(asked: Asked, script: Script): AnswerPart {
+  if (script.finish === "refusal") return piecesPart("text", refusalPieces);
+  if (asked.schema !== null)
+    return piecesPart("text", inPieces(JSON.stringify(sampleValue(asked.schema, topic(asked)))));
+  if (script.tokens !== undefined) return piecesPart("text", filler, script.tokens);
+  return piecesPart("text", demoPieces(asked.prompt));
 }
 
-/** The first words, quoted as a whole. Looks no further into a long prompt than it must. */
-function firstWords(prompt: string, most: number): string[] {
-  const found = prompt
-    .slice(0, echoCharactersMax)
-    .split(/\s+/, most + 1)
-    .filter((word) => word !== "");
-  if (found.length === 0) return [];
-  const more = found.length > most || prompt.length > echoCharactersMax;
-  const quoted = found.slice(0, most);
-  quoted[0] = `"${quoted[0]}`;
-  quoted[quoted.length - 1] += more ? ' ..."' : '"';
-  return quoted;
+function callPart(tool: AskedTool, asked: Asked): AnswerPart {
+  const text = tool.kind === "custom" ? topic(asked) : JSON.stringify(sampleValue(tool.parameters, topic(asked)));
+  return { ...piecesPart("call", inPieces(text)), tool };
 }
 
-const demoTail = words(
-  "\n\nThis is Sluice's offline demo speaking: no provider was called and nothing was spent. " +
-    "Everything else is real: your key was checked, limits were applied, and this call is in the ledger." +
-    "\n\nFor real answers, give Sluice a provider: set OPENAI_API_KEY (or another vendor's key) and start it again, " +
-    "or list the provider in the config file.",
-);
-
-/** Words with the white space before them, so that the pieces join into the text. */
-function words(text: string): readonly string[] {
-  return text.match(/\s*\S+|\s+$/g) ?? [];
+/** As many thinking events as tokens, up to a bound. */
+function thinkingPart(tokens: number): AnswerPart {
+  return piecesPart("thinking", thinkingPieces, Math.min(tokens, bounds.thinkingEventsMax));
 }
 
-function inPieces(text: string): readonly string[] {
-  return text.match(/[\s\S]{1,6}/gu) ?? [text];
+/** Cuts the parts where the caller's maximum of output tokens is reached. An image is never cut. */
+function withinMax(parts: readonly AnswerPart[], most: number): { parts: readonly AnswerPart[]; cut: boolean } {
+  const kept: AnswerPart[] = [];
+  let left = most;
+  let cut = false;
+  for (const part of parts) {
+    const count = part.kind === "image" ? 1 : Math.min(part.count, left);
+    cut ||= count < part.count;
+    if (part.kind !== "image") left -= count;
+    if (count === part.count) kept.push(part);
+    else if (count > 0 || kept.length === 0) kept.push({ ...part, count, tokens: count });
+  }
+  return { parts: kept, cut };
+}
+
+/** The same part with a large first piece; arguments stay JSON, where space after a bracket means nothing. */
+function padded(part: AnswerPart, bytes: number, shape: "text" | AskedTool["kind"]): AnswerPart {
+  if (bytes === 0) return part;
+  const first = part.piece(0);
+  const missing = Math.max(0, bytes - first.length);
+  const full =
+    shape === "function" ? first.slice(0, 1) + " ".repeat(missing) + first.slice(1) : first + "x".repeat(missing);
+  return { ...part, piece: (index) => (index === 0 ? full : part.piece(index)) };
 }
 
 function topic(asked: Asked): string {
   return asked.prompt.split(/\s+/, 8).join(" ");
-}
-
-function pad(piece: string, bytes: number): string {
-  return piece + "x".repeat(Math.max(0, bytes - piece.length));
 }

@@ -10,6 +10,22 @@ export const bounds = {
   pieceBytes: 16 * 1024,
   /** What is kept of a body when a script asks for it. */
   keptBytesMax: 8 * 1024 * 1024,
+  /** What the truth keeps of every body, received and sent, and of all of them together. */
+  truthTextBytesMax: 64 * 1024,
+  truthTextsBytesMax: 16 * 1024 * 1024,
+  /** Multipart bodies. */
+  partsMax: 128,
+  partHeadBytesMax: 16 * 1024,
+  partValueBytesMax: 64 * 1024,
+  /** Events that show reasoning; the count of reasoning tokens may be larger. */
+  thinkingEventsMax: 64,
+  callsMax: 64,
+  imagesMax: 16,
+  partialImagesMax: 3,
+  /** Responses kept for all accounts together. */
+  storedResponsesMax: 2_000,
+  embeddingsMax: 2_048,
+  dimensionsMax: 8_192,
   scriptBytesMax: 256 * 1024,
   presetsMax: 1_000,
   failureCountsMax: 100_000,

@@ -19,7 +19,7 @@ export function answerControl(
       return { status: 200, body: '{"ok":true}' };
     case "GET /__sim/truth":
       parts.flush();
-      return { status: 200, body: JSON.stringify(parts.truth.list(filterOf(call.query))) };
+      return { status: 200, body: JSON.stringify(parts.truth.list(filterOf(call.query)), replacerFor(call.query)) };
     case "DELETE /__sim/truth":
       parts.truth.clear();
       return { status: 200, body: '{"ok":true}' };
@@ -43,6 +43,12 @@ function filterOf(query: string): { attemptId?: string; model?: string; limit: n
     ...(model === null ? {} : { model }),
     limit: Number.isInteger(limit) && limit >= 0 ? limit : bounds.truthListMax,
   };
+}
+
+/** `texts=0` leaves the bodies' texts out of the list. */
+function replacerFor(query: string): ((name: string, value: unknown) => unknown) | undefined {
+  if (new URLSearchParams(query).get("texts") !== "0") return undefined;
+  return (name, value) => (name === "body_text" || name === "reply_text" ? undefined : value);
 }
 
 /** Body: {"script": {…}, "count": 3 | null, "model": "name" | null}; no count means all. */

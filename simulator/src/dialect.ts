@@ -1,6 +1,42 @@
 import type { Answer } from "./answer.ts";
+import type { Framing } from "./framing.ts";
 import type { HeaderRow } from "./outlet.ts";
+import type { SimulatorRequest } from "./request.ts";
 import type { Script } from "./script.ts";
+import type { TruthRecord } from "./truth.ts";
+
+/** A vendor's way of speaking: one file each. Reading is lenient; what is sent is exactly the vendor's shape. */
+export interface Dialect {
+  readonly id: string;
+  /** A call that generates nothing (a token, a stored answer): presets for any model pass it by. */
+  readonly aside?: boolean;
+  /** The body is a credential and is kept nowhere. */
+  readonly secret?: boolean;
+  /** Whether this request is this dialect's call. */
+  matches(request: SimulatorRequest): boolean;
+  /** Throws Refusal for what the vendor would refuse. */
+  read(request: SimulatorRequest): Exchange;
+  headers(facts: HeaderFacts): HeaderRow[];
+  /** An error body. */
+  error(refusal: Refusal, requestId: string): string;
+}
+
+/** A request that was understood, and the ways to answer it. */
+export interface Exchange {
+  readonly asked: Asked;
+  /** How events are put on the wire; nothing or null: as server-sent events. */
+  framing?(script: Script): Framing | null;
+  /** What the vendor sends in long waits; null: a comment. */
+  readonly ping: DialectEvent | null;
+  /** A last look once the script is known, which may add to the truth. Throws Refusal. */
+  admit?(script: Script, record: TruthRecord): void;
+  /** The answer, where it is not the usual one made of words. */
+  compose?(script: Script): Answer;
+  whole(head: ReplyHead, answer: Answer): string;
+  events(head: ReplyHead, answer: Answer): Iterable<DialectEvent>;
+  /** An error in the middle of a stream, made when it is needed. */
+  errorEvent(refusal: Refusal, requestId: string): DialectEvent;
+}
 
 /** A request as this simulator understands it, whatever the dialect. */
 export interface Asked {
@@ -13,61 +49,89 @@ export interface Asked {
   readonly promptTokens: number;
   readonly outputMax: number;
   readonly choices: number;
-  /** A function to call instead of a text answer. */
-  readonly tool: AskedTool | null;
+  /** The tools to call instead of a text answer, as the request alone decides: one or none. */
+  readonly calls: readonly AskedTool[];
+  /** The tools a script may have called. */
+  readonly callable: readonly AskedTool[];
+  /** False: never more than one call. */
+  readonly parallel: boolean;
   /** A schema the text must obey, as parsed JSON; null when plain text is wanted. */
   readonly schema: unknown;
-  readonly includeUsage: boolean;
-  readonly logprobs: boolean;
+  /** Whether reasoning comes before the answer. */
+  readonly thinks: boolean;
+  /** An image wanted in the answer, alone or after text. */
+  readonly image: "alone" | "after text" | null;
   /** Scripts found in the model name and in the message, the latter winning. */
   readonly script: Script;
 }
 
 export interface AskedTool {
+  readonly kind: "function" | "custom";
   readonly name: string;
   readonly parameters: unknown;
+  readonly namespace?: string;
 }
 
 export interface DialectEvent {
-  /** The text after `data: `. */
+  /** The text after `data: `, or the payload of a binary frame. */
   readonly data: string;
-  /** The name after `event: `, in dialects that have one. */
+  /** The name after `event: `, or the type of a binary frame, in dialects that have one. */
   readonly event?: string;
+  /** Output tokens that leave with this event. */
   readonly tokens: number;
-  readonly role?: "content" | "usage" | "terminal";
+  /** `last`: terminal, with the usage in it. */
+  readonly role?: "content" | "usage" | "terminal" | "last" | "error";
 }
 
-export interface Reply {
-  readonly id: string;
+/** What marks one answer. */
+export interface ReplyHead {
+  /** Different for each answer of this simulator. */
+  readonly sequence: number;
   /** Unix seconds. */
   readonly created: number;
+  readonly requestId: string;
+  readonly script: Script;
 }
 
-/** A vendor's way of speaking: one file each. Reading is lenient; what is sent is exactly the vendor's shape. */
-export interface Dialect {
-  readonly id: string;
-  /** Whether this request is this dialect's generation call. */
-  matches(method: string, path: string): boolean;
-  /** Throws Refusal for what the vendor would refuse. */
-  read(body: Uint8Array): Asked;
-  reply(reply: Reply, asked: Asked, answer: Answer): string;
-  events(reply: Reply, asked: Asked, answer: Answer): Iterable<DialectEvent>;
-  headers(requestId: string, asked: Asked | null): HeaderRow[];
-  /** An error body; also the data of an error event. */
-  error(refusal: Refusal): string;
+export interface HeaderFacts {
+  readonly requestId: string;
+  /** Null when the request was not understood. */
+  readonly asked: Asked | null;
+  /** Null with a refusal. */
+  readonly answer: Answer | null;
+  readonly refusal: Refusal | null;
 }
 
-/** The vendor says no. `type` and `code` null: whatever is usual for the status. */
+/** The vendor says no. `code` undefined: whatever is usual for the status. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
   readonly param: string | null;
-  readonly code: string | null;
+  readonly code: string | null | undefined;
 
-  constructor(status: number, message: string, options: { param?: string; code?: string } = {}) {
+  constructor(status: number, message: string, options: { param?: string; code?: string | null } = {}) {
     super(message);
     this.status = status;
     this.param = options.param ?? null;
-    this.code = options.code ?? null;
+    this.code = options.code;
   }
+}
+
+/** What is asked by a call that is no conversation. */
+export function bareAsked(model: string, promptTokens = 0): Asked {
+  return {
+    model,
+    stream: false,
+    prompt: "",
+    promptTokens,
+    outputMax: Number.POSITIVE_INFINITY,
+    choices: 1,
+    calls: [],
+    callable: [],
+    parallel: false,
+    schema: null,
+    thinks: false,
+    image: null,
+    script: {},
+  };
 }

@@ -1,13 +1,14 @@
-import { composeAnswer } from "./answer.ts";
+import { type Answer, composeAnswer } from "./answer.ts";
 import { bounds } from "./bounds.ts";
-import { type Asked, type Dialect, Refusal } from "./dialect.ts";
+import { type Asked, type Dialect, type DialectEvent, type Exchange, Refusal, type ReplyHead } from "./dialect.ts";
+import { sseFraming } from "./framing.ts";
 import type { HeaderRow, Outlet } from "./outlet.ts";
 import type { Pacer } from "./pacer.ts";
 import { playStream } from "./play-stream.ts";
 import { playWhole } from "./play-whole.ts";
+import type { SimulatorRequest } from "./request.ts";
 import { emptyScript, parseScript, type Script, ScriptInvalid } from "./script.ts";
 import type { ScriptSource } from "./script-source.ts";
-import type { SimulatorRequest } from "./simulator.ts";
 import type { TruthRecord } from "./truth.ts";
 
 export interface Generation {
@@ -25,17 +26,11 @@ export interface Generation {
 
 /** One generation call from reading to the last byte. Never throws for what a caller sent. */
 export async function generate(generation: Generation): Promise<void> {
-  const { record, request, pacer, outlet } = generation;
-  record.body_bytes = request.body.length;
-  record.body_sha256 = Bun.CryptoHasher.hash("sha256", request.body, "hex");
-  const read = readAsked(generation);
+  const { pacer, outlet, record } = generation;
+  const read = readExchange(generation);
   if (read instanceof Refusal) return refuse(generation, read, null, emptyScript);
-  const { asked, script } = read;
-  record.model = asked.model;
-  record.stream = asked.stream;
-  if (script.keep_received === true) {
-    record.received_body = Buffer.from(request.body.subarray(0, bounds.keptBytesMax)).toString("utf8");
-  }
+  const { exchange, script } = read;
+  noteAsked(generation, exchange.asked, script);
   const failing = generation.source.failing(script, () => record.body_sha256);
   const status = script.fail_first === undefined ? script.status : failing ? (script.status ?? 500) : undefined;
   if ((script.latency_ms ?? 0) > 0) await pacer.pause(script.latency_ms ?? 0);
@@ -45,22 +40,48 @@ export async function generate(generation: Generation): Promise<void> {
     outlet.raw(Buffer.from(script.raw_reply, "latin1"));
     return outlet.cut();
   }
-  if (status !== undefined && status >= 400) {
-    return refuse(generation, new Refusal(status, sayingOf(status, script)), asked, script);
-  }
-  return deliver(generation, asked, script, status ?? 200);
+  const refusal = refusalOf(generation, exchange, script, status);
+  if (refusal !== null) return refuse(generation, refusal, exchange.asked, script);
+  return deliver(generation, exchange, script, status ?? 200);
 }
 
-function readAsked(generation: Generation): { asked: Asked; script: Script } | Refusal {
+function noteAsked({ record, request }: Generation, asked: Asked, script: Script): void {
+  record.model = asked.model;
+  record.stream = asked.stream;
+  if (script.keep_received === true) {
+    record.received_body = Buffer.from(request.body.subarray(0, bounds.keptBytesMax)).toString("utf8");
+  }
+}
+
+function readExchange(generation: Generation): { exchange: Exchange; script: Script } | Refusal {
   const { dialect, request, source, defaults } = generation;
-  try {
-    const asked = dialect.read(request.body);
-    const preset = source.take(asked.model);
+  return orRefusal(() => {
+    const exchange = dialect.read(request);
+    const { asked } = exchange;
+    const preset = source.take(asked.model, dialect.aside === true);
     const header = request.headers["x-sim-script"];
     const own = generation.obeysRequests
       ? { ...asked.script, ...(header === undefined ? emptyScript : parseScript(header)) }
       : emptyScript;
-    return { asked, script: { ...defaults, ...preset, ...own } };
+    return { exchange, script: { ...defaults, ...preset, ...own } };
+  });
+}
+
+/** Why there is no answer: the script says so, or the dialect once it knows the script. */
+function refusalOf(
+  generation: Generation,
+  exchange: Exchange,
+  script: Script,
+  status: number | undefined,
+): Refusal | null {
+  if (status !== undefined && status >= 400) return new Refusal(status, sayingOf(status, script));
+  const admitted = orRefusal(() => exchange.admit?.(script, generation.record) ?? null);
+  return admitted instanceof Refusal ? admitted : null;
+}
+
+function orRefusal<T>(act: () => T): T | Refusal {
+  try {
+    return act();
   } catch (thrown) {
     if (thrown instanceof Refusal) return thrown;
     if (thrown instanceof ScriptInvalid) return new Refusal(400, `simulator: ${thrown.message}`);
@@ -69,38 +90,59 @@ function readAsked(generation: Generation): { asked: Asked; script: Script } | R
 }
 
 async function refuse(generation: Generation, refusal: Refusal, asked: Asked | null, script: Script): Promise<void> {
-  const headers = headersFor(generation, asked, script, "application/json");
+  const requestId = requestIdOf(generation);
+  const vendor = generation.dialect.headers({ requestId, asked, answer: null, refusal });
+  const headers = withScripted([["content-type", "application/json"], ...vendor], script);
   if (script.retry_after !== undefined) headers.push(["retry-after", String(script.retry_after)]);
-  const body = script.body ?? generation.dialect.error(refusal);
+  const body = script.body ?? generation.dialect.error(refusal, requestId);
   await playWhole({ ...generation, status: refusal.status, headers, body, script });
 }
 
-async function deliver(generation: Generation, asked: Asked, script: Script, status: number): Promise<void> {
+async function deliver(generation: Generation, exchange: Exchange, script: Script, status: number): Promise<void> {
   const { dialect, outlet, record } = generation;
-  const answer = composeAnswer(asked, script);
-  const reply = { id: `chatcmpl-sim${generation.sequence}`, created: Math.floor(record.received_at / 1000) };
-  record.prompt_tokens = answer.promptTokens;
-  record.cached_tokens = answer.usage?.cached ?? 0;
+  const { asked } = exchange;
+  const answer = exchange.compose?.(script) ?? composeAnswer(asked, script);
+  const requestId = requestIdOf(generation);
+  const head: ReplyHead = {
+    sequence: generation.sequence,
+    created: Math.floor(record.received_at / 1000),
+    requestId,
+    script,
+  };
+  noteAnswer(record, answer);
+  const vendor = dialect.headers({ requestId, asked, answer, refusal: null });
   if (asked.stream) {
+    const framing = exchange.framing?.(script) ?? sseFraming;
     record.status = status;
-    outlet.head(status, headersFor(generation, asked, script, "text/event-stream; charset=utf-8"), null);
-    const errorData = dialect.error(new Refusal(500, "The server had an error while processing your request."));
-    const events = dialect.events(reply, asked, answer);
-    return playStream({ ...generation, events, answer, script, errorData });
+    outlet.head(status, withScripted([["content-type", framing.type], ...vendor], script), null);
+    const error = (): DialectEvent => exchange.errorEvent(new Refusal(500, sayingOf(500, script)), requestId);
+    const events = exchange.events(head, answer);
+    return playStream({ ...generation, events, answer, script, framing, ping: exchange.ping, error });
   }
-  const headers = headersFor(generation, asked, script, "application/json");
-  const body = script.body ?? dialect.reply(reply, asked, answer);
-  record.output_tokens_emitted = answer.count * answer.choices + answer.reasoningTokens;
+  const headers = withScripted([["content-type", "application/json"], ...vendor], script);
+  const body = script.body ?? exchange.whole(head, answer);
+  record.output_tokens_emitted = answer.contentTokens + answer.reasoningTokens;
   record.usage_sent = answer.usage !== null;
   await playWhole({ ...generation, status, headers, body, script });
   record.terminal_sent = record.aborted_at === null;
 }
 
-function headersFor(generation: Generation, asked: Asked | null, script: Script, type: string): HeaderRow[] {
-  const own: HeaderRow[] = [["content-type", type]];
-  const vendor = generation.dialect.headers(`req_sim${generation.sequence}`, asked);
-  const more = script.headers === undefined ? [] : Object.entries(script.headers);
-  return [...own, ...vendor, ...more];
+function noteAnswer(record: TruthRecord, answer: Answer): void {
+  record.prompt_tokens = answer.promptTokens;
+  record.cached_tokens = answer.usage?.cached ?? 0;
+  record.cache_write_tokens = (answer.usage?.cacheWrite ?? 0) + (answer.usage?.cacheWrite1h ?? 0);
+  record.reasoning_tokens = answer.reasoningTokens;
+}
+
+function requestIdOf(generation: Generation): string {
+  return `req_sim${generation.sequence}`;
+}
+
+/** The script's headers take the place of the vendor's of the same name. */
+function withScripted(rows: readonly HeaderRow[], script: Script): HeaderRow[] {
+  const more = Object.entries(script.headers ?? {});
+  const names = new Set(more.map(([name]) => name.toLowerCase()));
+  return [...rows.filter(([name]) => !names.has(name)), ...more];
 }
 
 function sayingOf(status: number, script: Script): string {
@@ -108,6 +150,7 @@ function sayingOf(status: number, script: Script): string {
     const seconds = typeof script.retry_after === "number" ? script.retry_after : 1;
     return `Rate limit reached for requests. Please try again in ${seconds}s.`;
   }
+  if (status === 529) return "Overloaded";
   return status >= 500
     ? "The server had an error while processing your request."
     : `The request was refused (${status}).`;

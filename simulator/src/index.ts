@@ -12,14 +12,9 @@
  */
 export type { Dialect } from "./dialect.ts";
 export type { HeaderRow, Outlet } from "./outlet.ts";
-export { parseScript, readScript, type Script, ScriptInvalid } from "./script.ts";
+export type { SimulatorRequest, Upload, UploadPart } from "./request.ts";
+export { type Finish, parseScript, readScript, type Script, ScriptInvalid } from "./script.ts";
 export type { Preset } from "./script-source.ts";
 export { type RunningSimulator, type ServeOptions, serveSimulator } from "./serve-simulator.ts";
-export {
-  createSimulator,
-  type Simulator,
-  type SimulatorOptions,
-  type SimulatorRequest,
-  simulatorModels,
-} from "./simulator.ts";
+export { createSimulator, type Simulator, type SimulatorOptions, simulatorModels } from "./simulator.ts";
 export type { Truth, TruthFilter, TruthRecord, TruthState } from "./truth.ts";

@@ -1,6 +1,7 @@
 import type { Answer } from "./answer.ts";
 import { bounds } from "./bounds.ts";
 import type { DialectEvent } from "./dialect.ts";
+import type { Framing } from "./framing.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Pacer } from "./pacer.ts";
 import type { Script } from "./script.ts";
@@ -13,8 +14,10 @@ export interface StreamShow {
   readonly outlet: Outlet;
   readonly pacer: Pacer;
   readonly record: TruthRecord;
-  /** The data of an error event. */
-  readonly errorData: string;
+  readonly framing: Framing;
+  /** Fills long waits; null: a comment does. */
+  readonly ping: DialectEvent | null;
+  readonly error: () => DialectEvent;
 }
 
 /** Plays the events into the outlet, with the script's pacing and faults. The status line has been sent. */
@@ -23,7 +26,7 @@ export async function playStream(show: StreamShow): Promise<void> {
   const writer = new EventWriter(show);
   let index = 0;
   for (const event of show.events) {
-    if (event.role === "terminal" && script.done === false) continue;
+    if (isTerminal(event) && script.done === false) continue;
     const wait = (index === 0 ? script.first_event_ms : script.event_ms) ?? 0;
     if (wait > 0) await writer.silence(wait);
     if (await meetsFault(show, writer, event, index)) return;
@@ -52,7 +55,7 @@ async function meetsFault(show: StreamShow, writer: EventWriter, event: DialectE
   if (over === "cut_after_events") outlet.cut();
   if (over === "reset_after_events") outlet.reset();
   if (over === "break_chunking_after_events") breakChunking(outlet);
-  if (over === "error_event_after") await writer.addError(show.errorData);
+  if (over === "error_event_after") await writer.addError(show.error());
   if (!outlet.closed) await outlet.end();
   return true;
 }
@@ -70,75 +73,95 @@ function breakChunking(outlet: Outlet): void {
   outlet.cut();
 }
 
+function isTerminal(event: DialectEvent): boolean {
+  return event.role === "terminal" || event.role === "last";
+}
+
 /** Frames events, gathers unpaced ones, and keeps the truth of what was handed to the connection. */
 class EventWriter {
   readonly #show: StreamShow;
   readonly #newline: string;
-  #pending = "";
+  readonly #comments: boolean;
+  #text = "";
+  #frames: Uint8Array[] = [];
+  #frameBytes = 0;
 
   constructor(show: StreamShow) {
     this.#show = show;
     this.#newline = show.script.crlf === true ? "\r\n" : "\n";
+    this.#comments = show.script.keep_alive_comments === true;
   }
 
   add(event: DialectEvent, index: number): Promise<void> | null {
     const { script, record, answer } = this.#show;
-    const data = script.malformed === true && index === 2 ? half(event.data) : event.data;
-    this.#pending += this.#frame(event.event, data);
-    if (event.role === "terminal") record.terminal_sent = true;
+    this.#gather(this.#frame(script.malformed === true && index === 2 ? { ...event, data: half(event.data) } : event));
+    if (isTerminal(event)) record.terminal_sent = true;
     else record.events_emitted += 1;
-    if (event.role === "usage") record.usage_sent = true;
+    if (event.role === "usage" || event.role === "last") record.usage_sent = answer.usage !== null;
     // Reasoning comes before the first thing that is seen, so it is spent once anything is.
     if (index === 0) record.output_tokens_emitted += answer.reasoningTokens;
     record.output_tokens_emitted += event.tokens;
     const paced = (script.event_ms ?? 0) > 0 || index === 0;
-    return paced || this.#pending.length >= bounds.pieceBytes ? this.flush() : null;
+    return paced || this.#text.length + this.#frameBytes >= bounds.pieceBytes ? this.flush() : null;
   }
 
   addHalf(event: DialectEvent): void {
-    this.#pending += half(this.#frame(event.event, event.data));
+    const frame = this.#frame(event);
+    this.#gather(typeof frame === "string" ? half(frame) : frame.subarray(0, frame.length >> 1));
   }
 
-  async addError(data: string): Promise<void> {
-    this.#pending += this.#frame(undefined, data);
+  async addError(event: DialectEvent): Promise<void> {
+    this.#gather(this.#frame(event));
     this.#show.record.events_emitted += 1;
     await this.flush();
   }
 
   flush(): Promise<void> | null {
-    if (this.#pending === "") return null;
-    const text = this.#pending;
-    this.#pending = "";
-    return this.#send(text);
+    if (this.#text === "" && this.#frames.length === 0) return null;
+    const bytes = this.#frames.length === 0 ? Buffer.from(this.#text) : Buffer.concat(this.#frames);
+    this.#text = "";
+    this.#frames = [];
+    this.#frameBytes = 0;
+    return this.#send(bytes);
   }
 
   async silence(ms: number): Promise<void> {
-    const { script, outlet, pacer } = this.#show;
+    const { script, outlet, pacer, ping, framing } = this.#show;
     await this.flush();
-    const every = script.keep_alive_ms ?? 0;
+    const filling = ping === null ? framing.comment(this.#newline) : framing.frame(ping, this.#newline);
+    const every = filling === null ? 0 : (script.keep_alive_ms ?? 0);
     let left = ms;
     while (every > 0 && left > every && !outlet.closed) {
       await pacer.pause(every);
       left -= every;
-      await this.#send(`: keep-alive${this.#newline}${this.#newline}`);
+      if (filling !== null) await this.#send(Buffer.from(filling));
     }
     await pacer.pause(left);
   }
 
-  #send(text: string): Promise<void> | null {
-    const { script, outlet, record } = this.#show;
-    const bytes = Buffer.from(text);
+  /** A stream is either text or binary, never both. */
+  #gather(frame: string | Uint8Array): void {
+    if (typeof frame === "string") {
+      this.#text += frame;
+    } else {
+      this.#frames.push(frame);
+      this.#frameBytes += frame.length;
+    }
+  }
+
+  #send(bytes: Buffer): Promise<void> | null {
+    const { script, outlet, record, framing } = this.#show;
     record.bytes_emitted += bytes.length;
     if (script.keep_sent === true && (record.sent_body ?? "").length < bounds.keptBytesMax) {
-      record.sent_body = (record.sent_body ?? "") + text;
+      record.sent_body = (record.sent_body ?? "") + bytes.toString(framing.binary ? "latin1" : "utf8");
     }
     return script.one_byte_chunks === true ? sendByteByByte(outlet, bytes) : outlet.write(bytes);
   }
 
-  #frame(name: string | undefined, data: string): string {
-    const newline = this.#newline;
-    const comment = this.#show.script.keep_alive_comments === true ? `: keep-alive${newline}${newline}` : "";
-    return `${comment}${name === undefined ? "" : `event: ${name}${newline}`}data: ${data}${newline}${newline}`;
+  #frame(event: DialectEvent): string | Uint8Array {
+    const frame = this.#show.framing.frame(event, this.#newline);
+    if (!this.#comments || typeof frame !== "string") return frame;
+    return `${this.#show.framing.comment(this.#newline) ?? ""}${frame}`;
   }
 }
 

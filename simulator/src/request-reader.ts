@@ -1,5 +1,6 @@
+import { type BodySink, createBodySink } from "./body-sink.ts";
 import { bounds } from "./bounds.ts";
-import type { SimulatorRequest } from "./simulator.ts";
+import type { SimulatorRequest } from "./request.ts";
 
 export interface ReadRequest extends SimulatorRequest {
   /** The caller wants the connection closed after the answer. */
@@ -16,8 +17,10 @@ export type Step = ReadRequest | "more" | "continue" | "bad";
 export class RequestReader {
   #rest: Buffer = Buffer.alloc(0);
   #head: Head | null = null;
-  #body: Buffer[] = [];
+  #sink: BodySink | null = null;
   #bodyBytes = 0;
+  /** Of the chunk at hand. `left`: bytes still to come before its line end. Null: a size line comes next. */
+  #chunk: { readonly size: number; left: number } | null = null;
 
   /** Takes bytes (or none, to ask for a request that is already here). */
   feed(bytes: Buffer): Step {
@@ -27,6 +30,7 @@ export class RequestReader {
       if (end < 0) return this.#rest.length > bounds.headBytesMax ? "bad" : "more";
       this.#head = readHead(this.#rest.toString("latin1", 0, end));
       if (this.#head === null) return "bad";
+      this.#sink = createBodySink(this.#head.headers["content-type"]);
       this.#rest = this.#rest.subarray(end + 4);
       if (this.#head.headers["expect"] !== undefined && this.#rest.length === 0) return "continue";
     }
@@ -44,30 +48,41 @@ export class RequestReader {
 
   #readChunks(head: Head): Step {
     for (;;) {
-      const end = this.#rest.indexOf("\r\n");
-      if (end < 0) return this.#rest.length > bounds.headBytesMax ? "bad" : "more";
-      const line = this.#rest.toString("latin1", 0, end);
-      if (!/^[0-9a-fA-F]{1,8}\s*(;.*)?$/.test(line)) return "bad";
-      const size = Number.parseInt(line, 16);
-      const from = end + 2;
-      if (this.#bodyBytes + size > bounds.bodyBytesMax) return "bad";
-      if (this.#rest.length < from + size + 2) return "more";
-      this.#keep(this.#rest.subarray(from, from + size));
-      this.#rest = this.#rest.subarray(from + size + 2);
+      this.#chunk ??= this.#readSize();
+      if (this.#chunk === null) return this.#rest.length > bounds.headBytesMax ? "bad" : "more";
+      const { size, left } = this.#chunk;
+      if (!(this.#bodyBytes + left <= bounds.bodyBytesMax)) return "bad";
+      const piece = this.#rest.subarray(0, left);
+      this.#rest = this.#rest.subarray(piece.length);
+      this.#keep(piece);
+      this.#chunk.left -= piece.length;
+      if (this.#chunk.left > 0 || this.#rest.length < 2) return "more";
+      this.#rest = this.#rest.subarray(2);
+      this.#chunk = null;
       if (size === 0) return this.#finish(head);
     }
   }
 
+  /** A chunk's size line, NaN when it is none. Trailers are not read: nobody sends them here. */
+  #readSize(): { size: number; left: number } | null {
+    const end = this.#rest.indexOf("\r\n");
+    if (end < 0) return null;
+    const line = this.#rest.toString("latin1", 0, end);
+    const size = /^[0-9a-fA-F]{1,8}\s*(;.*)?$/.test(line) ? Number.parseInt(line, 16) : Number.NaN;
+    this.#rest = this.#rest.subarray(end + 2);
+    return { size, left: size };
+  }
+
   #keep(piece: Buffer): void {
     if (piece.length === 0) return;
-    this.#body.push(piece);
+    this.#sink?.take(piece);
     this.#bodyBytes += piece.length;
   }
 
   #finish(head: Head): ReadRequest {
-    const body = this.#body.length === 1 ? (this.#body[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#body);
+    const carried = this.#sink?.finish() ?? { body: Buffer.alloc(0) };
     this.#head = null;
-    this.#body = [];
+    this.#sink = null;
     this.#bodyBytes = 0;
     const mark = head.target.indexOf("?");
     return {
@@ -75,7 +90,7 @@ export class RequestReader {
       path: mark < 0 ? head.target : head.target.slice(0, mark),
       query: mark < 0 ? "" : head.target.slice(mark + 1),
       headers: head.headers,
-      body,
+      ...carried,
       close: head.headers["connection"]?.toLowerCase() === "close",
     };
   }

@@ -1,3 +1,6 @@
+/** What stands in for a schema when JSON of any shape is wanted. */
+export const anyAnswer = { type: "object", properties: { answer: { type: "string" } } };
+
 /** A value that obeys a JSON Schema, as far as tools and structured answers need: types, enums, const, nesting. */
 export function sampleValue(schema: unknown, text: string, depth = 0): unknown {
   if (typeof schema !== "object" || schema === null || depth > 16) return null;

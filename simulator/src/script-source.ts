@@ -11,8 +11,8 @@ export interface Preset {
 export interface ScriptSource {
   add(preset: Preset): void;
   clear(): void;
-  /** The next preset that fits, used up by one. */
-  take(model: string): Script | null;
+  /** The next preset that fits, used up by one. `named`: presets for any model do not fit. */
+  take(model: string, named: boolean): Script | null;
   /** True while this attempt is one of the first `script.fail_first`; `key` tells requests apart when unnamed. */
   failing(script: Script, key: () => string): boolean;
 }
@@ -29,9 +29,9 @@ export function createScriptSource(): ScriptSource {
       presets = [];
       failures.clear();
     },
-    take(model) {
+    take(model, named) {
       if (presets.length === 0) return null;
-      const index = presets.findIndex((preset) => preset.model === null || preset.model === model);
+      const index = presets.findIndex((preset) => (preset.model === null ? !named : preset.model === model));
       const preset = presets[index];
       if (preset === undefined) return null;
       preset.left -= 1;

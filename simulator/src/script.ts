@@ -14,13 +14,41 @@ export interface Script {
   readonly first_event_ms?: number;
   /** Silence before each later event. */
   readonly event_ms?: number;
-  /** Content events, and so output tokens, of each choice. */
+  /** Content events, and so output tokens, of each choice of plain text. */
   readonly tokens?: number;
-  /** Told in the usage instead of the words counted. */
+  /** The whole prompt, cached and cache-written tokens included; told in the usage instead of the words counted. */
   readonly prompt_tokens?: number;
+  /** Of the prompt, read from a cache. */
   readonly cached_tokens?: number;
-  /** Told inside completion_tokens, beside the content events. */
+  /** Of the prompt, written to a cache: for five minutes, and for an hour. */
+  readonly cache_write_tokens?: number;
+  readonly cache_write_1h_tokens?: number;
+  /** Told in the output, beside the content events. Without it a request that asks for reasoning gets six, one for each word shown. */
   readonly reasoning_tokens?: number;
+  /** Output tokens of each image. */
+  readonly image_tokens?: number;
+  /** Where a chat answer shows its reasoning, as some vendors of OpenAI's dialect do. */
+  readonly reasoning_field?: "reasoning_content" | "reasoning";
+  /** Calls this many of the request's tools, one after the other, unless a tool result came last. */
+  readonly tool_calls?: number;
+  /** With calls: text comes before them. */
+  readonly preamble?: boolean;
+  /** How the answer says it ended; each dialect has its own word. `failed` is a response.failed. */
+  readonly finish?: Finish;
+  /** The prompt is refused for this reason, in the way of vendors that have one (Gemini, Azure). */
+  readonly blocked?: string;
+  /** A streamed Messages answer tells zeros first and the real input counts only at the end. */
+  readonly late_usage?: boolean;
+  /** How long a background response stays unfinished. Default 50. */
+  readonly background_ms?: number;
+  /** Lifetime told with an access token, in seconds. */
+  readonly expires_in?: number;
+  /** Of the images asked for, this many fail (Seedream). */
+  readonly failed_images?: number;
+  /** Signatures of Bedrock calls must be made with this secret. */
+  readonly aws_secret?: string;
+  /** The third frame of an AWS event stream has a wrong checksum. */
+  readonly bad_checksum?: boolean;
   /** Goes silent for `stall_ms` (default: until the caller leaves, an hour at most), then goes on. */
   readonly stall_after_events?: number;
   readonly stall_ms?: number;
@@ -48,17 +76,17 @@ export interface Script {
   readonly malformed?: boolean;
   readonly no_usage?: boolean;
   readonly zero_usage?: boolean;
-  /** Makes the second event at least this large. */
+  /** Makes the first piece of content at least this large. */
   readonly giant_event_bytes?: number;
   /** Every byte is a chunk and a write of its own. */
   readonly one_byte_chunks?: boolean;
   /** Lines end in CR LF. */
   readonly crlf?: boolean;
-  /** A comment line before every event. */
+  /** A comment line before every event of an SSE stream. */
   readonly keep_alive_comments?: boolean;
-  /** A comment line whenever a wait inside the stream has lasted this long. */
+  /** A comment line (Messages: a ping) whenever a wait inside an SSE stream has lasted this long. */
   readonly keep_alive_ms?: number;
-  /** False leaves out the terminal event (`[DONE]`). */
+  /** False leaves out the terminal event (`[DONE]`, message_stop, response.completed, Gemini's last chunk). */
   readonly done?: boolean;
   /** Closes the connection without any answer. */
   readonly drop?: boolean;
@@ -72,6 +100,19 @@ export interface Script {
   readonly keep_received?: boolean;
   readonly keep_sent?: boolean;
 }
+
+export const finishes = [
+  "stop",
+  "length",
+  "tool_calls",
+  "content_filter",
+  "refusal",
+  "stop_sequence",
+  "pause",
+  "failed",
+] as const;
+
+export type Finish = (typeof finishes)[number];
 
 export class ScriptInvalid extends Error {
   override readonly name = "ScriptInvalid";
@@ -96,7 +137,21 @@ const checks: { readonly [K in keyof Required<Script>]: Check } = {
   tokens: whole(bounds.tokensMax),
   prompt_tokens: whole(1_000_000_000),
   cached_tokens: whole(1_000_000_000),
+  cache_write_tokens: whole(1_000_000_000),
+  cache_write_1h_tokens: whole(1_000_000_000),
   reasoning_tokens: whole(1_000_000_000),
+  image_tokens: whole(1_000_000),
+  reasoning_field: (value) => value === "reasoning_content" || value === "reasoning",
+  tool_calls: whole(bounds.callsMax),
+  preamble: flag,
+  finish: (value) => finishes.some((finish) => finish === value),
+  blocked: text,
+  late_usage: flag,
+  background_ms: wait,
+  expires_in: whole(1_000_000),
+  failed_images: whole(bounds.imagesMax),
+  aws_secret: text,
+  bad_checksum: flag,
   stall_after_events: whole(bounds.tokensMax),
   stall_ms: wait,
   cut_after_events: whole(bounds.tokensMax),

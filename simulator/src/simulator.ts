@@ -1,14 +1,18 @@
+import { createBodySink } from "./body-sink.ts";
 import { bounds } from "./bounds.ts";
 import { answerControl } from "./control.ts";
-import type { Dialect } from "./dialect.ts";
-import { openAiChat } from "./dialects/openai-chat.ts";
-import { openAiModels } from "./dialects/openai-models.ts";
+import { createDialects } from "./dialects/list.ts";
+import { answerModels } from "./dialects/models.ts";
 import { generate } from "./generation.ts";
+import { multipartBoundary } from "./multipart-reader.ts";
 import type { HeaderRow, Outlet } from "./outlet.ts";
 import { createPacer } from "./pacer.ts";
+import type { SimulatorRequest } from "./request.ts";
 import { createResponseOutlet } from "./response-outlet.ts";
 import { emptyScript, type Script } from "./script.ts";
 import { createScriptSource, type Preset } from "./script-source.ts";
+import { tapOutlet } from "./tap-outlet.ts";
+import { imagePath, tinyPng } from "./tiny-png.ts";
 import { createTruth, type Truth, type TruthRecord } from "./truth.ts";
 
 export interface SimulatorOptions {
@@ -18,22 +22,16 @@ export interface SimulatorOptions {
   readonly defaults?: Script;
   /** False: `x-sim-script`, marks in messages and model prefixes are not obeyed. Default true. */
   readonly obeysRequests?: boolean;
+  /** The secret access key that AWS signatures must be made with; without it (and without a script's) any will do. */
+  readonly awsSecret?: string;
+  /** The public key (PEM) that assertions at the token endpoint must be signed for; without it any will do. */
+  readonly googlePublicKey?: string;
   /** Records kept in memory. */
   readonly truthRecordsMax?: number;
   /** Told of each record when its answer is over. */
   readonly onRecord?: (record: TruthRecord) => void;
   /** Asked to bring records to where `onRecord` puts them, before the truth is listed. */
   readonly onFlush?: () => void;
-}
-
-/** One request, already read. Header names are lower case. */
-export interface SimulatorRequest {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  readonly query: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
 }
 
 export interface Simulator {
@@ -48,20 +46,21 @@ export interface Simulator {
 
 export const simulatorModels: readonly string[] = Object.freeze(["demo", "demo-mini"]);
 
-/** A new dialect is a file in dialects/ and a word here. */
-const dialects: readonly Dialect[] = [openAiChat];
-
 export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const truth = createTruth(options.truthRecordsMax ?? bounds.truthRecordsMax, options.onRecord ?? nothing);
   const source = createScriptSource();
   const models = options.models ?? simulatorModels;
+  const dialects = createDialects(options);
   let sequence = 0;
 
-  async function serve(request: SimulatorRequest, outlet: Outlet): Promise<void> {
-    const dialect = dialects.find((one) => one.matches(request.method, request.path));
-    if (dialect === undefined) return answerPlain(request, outlet);
+  async function serve(request: SimulatorRequest, given: Outlet): Promise<void> {
+    const dialect = dialects.find((one) => one.matches(request));
+    if (dialect === undefined) return answerPlain(request, given);
     sequence += 1;
-    const record = truth.begin({ path: request.path, headers: request.headers, receivedAt: Date.now() });
+    const { path, query, headers } = request;
+    const record = truth.begin({ dialect: dialect.id, path, query, headers, receivedAt: Date.now() });
+    noteBody(record, request, dialect.secret === true);
+    const { outlet, tapped } = tapOutlet(given);
     const pacer = createPacer(outlet, () => {
       record.aborted_at = Date.now();
     });
@@ -79,27 +78,32 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
       });
     } finally {
       record.ended_at = Date.now();
+      const sent = tapped();
+      record.reply_sha256 = sent.sha256;
+      record.reply_text = sent.text;
       truth.end(record);
     }
   }
 
-  function answerPlain(request: SimulatorRequest, outlet: Outlet): void {
+  async function answerPlain(request: SimulatorRequest, outlet: Outlet): Promise<void> {
+    if (request.method === "GET" && request.path.startsWith(imagePath)) {
+      outlet.head(200, [["content-type", "image/png"]], tinyPng.length);
+      await outlet.write(tinyPng);
+      await outlet.end();
+      return;
+    }
     const known = request.path.startsWith("/__sim/")
       ? answerControl(request, { truth, source, flush: options.onFlush ?? nothing })
       : request.method === "GET"
-        ? openAiModels(request.path, models)
+        ? answerModels(request, models)
         : null;
     const { status, body } = known ?? { status: 404, body: notFound(request) };
-    outlet.whole(status, jsonHeaders, body);
+    await outlet.whole(status, jsonHeaders, body);
   }
 
   async function fetch(request: Request): Promise<Response> {
-    const url = new URL(request.url);
-    const body = new Uint8Array(await request.arrayBuffer());
     const { outlet, response } = createResponseOutlet(request.signal);
-    const headers = Object.fromEntries(request.headers);
-    const query = url.search.slice(1);
-    serve({ method: request.method, path: url.pathname, query, headers, body }, outlet).catch(() => outlet.reset());
+    serve(await readRequest(request), outlet).catch(() => outlet.reset());
     return response;
   }
 
@@ -107,6 +111,31 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
 }
 
 const jsonHeaders: readonly HeaderRow[] = [["content-type", "application/json"]];
+
+async function readRequest(request: Request): Promise<SimulatorRequest> {
+  const url = new URL(request.url);
+  const headers: Record<string, string> = { host: url.host, ...Object.fromEntries(request.headers) };
+  const sink = createBodySink(headers["content-type"]);
+  if (multipartBoundary(headers["content-type"]) === null) sink.take(new Uint8Array(await request.arrayBuffer()));
+  else for await (const piece of request.body ?? []) sink.take(piece);
+  return { method: request.method, path: url.pathname, query: url.search.slice(1), headers, ...sink.finish() };
+}
+
+function noteBody(record: TruthRecord, request: SimulatorRequest, secret: boolean): void {
+  const { body, upload } = request;
+  record.body_bytes = upload?.bytes ?? body.length;
+  record.body_sha256 = upload?.sha256 ?? Bun.CryptoHasher.hash("sha256", body, "hex");
+  if (secret) return;
+  if (upload === undefined) {
+    record.body_text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString(
+      "utf8",
+      0,
+      Math.min(body.length, bounds.truthTextBytesMax),
+    );
+  } else {
+    record.parts = upload.parts;
+  }
+}
 
 function nothing(): void {}
 

@@ -37,6 +37,7 @@ export function openTruthFile(path: string): TruthFile {
 }
 
 function slim(record: TruthRecord): Partial<TruthRecord> {
-  const { request_headers: _headers, received_body: _received, sent_body: _sent, ...rest } = record;
-  return rest;
+  const { request_headers: _headers, parts: _parts, ...rest } = record;
+  const { body_text: _body, reply_text: _reply, received_body: _received, sent_body: _sent, ...slim } = rest;
+  return slim;
 }

@@ -1,11 +1,15 @@
 import { bounds } from "./bounds.ts";
+import type { UploadPart } from "./request.ts";
 
 /** What really happened to one attempt, as the upstream saw it. Times are Unix milliseconds. */
 export interface TruthRecord {
   readonly attempt_id: string;
   /** Which hit of this attempt id this is: 1, or more when somebody sent it again. */
   readonly hits: number;
+  readonly dialect: string;
   readonly path: string;
+  /** As it was sent, but for credentials in it. */
+  readonly query: string;
   model: string;
   readonly received_at: number;
   /** The last four characters of the credential; never the whole. */
@@ -13,13 +17,21 @@ export interface TruthRecord {
   readonly request_headers: Readonly<Record<string, string>>;
   body_sha256: string;
   body_bytes: number;
+  /** The parts of a multipart body, in their order. */
+  parts?: readonly UploadPart[];
+  /** Present when a secret to check by was known: whether the caller's AWS signature is right. */
+  signature_verified?: boolean;
   stream: boolean;
+  /** All of the prompt, cached and cache-written tokens included. */
   prompt_tokens: number;
   /** Told inside prompt_tokens. */
   cached_tokens: number;
+  /** Told inside prompt_tokens, for both lifetimes. */
+  cache_write_tokens: number;
+  reasoning_tokens: number;
   /** Output tokens whose bytes were taken by the connection, reasoning included once anything was sent. */
   output_tokens_emitted: number;
-  /** SSE events taken by the connection, the terminal `[DONE]` not counted. */
+  /** Events taken by the connection, the terminal one not counted. */
   events_emitted: number;
   bytes_emitted: number;
   terminal_sent: boolean;
@@ -29,6 +41,13 @@ export interface TruthRecord {
   ended_at: number | null;
   /** 0 when no status line was sent. */
   status: number;
+  /** The body's first 64 KB, as text; absent for multipart and for credentials. */
+  body_text?: string;
+  /** Of all body bytes that left, framing not counted; there once the answer is over, as is `reply_text`. */
+  reply_sha256: string;
+  /** The first 64 KB; of binary streams one character is one byte. */
+  reply_text?: string;
+  /** The bodies at full length, when a script asks for it. */
   received_body?: string;
   sent_body?: string;
 }
@@ -61,7 +80,9 @@ export interface Truth {
 }
 
 export interface TruthOpening {
+  readonly dialect: string;
   readonly path: string;
+  readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly receivedAt: number;
 }
@@ -69,6 +90,7 @@ export interface TruthOpening {
 export function createTruth(recordsMax: number, onEnd: (record: TruthRecord) => void): Truth {
   /** A ring: `total % recordsMax` is the next place. */
   let ring: TruthRecord[] = [];
+  const texts = createTextBudget();
   const hits = new Map<string, number>();
   let sequence = 0;
   let inFlight = 0;
@@ -94,6 +116,7 @@ export function createTruth(recordsMax: number, onEnd: (record: TruthRecord) => 
     },
     end(record) {
       inFlight -= 1;
+      texts.spend(record);
       onEnd(record);
     },
     find: (attemptId) => all().findLast((record) => record.attempt_id === attemptId),
@@ -114,21 +137,44 @@ export function createTruth(recordsMax: number, onEnd: (record: TruthRecord) => 
   };
 }
 
+/** Takes the bodies' texts from the oldest records once all of them together are too large. */
+function createTextBudget(): { spend(record: TruthRecord): void } {
+  const queue: TruthRecord[] = [];
+  let bytes = 0;
+  const sizeOf = (record: TruthRecord): number => (record.body_text?.length ?? 0) + (record.reply_text?.length ?? 0);
+  return {
+    spend(record) {
+      queue.push(record);
+      bytes += sizeOf(record);
+      while (bytes > bounds.truthTextsBytesMax || queue.length > bounds.truthRecordsMax) {
+        const oldest = queue.shift();
+        if (oldest === undefined) return;
+        bytes -= sizeOf(oldest);
+        delete oldest.body_text;
+        delete oldest.reply_text;
+      }
+    },
+  };
+}
+
 function opening(first: TruthOpening, attemptId: string, hits: number): TruthRecord {
-  const credential = first.headers["authorization"] ?? first.headers["x-api-key"] ?? first.headers["api-key"];
   return {
     attempt_id: attemptId,
     hits,
+    dialect: first.dialect,
     path: first.path,
+    query: first.query.replace(secretQuery, "$1redacted"),
     model: "",
     received_at: first.receivedAt,
-    authorization_last4: credential === undefined ? null : credential.slice(-4),
+    authorization_last4: credentialOf(first)?.slice(-4) ?? null,
     request_headers: withoutSecrets(first.headers),
     body_sha256: "",
     body_bytes: 0,
     stream: false,
     prompt_tokens: 0,
     cached_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: 0,
     output_tokens_emitted: 0,
     events_emitted: 0,
     bytes_emitted: 0,
@@ -137,14 +183,25 @@ function opening(first: TruthOpening, attemptId: string, hits: number): TruthRec
     aborted_at: null,
     ended_at: null,
     status: 0,
+    reply_sha256: "",
   };
 }
+
+function credentialOf(first: TruthOpening): string | null {
+  const { headers } = first;
+  const header = headers["authorization"] ?? headers["x-api-key"] ?? headers["api-key"] ?? headers["x-goog-api-key"];
+  return header ?? new URLSearchParams(first.query).get("key");
+}
+
+const secretQuery = /((?:^|&)(?:key|access_token|api_key)=)[^&]*/g;
 
 const secretHeaders: ReadonlySet<string> = new Set([
   "authorization",
   "x-api-key",
   "api-key",
   "x-goog-api-key",
+  "x-amz-security-token",
+  "proxy-authorization",
   "cookie",
 ]);
 

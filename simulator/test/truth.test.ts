@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSimulator, type RunningSimulator, serveSimulator, type TruthRecord } from "../src/index.ts";
-import { rawCall } from "./raw-call.ts";
+import { dechunk, rawCall } from "./raw-call.ts";
+import { sha256 } from "./sdk-call.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-simulator-"));
 const truthFile = join(folder, "truth.jsonl");
@@ -48,6 +49,25 @@ describe("the truth", () => {
     const records: TruthRecord[] = lines.map((line) => JSON.parse(line));
     expect(records.filter((record) => record.attempt_id === "att_file").length).toBe(1);
     expect(records.at(-1)).toMatchObject({ attempt_id: "att_file", terminal_sent: true, status: 200 });
+  });
+
+  test("proves what came and what left: digests of everything, texts up to 64 KB", async () => {
+    const large = { ...body, messages: [{ role: "user", content: "word ".repeat(20_000) }], stream: true };
+    const sent = JSON.stringify(large);
+    const script = JSON.stringify({ tokens: 2_000 });
+    const headers = { "x-attempt-id": "att_bytes", "x-sim-script": script };
+    const answer = dechunk((await rawCall(running.port, { body: large, headers })).body);
+    const record = running.simulator.truth.find("att_bytes");
+    expect(record).toMatchObject({
+      dialect: "openai-chat",
+      query: "",
+      body_sha256: sha256(sent),
+      body_text: sent.slice(0, 65_536),
+      reply_sha256: sha256(answer),
+      reply_text: answer.slice(0, 65_536),
+    });
+    const slim = await (await control("GET", "/truth?attempt_id=att_bytes&texts=0")).text();
+    expect(slim).not.toContain("word word");
   });
 
   test("keeps bodies when the script asks for it", async () => {

@@ -19,6 +19,10 @@ export const answerHeaders = {
   "x-ratelimit-limit-tokens": { description: "Tokens per minute of the tightest limit.", schema: whole },
   "x-ratelimit-remaining-tokens": { description: "How many of them are left.", schema: whole },
   "x-ratelimit-reset-tokens": { description: "When they are whole again.", schema: text },
+  "x-sluice-warnings": {
+    description: "What could not be carried to an upstream of another dialect; several are separated by `; `.",
+    schema: text,
+  },
   "retry-after": { description: "Seconds to wait before trying again.", schema: whole },
 } as const satisfies Record<string, Header>;
 
@@ -29,6 +33,7 @@ const callHeaders: readonly HeaderName[] = [
   "x-sluice-deployment",
   "x-sluice-attempts",
   "x-sluice-overhead-ms",
+  "x-sluice-warnings",
   "x-ratelimit-limit-requests",
   "x-ratelimit-remaining-requests",
   "x-ratelimit-reset-requests",

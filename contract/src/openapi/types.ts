@@ -44,6 +44,7 @@ export interface Operation {
 export interface PathItem {
   readonly get?: Operation;
   readonly post?: Operation;
+  readonly delete?: Operation;
 }
 
 export interface OpenApiDocument {

@@ -1,6 +1,6 @@
 import type { Catalog, Principal } from "#core/index.ts";
 import type { Authenticator } from "#identity/index.ts";
-import type { Clock, Ids, Observer, UsageSum } from "#ports/index.ts";
+import type { Clock, Ids, Observer, Spool, UsageSum } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 
@@ -23,6 +23,8 @@ export interface Face {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Observer;
+  /** Where forms wait to be sent. */
+  readonly spool: Spool;
   /** null when all is well, else one line that says what is not. */
   readonly unready: () => string | null;
   readonly draining: () => boolean;

@@ -1,6 +1,15 @@
+import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/index.ts";
 import { chat } from "./endpoints/chat.ts";
+import { countTokens } from "./endpoints/count-tokens.ts";
+import { embeddings } from "./endpoints/embeddings.ts";
+import { generate, generatePrefix, isGenerate } from "./endpoints/generate.ts";
 import { healthz, metrics, readyz } from "./endpoints/health.ts";
+import { imageEdits } from "./endpoints/image-edits.ts";
+import { images } from "./endpoints/images.ts";
+import { messages } from "./endpoints/messages.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
+import { compact, keptResponse, responses, responsesPrefix } from "./endpoints/responses.ts";
+import { root } from "./endpoints/root.ts";
 import { getUsage } from "./endpoints/usage.ts";
 import type { Endpoint } from "./face.ts";
 import { modelPrefix } from "./model-path.ts";
@@ -9,10 +18,19 @@ interface Route {
   /** The name in metrics. */
   readonly name: string;
   readonly methods: Readonly<Record<string, Endpoint>>;
+  /** How its callers are told what went wrong; OpenAI's way where nothing else is said. */
+  readonly dialect?: Dialect;
 }
 
-const exact: ReadonlyMap<string, Route> = new Map([
+const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/v1/chat/completions", { name: "chat", methods: { POST: chat } }],
+  ["/v1/messages", { name: "messages", methods: { POST: messages }, dialect: anthropicMessages }],
+  ["/v1/messages/count_tokens", { name: "count-tokens", methods: { POST: countTokens }, dialect: anthropicMessages }],
+  ["/v1/responses", { name: "responses", methods: { POST: responses } }],
+  ["/v1/responses/compact", { name: "responses-compact", methods: { POST: compact } }],
+  ["/v1/embeddings", { name: "embeddings", methods: { POST: embeddings } }],
+  ["/v1/images/generations", { name: "images", methods: { POST: images } }],
+  ["/v1/images/edits", { name: "image-edits", methods: { POST: imageEdits } }],
   ["/v1/models", { name: "models", methods: { GET: listModels } }],
   ["/v1/usage", { name: "usage", methods: { GET: getUsage } }],
   ["/healthz", { name: "healthz", methods: { GET: healthz, HEAD: healthz } }],
@@ -21,11 +39,37 @@ const exact: ReadonlyMap<string, Route> = new Map([
 ]);
 
 const model: Route = { name: "model", methods: { GET: getModel } };
+const generation: Route = { name: "generate", methods: { POST: generate }, dialect: gemini };
+const kept: Route = { name: "kept-response", methods: { GET: keptResponse, DELETE: keptResponse } };
+const keptPart: Readonly<Record<string, Route>> = {
+  cancel: { name: "kept-response", methods: { POST: keptResponse } },
+  input_items: { name: "kept-response", methods: { GET: keptResponse } },
+};
 
 /** The route of a path; null when there is none. The one place where paths have a meaning. */
-export function routeOf(path: string): Route | null {
+export function routeOf(path: string, method: string): Route | null {
   const route = exact.get(path);
   if (route !== undefined) return route;
+  if (path === "/" && method === "HEAD") return warmUp;
   // Model names may hold slashes, so the whole rest of the path is the name.
-  return path.startsWith(modelPrefix) && path.length > modelPrefix.length ? model : null;
+  if (path.startsWith(modelPrefix)) return path.length > modelPrefix.length ? model : null;
+  if (path.startsWith(responsesPrefix)) return keptRoute(path.slice(responsesPrefix.length));
+  return path.startsWith(generatePrefix) && isGenerate(path) ? generation : null;
+}
+
+/** The warm-up of a connection, which some clients send to the base URL; everything else there is the console's. */
+const warmUp: Route = { name: "root", methods: { HEAD: root } };
+
+function keptRoute(rest: string): Route | null {
+  const [id, part, ...more] = rest.split("/");
+  if (id === undefined || id === "" || more.length > 0) return null;
+  return part === undefined ? kept : (keptPart[part] ?? null);
+}
+
+/** How a caller of this path is told of a failure. */
+export function dialectOf(route: Route | null, path: string, headers: Headers): Dialect {
+  if (route?.dialect !== undefined) return route.dialect;
+  if (path.startsWith("/v1/messages")) return anthropicMessages;
+  if (path.startsWith("/v1beta/")) return gemini;
+  return path.startsWith("/v1/models") && headers.has("anthropic-version") ? anthropicMessages : openaiChat;
 }

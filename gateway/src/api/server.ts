@@ -1,8 +1,9 @@
 import { asFailure, bounds, Failure } from "#core/index.ts";
+import type { Dialect } from "#protocols/index.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import type { Exchange, Face } from "./face.ts";
 import { renderFailure } from "./respond.ts";
-import { routeOf } from "./routes.ts";
+import { dialectOf, routeOf } from "./routes.ts";
 
 export interface ApiServer {
   readonly port: number;
@@ -47,7 +48,7 @@ async function answer(face: Face, request: Request, server: BunServer, bodies: B
   const path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
   const address = (): string => server.requestIP(request)?.address ?? "";
 
-  const route = routeOf(path);
+  const route = routeOf(path, request.method);
   let response: Response;
   let streaming = false;
   const report = (): void =>
@@ -56,14 +57,14 @@ async function answer(face: Face, request: Request, server: BunServer, bodies: B
     if (!isPlainHost(request.headers.get("host")))
       throw new Failure("invalid_request", "The Host header is not valid.");
     if (route === null) {
-      if (!path.startsWith("/v1/") && path !== "/v1") return await face.admin(request, { ip: address() });
+      if (!/^\/v1(beta)?(\/|$)/.test(path)) return await face.admin(request, { ip: address() });
       throw new Failure("not_found", `There is no ${request.method} ${path}.`);
     }
-    if (face.draining() && path.startsWith("/v1/")) {
+    if (face.draining() && path.startsWith("/v1")) {
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
     }
     const endpoint = route.methods[request.method];
-    if (endpoint === undefined) return methodNotAllowed(route.methods, request.method, requestId);
+    if (endpoint === undefined) throw methodNotAllowed(route.methods, request.method);
     const exchange: Exchange = {
       request,
       requestId,
@@ -81,24 +82,33 @@ async function answer(face: Face, request: Request, server: BunServer, bodies: B
     const answered = endpoint(face, exchange);
     response = answered instanceof Promise ? await answered : answered;
   } catch (thrown) {
-    response = failed(face, thrown, requestId);
+    response = failed(face, thrown, requestId, dialectOf(route, path, request.headers));
   }
   if (!streaming) report();
   return response;
 }
 
-function failed(face: Face, thrown: unknown, requestId: string): Response {
+function failed(face: Face, thrown: unknown, requestId: string, dialect: Dialect): Response {
   const failure = asFailure(thrown);
   if (failure.code === "internal_error") {
     face.observer.log("error", "A request ended in an unexpected error.", { requestId, error: failure.cause });
   }
-  return renderFailure(failure, requestId);
+  const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
+  return renderFailure(failure, requestId, allow, dialect);
 }
 
-function methodNotAllowed(methods: Readonly<Record<string, unknown>>, method: string, requestId: string): Response {
-  const allow = Object.keys(methods).join(", ");
-  const failure = new Failure("method_not_allowed", `${method} is not possible here; ${allow} is.`);
-  return renderFailure(failure, requestId, { allow });
+/** RFC 9110, 15.5.6: the answer names what is allowed. */
+class MethodNotAllowed extends Failure {
+  readonly allow: string;
+
+  constructor(method: string, allow: string) {
+    super("method_not_allowed", `${method} is not possible here; ${allow} is.`);
+    this.allow = allow;
+  }
+}
+
+function methodNotAllowed(methods: Readonly<Record<string, unknown>>, method: string): Failure {
+  return new MethodNotAllowed(method, Object.keys(methods).join(", "));
 }
 
 /** A host that holds no path or query of its own, which would move the path that the router reads. */

@@ -14,6 +14,12 @@ export const bounds = {
   errorBodyBytesMax: 256 * 1024,
   /** One SSE event; a larger one ends the stream with an error. */
   eventBytesMax: 1024 * 1024,
+  /** What keeps the calls of one conversation together: a cache key, a session's name. */
+  affinityBytesMax: 512,
+  /** Shorter inputs are mostly frame, and say nothing of how many tokens a text has. */
+  calibrationTokensMin: 64,
+  /** Answers kept at upstreams whose account is remembered. */
+  keepersMax: 50_000,
   /** A credential in a header. */
   credentialBytesMax: 512,
   /** Silence towards the caller after which a keep-alive comment is sent. */
@@ -131,4 +137,25 @@ export const bounds = {
   logMembersMax: 64,
   logTextMax: 4_096,
   logBacklogBytesMax: 4 * 1024 * 1024,
+  /** One event with a picture in it, as base64. */
+  imageEventBytesMax: 32 * 1024 * 1024,
+  /** Pictures that are counted in one answer; vendors make 15 at most. */
+  imagesPerReplyMax: 1_024,
+  /** Fields and files of one form, the head of each, and what may stand before the first and behind the last. */
+  formPartsMax: 128,
+  formHeadBytesMax: 8 * 1024,
+  formMarginBytesMax: 4 * 1024,
+  /** A field of a form that is read as text; a prompt is the longest. */
+  formTextBytesMax: 1024 * 1024,
+  /** A form whose pictures must be turned into another shape is held while that is done. */
+  formConvertBytesMax: 32 * 1024 * 1024,
+  /** Bodies that wait to be sent: what one keeps in memory, and what all keep in memory and on disk together. */
+  spoolMemoryBytesMax: 1024 * 1024,
+  spoolMemoryTotalBytesMax: 64 * 1024 * 1024,
+  spoolDiskBytesMax: 4 * 1024 * 1024 * 1024,
+  /** The piece in which a spooled body is written and read. */
+  spoolPieceBytes: 128 * 1024,
+  /** Tool calls of one streamed answer, and how much of the later ones' arguments waits for the first to end. */
+  answerCallsMax: 1_024,
+  heldArgumentsCharactersMax: 16 * 1024 * 1024,
 } as const;

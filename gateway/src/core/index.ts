@@ -1,16 +1,19 @@
 /**
  * core: the words of the gateway as pure values. No side effects, imports nothing of ours.
- * Usage, money and price, failure, principal, deployment and model, ledger entry, catalog, and every bound.
+ * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, catalog, and every bound.
  */
+export * from "./answer.ts";
 export * from "./bounds.ts";
 export * from "./catalog.ts";
 export * from "./deployment.ts";
 export * from "./dialect.ts";
 export * from "./failure.ts";
+export * from "./image-turn.ts";
 export * from "./ledger-entry.ts";
 export * from "./limit.ts";
 export * from "./money.ts";
 export * from "./price.ts";
 export * from "./principal.ts";
 export * from "./secret.ts";
+export * from "./turn.ts";
 export * from "./usage.ts";

@@ -58,6 +58,8 @@ export interface Settlement {
   readonly firstTokenMs: number | null;
   readonly upstreamMs: number | null;
   readonly overheadMs: number | null;
+  /** The id under which the upstream keeps its answer (a stored response), so that it can be found again; else null. */
+  readonly upstreamId: string | null;
 }
 
 /** The fact: one row per attempt. */

@@ -1,17 +1,18 @@
 import { bounds, Failure } from "#core/index.ts";
 
 /**
- * The caller's key: `Authorization: Bearer` or `x-api-key`, on every endpoint alike. Both may be sent when they
- * agree (some clients do); two different keys are refused, since two readers could disagree on who is calling.
+ * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key`, on every endpoint alike. Several may be
+ * sent when they agree (some clients do); different keys are refused, since two readers could disagree on who is calling.
  */
 export function readCredential(headers: Headers): string {
   const authorization = headers.get("authorization");
-  const apiKey = headers.get("x-api-key");
+  const googleKey = headers.get("x-goog-api-key");
+  const apiKey = headers.get("x-api-key") ?? googleKey;
   const bearer = authorization === null ? null : readBearer(authorization, apiKey !== null);
-  if (bearer !== null && apiKey !== null && bearer !== apiKey) {
+  if ((bearer !== null && apiKey !== null && bearer !== apiKey) || (googleKey !== null && googleKey !== apiKey)) {
     throw new Failure(
       "conflicting_credentials",
-      "Authorization and x-api-key carry two different keys. Send one, or the same in both.",
+      "The headers carry two different keys (Authorization, x-api-key). Send one, or the same in both.",
     );
   }
   const credential = bearer ?? apiKey;

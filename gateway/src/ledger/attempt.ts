@@ -33,6 +33,7 @@ export interface AttemptEnd extends Reached {
   readonly rawUsage: string | null;
   readonly upstreamMs: number | null;
   readonly overheadMs: number | null;
+  readonly upstreamId: string | null;
 }
 
 /** One attempt that is written ahead. It must be settled, whatever happens to it. */
@@ -120,6 +121,7 @@ export class RecordedAttempt implements Attempt {
       firstTokenMs: knownMs(end.firstTokenMs),
       upstreamMs: knownMs(end.upstreamMs),
       overheadMs: knownMs(end.overheadMs),
+      upstreamId: end.upstreamId,
     };
     this.#entry = joinEntry(this.#intent, settlement);
     journal.settle(settlement);

@@ -49,6 +49,7 @@ const columns: Readonly<Record<string, (entry: LedgerEntry) => ExportedValue>> =
   first_token_ms: (e) => e.firstTokenMs,
   upstream_ms: (e) => e.upstreamMs,
   overhead_ms: (e) => e.overheadMs,
+  upstream_id: (e) => e.upstreamId,
   tags: (e) => e.tags,
   user_agent: (e) => e.userAgent,
   raw_usage: (e) => e.rawUsage,

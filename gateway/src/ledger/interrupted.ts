@@ -24,6 +24,7 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
     firstTokenMs: checkpoint?.firstTokenMs ?? null,
     upstreamMs: null,
     overheadMs: null,
+    upstreamId: null,
   });
 }
 

@@ -33,6 +33,7 @@ const end: AttemptEnd = {
   firstTokenMs: null,
   upstreamMs: 40,
   overheadMs: 0.4,
+  upstreamId: null,
 };
 
 /** Everything that reached the journal and the observer, in order. The journal's own guarantees are proven elsewhere. */

@@ -58,6 +58,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         firstTokenMs: null,
         upstreamMs: null,
         overheadMs: null,
+        upstreamId: null,
       };
       journal.refuse(entry);
       observer.attemptEnd(entry);

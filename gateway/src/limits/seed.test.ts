@@ -20,6 +20,7 @@ function ledger(spend: (period: BudgetPeriod) => SpendRow[], recent: RecentRow[]
     insert: unasked,
     page: unasked,
     usage: unasked,
+    keeper: unasked,
     price: unasked,
     check: unasked,
     prune: unasked,

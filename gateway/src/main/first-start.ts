@@ -13,7 +13,7 @@ export interface FirstStart {
 
 /**
  * A new installation works at once: provider keys in the environment become providers with the models that are
- * usual there; without any, the built-in demo answers. Then a first key. Nothing that exists is changed.
+ * usual there; without any model, the built-in demo answers. Then a first key. Nothing that exists is changed.
  */
 export async function firstStart(
   environment: Environment,
@@ -64,7 +64,8 @@ function starterConfig(environment: Environment, found: string[]): ConfigFile {
     });
     models.push(...starterModels(kind));
   }
-  if (providers.length === 0) {
+  // A provider whose models nobody can guess would leave a newcomer with nothing to call.
+  if (models.length === 0) {
     const demo = providerKind("demo");
     if (demo !== null) {
       providers.push({ id: demo.id, kind: demo.id });

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { createSimulator } from "@sluice/simulator";
 import { createAdmin } from "#admin/index.ts";
 import { type ApiServer, type Face, serveApi } from "#api/index.ts";
@@ -13,6 +14,7 @@ import { createRouter } from "#routing/index.ts";
 import {
   createChangeFeed,
   createJournal,
+  createSpool,
   hashPassword,
   openJournalDirectory,
   openStaticFiles,
@@ -92,6 +94,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     recorder: createRecorder({ journal, clock, ids, observer }),
     journal,
     transport,
+    ledgerStore,
+    ids,
     clock,
     observer,
   });
@@ -120,6 +124,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     clock,
     ids,
     observer,
+    spool: createSpool({ directory: join(environment.dataDir, "spool"), nextName: () => ids.next("spool_") }),
     draining: () => draining,
     unready: () => (draining ? "draining" : journal.healthy ? null : "the ledger cannot be written"),
     metricsText: () => metrics.text(),

@@ -3,10 +3,12 @@
  */
 export * from "./control-store.ts";
 export * from "./counter.ts";
+export * from "./form-body.ts";
 export * from "./health-board.ts";
 export * from "./journal.ts";
 export * from "./ledger-store.ts";
 export * from "./observer.ts";
+export * from "./spool.ts";
 export * from "./static-files.ts";
 export * from "./system.ts";
 export * from "./transport.ts";

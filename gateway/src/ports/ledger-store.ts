@@ -56,6 +56,16 @@ export interface LedgerCheck {
   readonly faults: readonly LedgerFault[];
 }
 
+/** The account, and the model through it, that keeps an answer under an id of its own. */
+export interface AnswerKeeper {
+  readonly provider: string;
+  readonly deployment: string;
+  readonly model: string;
+  readonly upstreamModel: string;
+  /** Its usage is in the ledger. False for one that is still being made in the background. */
+  readonly paid: boolean;
+}
+
 export interface LedgerStore {
   /** Idempotent by attempt id; rollups move with the rows in the same transaction. Resolves to how many were new. */
   insert(entries: readonly LedgerEntry[]): Promise<number>;
@@ -67,6 +77,8 @@ export interface LedgerStore {
   usage(filter: LedgerFilter): Promise<readonly UsageSum[]>;
   /** Price versions by id, for recovery and re-computation. */
   price(versionId: string): Promise<PriceVersion | null>;
+  /** Who keeps the answer with this id of the upstream's, as far as this workspace made it. */
+  keeper(workspaceId: string, upstreamId: string): Promise<AnswerKeeper | null>;
   /** Checks what can be checked inside the database: see the ledger room for the rules. */
   check(): Promise<LedgerCheck>;
   /** Removes entries older than `beforeMs`; rollups stay. Resolves to how many went. */

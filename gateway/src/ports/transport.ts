@@ -12,11 +12,18 @@ export interface OutboundRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
   readonly headers: Record<string, string>;
-  readonly body: Uint8Array | null;
+  readonly body: Uint8Array | OutboundStream | null;
   readonly connectMs: number;
   readonly headersMs: number;
   readonly totalMs: number;
   readonly allowPrivateNetwork: boolean;
+}
+
+/** A body that is not held: it is opened when the request is sent, and read no faster than the upstream takes it. */
+export interface OutboundStream {
+  /** Sent as the content length; a stream of another length is a failure of ours. */
+  readonly size: number;
+  open(): ReadableStream<Uint8Array>;
 }
 
 export interface OutboundAnswer {

@@ -4,7 +4,8 @@ import type { Span } from "./json-scan.ts";
 /** What the gateway must know of a request body to govern it; read from the bytes without building them. */
 export interface RequestFacts {
   readonly model: string;
-  readonly modelSpan: Span;
+  /** Where the model's name stands in the body; null where it does not (it is in the path, or in another part). */
+  readonly modelSpan: Span | null;
   readonly stream: boolean;
   /** The caller asked for usage in the stream (always true where a dialect always sends it). */
   readonly wantsUsage: boolean;
@@ -14,6 +15,20 @@ export interface RequestFacts {
   readonly inputEstimate: number;
   /** Where stream options stand, for those dialects that have them. */
   readonly streamOptionsSpan: Span | null;
+  /** What holds the calls of one conversation together (a cache key, a session): they prefer one deployment. */
+  readonly affinity: string | null;
+  /** The object at the upstream that this call continues (previous_response_id): only its account knows it. */
+  readonly continues: string | null;
+  /** The upstream will keep an object under the id of its answer, to be asked for later (a stored response). */
+  readonly keeps: boolean;
+  /** Pictures asked for; 0 where the endpoint makes none. */
+  readonly images: number;
+}
+
+/** What the path says in those dialects that put it there (Gemini). */
+export interface PathFacts {
+  readonly model: string;
+  readonly stream: boolean;
 }
 
 /** Token classes as reported, with the vendor's own object beside them. */
@@ -29,6 +44,8 @@ export interface ReplyFacts {
   readonly errorMessage: string | null;
   /** Size of what was generated as tokens, guessed, for replies that report no usage. */
   readonly outputEstimate: number;
+  /** The id under which the upstream knows its answer; null when there is none. */
+  readonly id: string | null;
 }
 
 /**
@@ -37,35 +54,76 @@ export interface ReplyFacts {
  */
 export interface StreamTap {
   push(chunk: Uint8Array): Uint8Array;
-  /** Data events seen, comments not counted. */
+  /** Data events seen; comments and pings are not counted. */
   readonly events: number;
   /** The terminal event was seen: what follows is of no interest. */
   readonly ended: boolean;
   readonly usage: UsageReading | null;
+  /** The numbers in `usage` are the last word; false while they are only what was known at the start. */
+  readonly usageFinal: boolean;
   /** An error event of the upstream; it has been passed on to the caller. */
   readonly failure: Failure | null;
   /** Output tokens so far, guessed from what was passed. */
   readonly outputEstimate: number;
   /** The first event that carried generated content was seen. */
   readonly contentSeen: boolean;
+  /** The id under which the upstream knows its answer, once seen. */
+  readonly id: string | null;
   /** At a clean end of bytes: whether the stream said all that its dialect requires. */
   complete(): boolean;
+  /** Called once after a complete end: what is still to be sent to the caller. Nothing where bytes pass unchanged. */
+  rest(): Uint8Array;
+  /** A failure of ours in the place of the rest, for streams that keep count of their events. */
+  breakOff?(failure: Failure): Uint8Array;
 }
 
-export interface Dialect {
-  readonly id: DialectId;
-  /** Throws Failure invalid_json, missing_required_parameter or invalid_request. */
-  readRequest(body: Uint8Array): RequestFacts;
-  /** The body for the upstream: only the model is replaced, and usage asked for where the caller did not. */
-  patchRequest(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array;
+/** How an upstream's answers on one endpoint are listened to. */
+export interface Listener {
   /** Throws Failure upstream_error when the bytes are not a reply of this dialect. */
   readReply(body: Uint8Array): ReplyFacts;
   /** `hideUsage`: keep the usage event that only we asked for from the caller. */
   tapStream(hideUsage: boolean): StreamTap;
+}
+
+/** How the bodies of one endpoint are read and passed, byte for byte but for the model. */
+export interface Wire extends Listener {
+  /** Throws Failure invalid_json, missing_required_parameter or invalid_request. `path`: see PathFacts. */
+  readRequest(body: Uint8Array, path: PathFacts | null): RequestFacts;
+  /** The body for the upstream: only the model is replaced, and usage asked for where the caller did not. */
+  patchRequest(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array;
+}
+
+/** A limit of the caller's own, to be told in the headers of an answer. */
+export interface LimitTold {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetMs: number;
+}
+
+/** An upstream's refusal (4xx) as far as another dialect can say it. */
+export interface UpstreamRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly code: string | null;
+  /** The prompt is longer than the model can read. */
+  readonly contextLength: boolean;
+}
+
+/** How a caller of a dialect is spoken to when something went wrong, and between events. */
+export interface Dialect {
+  readonly id: DialectId;
+  /** Dialects of one vendor share the shape of errors: a refusal passes as it is between equals. */
+  readonly errorShape: "openai" | "anthropic" | "google" | "aws";
   /** The body of an error answer. */
   renderError(failure: Failure, requestId: string): string;
   /** An error inside a stream that has begun, as a whole event. */
   renderStreamError(failure: Failure, requestId: string): string;
+  /** What an upstream of this dialect's error shape refused. Never throws. */
+  readRefusal(status: number, body: Uint8Array): UpstreamRefusal;
+  /** The body of an error answer for what an upstream of another shape refused; the status stays. */
+  renderRefusal(refusal: UpstreamRefusal, requestId: string): string;
   /** Sent during long silence; clients ignore it. */
   readonly keepAlive: string;
+  /** Names and values of the headers that tell a caller's own limits. `now` is Unix milliseconds. */
+  limitHeaders(unit: "requests" | "tokens", told: LimitTold, now: number): Readonly<Record<string, string>>;
 }

@@ -1,6 +1,64 @@
 /**
- * protocols: the wire dialects, pure. Each folder reads and writes one dialect: request, reply, stream, usage,
- * error. Same-dialect traffic is never rebuilt here: requests are spliced, streams are listened to.
+ * protocols: the wire dialects, pure. A folder each: request, reply, stream, usage, error, and the way to and from the
+ * neutral form. A *wire* governs one endpoint's bodies without building them: requests are spliced, streams are
+ * listened to. A *codec* is used only when the caller's dialect is not the upstream's; what it cannot carry it warns of.
  */
-export type { Dialect, ReplyFacts, RequestFacts, StreamTap, UsageReading } from "./dialect.ts";
-export { openaiChat } from "./openai-chat/index.ts";
+
+export {
+  anthropicMessages,
+  anthropicMessagesCodec,
+  anthropicMessagesWire,
+  countTokensWire,
+} from "./anthropic-messages/index.ts";
+export { AwsEventStream } from "./aws-event-stream.ts";
+export { splice } from "./bytes.ts";
+export type {
+  AnswerContext,
+  AnswerSource,
+  CallerCodec,
+  DialectTraits,
+  EventReader,
+  EventWriter,
+  NewId,
+  TurnTarget,
+  UpstreamCodec,
+  Warn,
+} from "./codec.ts";
+export type {
+  Dialect,
+  LimitTold,
+  Listener,
+  PathFacts,
+  ReplyFacts,
+  RequestFacts,
+  StreamTap,
+  UpstreamRefusal,
+  UsageReading,
+  Wire,
+} from "./dialect.ts";
+export { createFormBody } from "./form-body.ts";
+export { gemini, geminiCodec, geminiImageCodec, geminiWire, readGeminiRetryMs } from "./gemini/index.ts";
+export { JsonInvalid, readSpan, type Span, scanObject } from "./json-scan.ts";
+export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
+export { MultipartScanner } from "./multipart-scanner.ts";
+export { type MultipartType, readMultipartType } from "./multipart-type.ts";
+export { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
+export { embeddingsWire } from "./openai-embeddings/index.ts";
+export {
+  ImagesFormReader,
+  imagesWire,
+  readImageForm,
+  readImageTurn,
+  writeImageAnswer,
+  writeImageEvents,
+  writeImageJson,
+} from "./openai-images/index.ts";
+export {
+  openaiResponses,
+  openaiResponsesCodec,
+  openaiResponsesWire,
+  responsesCompactWire,
+} from "./openai-responses/index.ts";
+export { opens, readSealText, sealMark } from "./seal-text.ts";
+export { eventData, SseEvents } from "./sse-events.ts";
+export { type UpstreamSide, upstreamSide } from "./upstream-side.ts";

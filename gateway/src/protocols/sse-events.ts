@@ -1,17 +1,27 @@
 import { bounds, Failure } from "#core/index.ts";
-import { concat } from "./bytes.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
 const emptyBytes = new Uint8Array(0);
 
+/** From this size on a held event gets room to grow, and long lines are searched by the runtime. */
+const large = 16 * 1024;
+
 /**
  * Cuts a stream of bytes into whole server-sent events without decoding them. Lines may end in LF, CRLF or CR
  * (HTML standard, 9.2.5), also mixed, also when a chunk ends between CR and LF. An event that outgrows
- * bounds.eventBytesMax is a Failure, so that nothing is held without a bound.
+ * `eventBytesMax` is a Failure, so that nothing is held without a bound. Its bytes are copied a bounded number of
+ * times, however small the chunks it comes in.
  */
 export class SseEvents {
+  readonly #eventBytesMax: number;
   #held: Uint8Array = emptyBytes;
+  /** The memory behind `#held` when it has room for more; only what lies behind the held bytes is ever written. */
+  #room: Uint8Array = emptyBytes;
+
+  constructor(eventBytesMax: number = bounds.eventBytesMax) {
+    this.#eventBytesMax = eventBytesMax;
+  }
 
   /** The bytes that `cut` left behind: the beginning of an event, or nothing. */
   get held(): Uint8Array {
@@ -20,7 +30,7 @@ export class SseEvents {
 
   /** Adds a chunk; calls `visit` with each whole event, its blank line included; returns the joined bytes. */
   push(chunk: Uint8Array, visit: (bytes: Uint8Array, start: number, end: number) => void): Uint8Array {
-    const bytes = concat(this.#held, chunk);
+    const bytes = this.#join(chunk);
     let from = this.#held.length > 3 ? this.#held.length - 3 : 0;
     let start = 0;
     for (;;) {
@@ -31,13 +41,31 @@ export class SseEvents {
       from = end;
     }
     this.#held = start === bytes.length ? emptyBytes : bytes.subarray(start);
-    if (this.#held.length > bounds.eventBytesMax) {
-      throw new Failure("upstream_error", `The upstream sent an event of more than ${bounds.eventBytesMax} bytes.`, {
+    if (this.#held.length > this.#eventBytesMax) {
+      throw new Failure("upstream_error", `The upstream sent an event of more than ${this.#eventBytesMax} bytes.`, {
         retry: "other",
         unwell: true,
       });
     }
     return start === bytes.length ? bytes : bytes.subarray(0, start);
+  }
+
+  /** The held bytes with the chunk behind them. Room doubles, so that an event of many pieces is not copied for each. */
+  #join(chunk: Uint8Array): Uint8Array {
+    const held = this.#held;
+    if (held.length === 0) {
+      this.#room = emptyBytes;
+      return chunk;
+    }
+    const size = held.length + chunk.length;
+    let start = held.byteOffset - this.#room.byteOffset;
+    if (held.buffer !== this.#room.buffer || start + size > this.#room.length) {
+      this.#room = new Uint8Array(size < large ? size : size * 2);
+      this.#room.set(held, 0);
+      start = 0;
+    }
+    this.#room.set(chunk, start + held.length);
+    return this.#room.subarray(start, start + size);
   }
 }
 
@@ -63,6 +91,10 @@ function nextLineEnd(bytes: Uint8Array, from: number): number {
   const lf = bytes.indexOf(LF, from);
   // Almost every stream uses LF alone; a CR is looked for only before the next LF.
   const limit = lf === -1 ? bytes.length : lf;
+  if (limit - from > large) {
+    const cr = bytes.subarray(from, limit).indexOf(CR);
+    return cr === -1 ? lf : from + cr;
+  }
   for (let at = from; at < limit; at++) if (bytes[at] === CR) return at;
   return lf;
 }

@@ -1,7 +1,17 @@
 /**
  * providers: what is particular to each kind of upstream, as data and pure functions: where it is, which dialect
  * it speaks at which path, how a request is authorised, what a bad answer means. Nothing here sends anything.
+ * A kind is one file in kinds/ that says only what differs; families share `…-shaped.ts`.
  */
-export type { BadAnswer, Lane, ProviderKind, StarterModel } from "./kind.ts";
+export type {
+  AuthorizeMeans,
+  BadAnswer,
+  Lane,
+  OutboundDraft,
+  ProviderKind,
+  StarterModel,
+  TokenExchange,
+} from "./kind.ts";
 export { providerKind, providerKinds } from "./kinds.ts";
+export { lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
 export { readRetryAfter } from "./retry-after.ts";

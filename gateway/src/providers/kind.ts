@@ -1,9 +1,52 @@
 import type { DialectId, EndpointId, Failure, Provider } from "#core/index.ts";
+import type { DialectTraits, Warn } from "#protocols/index.ts";
 
-/** One way into an upstream: which dialect is spoken at which path below the base URL. */
+/** One way into an upstream: what is spoken at which path below the base URL. */
 export interface Lane {
+  readonly endpoint: EndpointId;
   readonly dialect: DialectId;
+  /** `{model}` in it stands for the upstream's model name, percent-encoded whole. */
   readonly path: string;
+  /** Where streams have a path of their own. */
+  readonly streamPath?: string;
+  /** For a lane that stands beside the others' base URL instead of below it: its own, from theirs. */
+  rootOf?(root: string): string;
+  /** How a stream's events are framed; a framing other than SSE is turned into SSE before anyone listens. */
+  readonly framing?: "sse" | "aws-event-stream";
+  readonly traits?: DialectTraits;
+  /** The dialect of its refusals, where that is not the lane's own (a cloud in front of another vendor's models). */
+  readonly errorDialect?: DialectId;
+  /** Offered only where `settings.endpoints` names it: a server of this kind may have it, most have not. */
+  readonly onlyWhenNamed?: true;
+  /** For a model that this lane does not fit (Bedrock: other vendors' models). Absent: fits all. */
+  fits?(upstreamModel: string): boolean;
+  /** Last changes to a request of this lane before it is authorised. `warn` hears what the caller would miss. */
+  adjust?(draft: OutboundDraft, warn?: Warn): void;
+}
+
+/** A request that is about to be sent. `body` is null for one without, or one that is streamed from elsewhere. */
+export interface OutboundDraft {
+  readonly provider: Provider;
+  readonly upstreamModel: string;
+  readonly stream: boolean;
+  method: "GET" | "POST" | "DELETE";
+  url: string;
+  readonly headers: Record<string, string>;
+  body: Uint8Array | null;
+}
+
+/** What a signature needs beside the request. `now` is Unix milliseconds; `token` as `tokenRequest` brought it. */
+export interface AuthorizeMeans {
+  readonly now: number;
+  readonly token: string | null;
+}
+
+/** How a short-lived token is had (Vertex): described here, sent by the relay, kept until shortly before its end. */
+export interface TokenExchange {
+  /** null when the account needs none. `now` is Unix milliseconds. */
+  request(provider: Provider, now: number): Promise<OutboundDraft> | OutboundDraft | null;
+  /** Throws Failure upstream_error when the answer holds no token. `expiresInMs` counts from now. */
+  read(status: number, body: Uint8Array): { readonly token: string; readonly expiresInMs: number };
 }
 
 /** An upstream's refusal, with what little of it is safe and useful to read. */
@@ -32,9 +75,22 @@ export interface ProviderKind {
   /** Environment variables that make a provider of this kind at first start. */
   readonly envKey: string | null;
   readonly envBaseUrl: string | null;
-  readonly lanes: { readonly [K in EndpointId]?: Lane };
-  /** Puts the account's credential on a request that is about to be sent. */
-  authorize(provider: Provider, headers: Record<string, string>): void;
+  /**
+   * In the order in which they are natural to the vendor: a call that must be translated takes the first lane that is
+   * a model call. `settings.endpoints` of a provider (a list of endpoint names) restricts them.
+   */
+  readonly lanes: readonly Lane[];
+  /** What is wrong with a provider's settings, in one sentence that names the setting; null when nothing is. */
+  checkSettings?(provider: Provider): string | null;
+  /** The base URL for an account that set none of its own and whose settings decide it (a region, a resource). */
+  baseUrlOf?(provider: Provider): string | null;
+  /** The base URL that lanes stand below, for the other forms in which operators write it. Default: as it is. */
+  rootOf?(provider: Provider): string;
+  /** GET /models below its base URL is not there, so that nobody asks. */
+  readonly listsModels?: false;
+  readonly tokens?: TokenExchange;
+  /** Puts the account's credential on a request that is about to be sent, as the last thing before sending. */
+  authorize(draft: OutboundDraft, means: AuthorizeMeans): void | Promise<void>;
   /** A bad answer as a Failure that says what may be retried. */
   classify(answer: BadAnswer): Failure;
   readonly starterModels: readonly StarterModel[];

@@ -1,37 +1,64 @@
 import { describe, expect, test } from "bun:test";
-import { defaultTimeouts, type Provider, Secret } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
+import { bytes, draftOf, kindOf, means, now, providerOf, secretText } from "../../test/provider-ground.ts";
 import { providerKind, providerKinds } from "./kinds.ts";
+import { laneUrl, settingsProblem } from "./lanes.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
-const provider: Provider = {
-  id: "p",
-  kind: "openai",
-  baseUrl: "https://upstream.example/v1",
-  secret: new Secret("sk-upstream"),
-  allowPrivateNetwork: false,
-  timeouts: defaultTimeouts,
-  disconnect: "cancel",
-  settings: {},
-  enabled: true,
+/** Kinds whose account is a pair of keys in its settings sign with them; all others send the secret itself. */
+const families: Readonly<Record<string, "anthropic" | "google" | "aws">> = {
+  anthropic: "anthropic",
+  gemini: "google",
+  vertex: "google",
+  bedrock: "aws",
 };
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider kind %s", (id, kind) => {
-  const classify = (status: number, body = "{}", headers: Record<string, string> = {}) =>
+  const provider = providerOf(id);
+  const family = families[id] ?? "openai";
+  const classify = (status: number, body = "{}", headers: Record<string, string> = {}): Failure =>
     kind.classify({ status, headers: new Headers(headers), body: bytes(body), now: 1_000_000 });
 
   test("is found by its id and has the same shape as every other", () => {
     expect(providerKind(id)).toBe(kind);
     expect(kind.title.length).toBeGreaterThan(0);
-    expect(kind.baseUrl === null || /^(https|demo):\/\/[^/]+(\/.*[^/])?$/.test(kind.baseUrl)).toBe(true);
-    expect(Object.values(kind.lanes).every((lane) => lane.path.startsWith("/"))).toBe(true);
+    expect(kind.baseUrl === null || /^(https|demo|http):\/\/[^/]+(\/.*[^/])?$/.test(kind.baseUrl)).toBe(true);
     expect(kind.starterModels.every((model) => model.input >= 0 && model.output >= model.input)).toBe(true);
+    // What the environment makes must work without anything more being said.
+    if (kind.envKey !== null) expect(kind.baseUrl).not.toBeNull();
+    expect(settingsProblem(kind, provider)).toBeNull();
   });
 
-  test("sends the account's secret in a header and nowhere else", () => {
-    const headers: Record<string, string> = {};
-    kind.authorize(provider, headers);
-    expect(Object.values(headers).join()).toContain("sk-upstream");
+  test("has one lane an endpoint for each model, with paths below the base URL", () => {
+    for (const model of ["m", "claude-sonnet-4-5", "anthropic.claude-sonnet-4-5-v1:0"]) {
+      const endpoints = kind.lanes.filter((lane) => lane.fits?.(model) ?? true).map((lane) => lane.endpoint);
+      expect(endpoints.length).toBeGreaterThan(0);
+      expect(new Set(endpoints).size).toBe(endpoints.length);
+    }
+    expect(kind.lanes.every((lane) => lane.path.startsWith("/"))).toBe(true);
+    expect(kind.lanes.every((lane) => lane.streamPath?.startsWith("/") ?? true)).toBe(true);
+  });
+
+  test("puts a model's whole name into one segment of the path", () => {
+    const model = "a/b:c?d#e{model}";
+    for (const lane of kind.lanes) {
+      const url = new URL(laneUrl(provider, lane, model, true));
+      const named = (lane.streamPath ?? lane.path).includes("{model}");
+      if (named) expect(url.pathname).toContain("/a%2Fb%3Ac%3Fd%23e%7Bmodel%7D");
+      expect(url.hash).toBe("");
+      expect(url.pathname).not.toContain("//");
+    }
+  });
+
+  test("sends the account's credential in headers and nowhere else", async () => {
+    for (const lane of kind.lanes) {
+      const draft = draftOf(provider, lane, "m", { model: "m" });
+      lane.adjust?.(draft);
+      await kind.authorize(draft, means);
+      expect(Object.values(draft.headers).join()).toContain(secretText);
+      expect(draft.url).not.toContain(secretText);
+      expect(new TextDecoder().decode(draft.body ?? new Uint8Array(0))).not.toContain(secretText);
+    }
   });
 
   test("gives a caller's own mistakes back as the upstream said them, and never retries them", () => {
@@ -43,11 +70,17 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     }
   });
 
-  test("never shows an upstream's 401 to the caller: it is about the gateway's credential", () => {
-    const failure = classify(401, '{"error":{"message":"Incorrect API key provided: sk-up***"}}');
-    expect(failure.upstream).toBeUndefined();
-    expect(failure.status).toBe(502);
-    expect(failure.retry).toBe("other");
+  test("never shows a refusal of its own credential to the caller, nor repeats any upstream's words", () => {
+    const said = `{"message":"key ${secretText}","error":{"message":"Incorrect API key provided: ${secretText}"}}`;
+    const hidden = family === "openai" ? [401, 402] : [401, 402, 403];
+    for (const status of hidden) {
+      const failure = classify(status, said);
+      expect(failure.upstream).toBeUndefined();
+      expect(failure).toMatchObject({ status: 502, retry: "other", unwell: true });
+    }
+    for (const status of [300, 400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 529]) {
+      expect(classify(status, said).message).not.toContain(secretText);
+    }
   });
 
   test("counts an upstream's own trouble against it and tries again", () => {
@@ -56,13 +89,87 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     }
   });
 
-  test("waits as long as a 429 asks, and not at all for a spent quota", () => {
+  test("tries another deployment for a model that is not there, and waits as long as a 429 asks", () => {
+    expect(classify(404)).toMatchObject({ retry: "other", unwell: false });
     expect(classify(429, "{}", { "retry-after": "3" })).toMatchObject({
       retry: "same",
       retryAfterMs: 3_000,
       unwell: false,
     });
-    expect(classify(429, '{"error":{"code":"insufficient_quota"}}').retry).toBe("other");
+  });
+
+  test("makes something of any body at all", () => {
+    for (const body of [
+      "",
+      "<html>",
+      "[]",
+      "null",
+      '"x"',
+      '{"error":"x"}',
+      '[{"error":null}]',
+      '{"error":{"details":[1]}}',
+    ]) {
+      for (const status of [400, 403, 429, 500]) expect(classify(status, body).code).toBe("upstream_error");
+    }
+  });
+});
+
+describe("the codes inside a refusal", () => {
+  const classify = (kind: string, status: number, body: unknown, headers: Record<string, string> = {}): Failure =>
+    kindOf(kind).classify({ status, headers: new Headers(headers), body: bytes(JSON.stringify(body)), now });
+
+  test("of OpenAI and its kin: a spent quota does not pass by waiting", () => {
+    expect(classify("openai", 429, { error: { code: "insufficient_quota" } }).retry).toBe("other");
+    expect(classify("moonshot", 429, { error: { type: "exceeded_current_quota_error" } }).retry).toBe("other");
+    expect(classify("zhipu", 429, { error: { code: "1113" } }).retry).toBe("other");
+    expect(classify("dashscope", 400, { error: { code: "Arrearage" } }).upstream).toBeUndefined();
+  });
+
+  test.each(["invalid_encrypted_content", "previous_response_not_found"])(
+    "of OpenAI: %s may be another account's to read, and is shown when it is not",
+    (code) => {
+      for (const status of [400, 404]) {
+        expect(classify("openai", status, { error: { code } })).toMatchObject({
+          retry: "other",
+          unwell: false,
+          upstream: { status },
+        });
+      }
+    },
+  );
+
+  test("of Azure: a prompt that its content filter refused is sent nowhere else", () => {
+    const failure = classify("azure-openai", 400, { error: { code: "content_filter", message: "filtered" } });
+    expect(failure).toMatchObject({ retry: "never", unwell: false, upstream: { status: 400 } });
+  });
+
+  test("of Anthropic: a bill that was not paid is the account's", () => {
+    expect(classify("anthropic", 400, { type: "error", error: { type: "billing_error" } }).upstream).toBeUndefined();
+  });
+
+  test("of Google: a wrong key is a 400, the wait stands in the details, and a day's quota is spent", () => {
+    const google = (code: number, status: string, details: unknown[]) => ({
+      error: { code, status, message: "m", details },
+    });
+    const wrongKey = google(400, "INVALID_ARGUMENT", [{ reason: "API_KEY_INVALID" }]);
+    expect(classify("gemini", 400, wrongKey)).toMatchObject({ retry: "other", unwell: true, upstream: undefined });
+    expect(classify("gemini", 400, [wrongKey]).upstream).toBeUndefined();
+    const wait = google(429, "RESOURCE_EXHAUSTED", [{ "@type": "…RetryInfo", retryDelay: "34.5s" }]);
+    expect(classify("gemini", 429, wait)).toMatchObject({ retry: "same", retryAfterMs: 34_500 });
+    const day = google(429, "RESOURCE_EXHAUSTED", [{ violations: [{ quotaId: "GenerateRequestsPerDayPerProject" }] }]);
+    expect(classify("vertex", 429, day).retry).toBe("other");
+    expect(classify("gemini", 400, google(400, "FAILED_PRECONDITION", []))).toMatchObject({ retry: "other" });
+  });
+
+  test("of AWS stand in a header", () => {
+    const aws = (status: number, type: string) =>
+      classify("bedrock", status, { message: "m" }, { "x-amzn-errortype": type });
+    expect(aws(429, "ThrottlingException:http://internal.amazon.com/")).toMatchObject({ retry: "same", unwell: false });
+    expect(aws(400, "ValidationException")).toMatchObject({ retry: "never", upstream: { status: 400 } });
+    expect(aws(400, "ExpiredTokenException")).toMatchObject({ retry: "other", unwell: true, upstream: undefined });
+    expect(aws(400, "com.amazon.coral.service#ServiceQuotaExceededException").retry).toBe("other");
+    expect(aws(424, "ModelErrorException").retry).toBe("other");
+    expect(aws(404, "ResourceNotFoundException").retry).toBe("other");
   });
 });
 

@@ -1,13 +1,55 @@
 import type { ProviderKind } from "./kind.ts";
 import { anthropic } from "./kinds/anthropic.ts";
-import { ark } from "./kinds/ark.ts";
+import { ark, byteplus } from "./kinds/ark.ts";
+import { azureOpenai } from "./kinds/azure-openai.ts";
+import { bedrock } from "./kinds/bedrock.ts";
+import { cohere } from "./kinds/cohere.ts";
+import { dashscope } from "./kinds/dashscope.ts";
+import { deepseek } from "./kinds/deepseek.ts";
 import { demo } from "./kinds/demo.ts";
+import { fireworks } from "./kinds/fireworks.ts";
 import { gemini } from "./kinds/gemini.ts";
+import { groq } from "./kinds/groq.ts";
+import { minimax } from "./kinds/minimax.ts";
+import { mistral } from "./kinds/mistral.ts";
+import { moonshot } from "./kinds/moonshot.ts";
+import { ollama } from "./kinds/ollama.ts";
 import { openai } from "./kinds/openai.ts";
 import { openaiCompatible } from "./kinds/openai-compatible.ts";
+import { openrouter } from "./kinds/openrouter.ts";
+import { together } from "./kinds/together.ts";
+import { vertex } from "./kinds/vertex.ts";
+import { vllm } from "./kinds/vllm.ts";
+import { xai } from "./kinds/xai.ts";
+import { zhipu } from "./kinds/zhipu.ts";
 
 /** Every kind there is. A new one is its file and a line here. */
-export const providerKinds: readonly ProviderKind[] = [openai, openaiCompatible, anthropic, gemini, ark, demo];
+export const providerKinds: readonly ProviderKind[] = [
+  openai,
+  openaiCompatible,
+  anthropic,
+  gemini,
+  azureOpenai,
+  bedrock,
+  vertex,
+  ark,
+  byteplus,
+  deepseek,
+  mistral,
+  xai,
+  groq,
+  together,
+  fireworks,
+  openrouter,
+  moonshot,
+  zhipu,
+  dashscope,
+  minimax,
+  cohere,
+  ollama,
+  vllm,
+  demo,
+];
 
 const byId: ReadonlyMap<string, ProviderKind> = new Map(providerKinds.map((kind) => [kind.id, kind]));
 

@@ -1,59 +1,47 @@
-import { Failure, type FailureOptions, type Provider } from "#core/index.ts";
-import type { BadAnswer } from "./kind.ts";
-import { readRetryAfter } from "./retry-after.ts";
+import type { Failure } from "#core/index.ts";
+import { objectOf, textOf } from "#protocols/index.ts";
+import type { BadAnswer, OutboundDraft } from "./kind.ts";
+import { classifyByStatus, refusalObject } from "./refusal.ts";
 
 /** `Authorization: Bearer`, as OpenAI and all that copy it. */
-export function authorizeBearer(provider: Provider, headers: Record<string, string>): void {
-  if (provider.secret !== null) headers["authorization"] = `Bearer ${provider.secret.reveal()}`;
+export function authorizeBearer(draft: OutboundDraft): void {
+  const { secret } = draft.provider;
+  if (secret !== null) draft.headers["authorization"] = `Bearer ${secret.reveal()}`;
 }
 
-/**
- * A bad answer of an OpenAI-shaped API. Request faults (4xx) are the caller's and go back as they are; what is the
- * account's or the upstream's fault is retried elsewhere, and becomes 502 when nothing else is left.
- */
+/** A bad answer of an API whose errors are `{"error":{message,type,param,code}}`. */
 export function classifyOpenAiShaped(answer: BadAnswer): Failure {
-  const { status, headers } = answer;
-  const retryAfterMs = readRetryAfter(headers, answer.now);
-  const upstream = {
-    status,
-    contentType: headers.get("content-type") ?? "application/json",
-    body: answer.body,
-  };
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  const failure = (message: string, options: FailureOptions): Failure =>
-    new Failure("upstream_error", message, { ...wait, ...options });
-
-  switch (status) {
-    case 401:
-      // The account's credential, not the caller's: the caller must not be told that its own key is wrong.
-      return failure("The provider refused the gateway's credentials.", { retry: "other", unwell: true });
-    case 402:
-      return failure("The provider's account has no credit left.", { retry: "other", unwell: true });
-    case 403:
-    case 404:
-      return failure(`The upstream answered ${status}.`, { retry: "other", upstream });
-    case 408:
-    case 409:
-    case 425:
-      return failure(`The upstream answered ${status}.`, { retry: "same", upstream });
-    case 429:
-      return failure("The upstream's rate limit is exceeded.", {
-        retry: isQuotaSpent(answer.body) ? "other" : "same",
-        upstream,
-      });
-    default:
-      if (status >= 500) return failure(`The upstream answered ${status}.`, { retry: "same", unwell: true });
-      if (status >= 400) return failure(`The upstream answered ${status}.`, { retry: "never", upstream });
-      return failure(`The upstream answered ${status}, which is not an answer to this call.`, { retry: "other" });
-  }
+  const code = openaiErrorCode(answer.body);
+  if (code === null) return classifyByStatus(answer);
+  return classifyByStatus(answer, {
+    account: creditCodes.has(code) ? "credit" : null,
+    spent: quotaCodes.has(code),
+    elsewhere: boundCodes.has(code),
+  });
 }
 
-/** 429 with code insufficient_quota does not pass by waiting. */
-function isQuotaSpent(body: Uint8Array): boolean {
-  try {
-    const parsed = JSON.parse(new TextDecoder().decode(body)) as { error?: { code?: unknown; type?: unknown } };
-    return parsed.error?.code === "insufficient_quota" || parsed.error?.type === "insufficient_quota";
-  } catch {
-    return false;
-  }
+/** The error's code, or its type where the vendor gives no code. */
+export function openaiErrorCode(body: Uint8Array): string | null {
+  const error = objectOf(refusalObject(body)["error"]);
+  const { code } = error;
+  return textOf(code) ?? (typeof code === "number" ? String(code) : null) ?? textOf(error["type"]);
 }
+
+/** 429 that does not pass by waiting: OpenAI, Moonshot, Zhipu, Ark. */
+const quotaCodes: ReadonlySet<string> = new Set([
+  "insufficient_quota",
+  "exceeded_current_quota_error",
+  "1113",
+  "SetLimitExceeded",
+  "QuotaExceeded",
+]);
+
+/** An account in arrears, said with other statuses than 402: DashScope, Ark. */
+const creditCodes: ReadonlySet<string> = new Set([
+  "Arrearage",
+  "AccountOverdueError",
+  "OperationDenied.ServiceOverdue",
+]);
+
+/** What only the account that made it can read or find: another one of the same vendor may be the one. */
+const boundCodes: ReadonlySet<string> = new Set(["invalid_encrypted_content", "previous_response_not_found"]);

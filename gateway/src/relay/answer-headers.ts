@@ -1,33 +1,56 @@
 import type { LimitHeader, RateHeaders, Standing } from "#limits/index.ts";
+import type { Dialect } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 
+export interface AnswerParts {
+  readonly call: Call;
+  readonly pick: Pick;
+  readonly tally: CallTally;
+  readonly overheadMs: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
 /** Headers of an answer: what clients read of the upstream's, who served, and the caller's own limits. */
-export function answerHeaders(
-  call: Call,
-  pick: Pick,
-  tally: CallTally,
-  overheadMs: number,
-  upstream: Headers,
-): Record<string, string> {
+export function answerHeaders(parts: AnswerParts, upstream: Headers, warnings: string | null): Record<string, string> {
   const out: Record<string, string> = {};
+  if (warnings !== null) out["x-sluice-warnings"] = warnings;
   for (const [name, value] of upstream) {
     if (passed.has(name) || name.startsWith("x-codex-")) out[name] = value;
     // The upstream's own request id under another name, for talking to the vendor's support.
     else if (name === "x-request-id") out["x-sluice-upstream-request-id"] = value;
   }
+  ownHeaders(parts, out);
+  return out;
+}
+
+/** Headers of an answer that was translated: nothing of another vendor's is passed. */
+export function translatedHeaders(
+  parts: AnswerParts,
+  contentType: string,
+  warnings: string | null,
+): Record<string, string> {
+  const out: Record<string, string> = { "content-type": contentType };
+  if (warnings !== null) out["x-sluice-warnings"] = warnings;
+  ownHeaders(parts, out);
+  return out;
+}
+
+function ownHeaders({ call, pick, tally, overheadMs, now }: AnswerParts, out: Record<string, string>): void {
+  const { dialect } = call.speech;
   out["x-request-id"] = call.requestId;
+  if (dialect.errorShape === "anthropic") out["request-id"] ??= call.requestId;
   out["x-sluice-provider"] = pick.deployment.provider.id;
   out["x-sluice-deployment"] = pick.deployment.id;
   out["x-sluice-attempts"] = String(tally.attempts);
   out["x-sluice-overhead-ms"] = overheadMs.toFixed(3);
-  rateHeaders(tally.permit.rateHeaders(), out);
-  return out;
+  rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
 }
 
 /** Headers of a refusal by the limits themselves: how the caller stands against its tightest ones. */
-export function standingHeaders(standings: readonly Standing[], now: number): Record<string, string> {
+export function standingHeaders(dialect: Dialect, standings: readonly Standing[], now: number): Record<string, string> {
   const out: Record<string, string> = {};
   const rates: { requests?: LimitHeader; tokens?: LimitHeader } = {};
   for (const { name, limit, used, resetsAt } of standings) {
@@ -37,14 +60,14 @@ export function standingHeaders(standings: readonly Standing[], now: number): Re
     if (remaining > (rates[unit]?.remaining ?? Number.POSITIVE_INFINITY)) continue;
     rates[unit] = { limit, remaining, resetMs: resetsAt === null ? 0 : Math.max(0, resetsAt * 1_000 - now) };
   }
-  rateHeaders(rates, out);
+  rateHeaders(dialect, rates, now, out);
   return out;
 }
 
 /** Headers of a refusal after admission. */
-export function refusalHeaders(tally: CallTally): Record<string, string> {
+export function refusalHeaders(dialect: Dialect, tally: CallTally, now: number): Record<string, string> {
   const out: Record<string, string> = { "x-sluice-attempts": String(tally.attempts) };
-  rateHeaders(tally.permit.rateHeaders(), out);
+  rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
   return out;
 }
 
@@ -58,20 +81,10 @@ const passed: ReadonlySet<string> = new Set([
   "request-id",
 ]);
 
-/** The caller's tightest limits in OpenAI's header names. */
-function rateHeaders(rates: RateHeaders, out: Record<string, string>): void {
+/** The caller's tightest limits in the header names of its dialect. */
+function rateHeaders(dialect: Dialect, rates: RateHeaders, now: number, out: Record<string, string>): void {
   for (const unit of ["requests", "tokens"] as const) {
     const rate = rates[unit];
-    if (rate === undefined) continue;
-    out[`x-ratelimit-limit-${unit}`] = String(rate.limit);
-    out[`x-ratelimit-remaining-${unit}`] = String(rate.remaining);
-    out[`x-ratelimit-reset-${unit}`] = duration(rate.resetMs);
+    if (rate !== undefined) Object.assign(out, dialect.limitHeaders(unit, rate, now));
   }
-}
-
-/** OpenAI writes durations as `12ms`, `1s`, `6m0s`. */
-function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.ceil(ms)}ms`;
-  const seconds = Math.ceil(ms / 1_000);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

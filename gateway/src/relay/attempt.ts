@@ -1,23 +1,42 @@
-import { asFailure, bounds, Failure } from "#core/index.ts";
+import { asFailure, bounds, Failure, noUsage } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { type Lane, type ProviderKind, providerKind } from "#providers/index.ts";
+import { AwsEventStream, type ReplyFacts, type StreamTap, upstreamSide } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
-import { answerHeaders } from "./answer-headers.ts";
+import { type AnswerParts, answerHeaders, translatedHeaders } from "./answer-headers.ts";
+import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { Call, Delivery } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
+import { FramedTap } from "./framed-tap.ts";
 import type { RelayHouse } from "./house.ts";
-import { NativeStream } from "./native-stream.ts";
-import { forwardedHeaders } from "./request-headers.ts";
+import { ImageTranslation } from "./image-translation.ts";
+import { sendAttempt } from "./outbound.ts";
+import { type RefusedBy, refusalOf } from "./refusal.ts";
+import { bearsSeals, Translation } from "./translation.ts";
+import { streamType, type Translator, Warnings } from "./translator.ts";
+import { type Way, wayOf } from "./way.ts";
+
+/** What one attempt works with. */
+interface Parts {
+  readonly house: RelayHouse;
+  readonly call: Call;
+  readonly pick: Pick;
+  readonly tally: CallTally;
+  readonly way: Way;
+  readonly entry: AttemptEntry;
+  /** null: caller and upstream speak the same dialect. */
+  readonly translation: Translator | null;
+  /** Of a call that is not translated: hardly ever any. */
+  readonly warnings: Warnings;
+}
 
 /**
  * One try against one deployment. Resolves once an answer has begun; from then on no retry is possible. Until then
  * it throws a Failure that says what may be tried next, with its ledger entry settled.
  */
 export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tally: CallTally): Promise<Delivery> {
-  const kind = providerKind(pick.deployment.provider.kind);
-  const lane = kind?.lanes[call.endpoint];
-  if (kind === null || lane === undefined || lane.dialect !== call.dialect.id) {
+  const way = wayOf(pick.deployment, call.speech);
+  if (way === null) {
     pick.end("cancelled", 0);
     throw new Failure("unsupported_by_model", `The model "${pick.model.name}" cannot be used on this endpoint.`, {
       param: "model",
@@ -26,15 +45,24 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
   }
   tally.attempts++;
   const attempt = attemptSignal(call, pick);
-  const entry = beginEntry(house, call, pick, lane, tally);
+  const entry = beginEntry(house, call, pick, way, tally);
   try {
     if (house.catalog().settings.ledgerDurability === "strict") await house.journal.synced();
-    const answer = await send(house, call, pick, kind, lane, entry, attempt.signal);
-    if (answer.status < 200 || answer.status > 299) throw await refusalOf(house, pick, kind, answer);
-    const type = answer.headers.get("content-type") ?? "";
-    return type.startsWith("text/event-stream")
-      ? await openStream(house, call, pick, tally, entry, answer)
-      : await takeWhole(call, pick, tally, entry, answer);
+    const translation = translatorOf(house, call, pick, way, tally);
+    const parts: Parts = { house, call, pick, tally, way, entry, translation, warnings: new Warnings() };
+    const answer = await sendAttempt(house, parts, attempt.signal);
+    if (answer.status < 200 || answer.status > 299) {
+      throw await refusalOf(
+        house,
+        { dialect: call.speech.dialect, requestId: call.requestId },
+        refusedBy(parts),
+        answer,
+      );
+    }
+    const delivery = await (isStream(answer, way) ? openStream(parts, answer) : takeWhole(parts, answer));
+    // A stream may last for long; what it answers is not needed any more.
+    if (call.body instanceof Uint8Array) call.body = null;
+    return delivery;
   } catch (thrown) {
     const failure = call.signal.aborted ? callerGone(thrown) : asFailure(thrown);
     entry.fail(failure);
@@ -44,45 +72,20 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
   }
 }
 
-function beginEntry(house: RelayHouse, call: Call, pick: Pick, lane: Lane, tally: CallTally): AttemptEntry {
+function translatorOf(house: RelayHouse, call: Call, pick: Pick, way: Way, tally: CallTally): Translator | null {
+  if (call.speech.bodies === "openai-images") {
+    return way.translated ? new ImageTranslation(house, call, pick, way) : null;
+  }
+  return way.translated || bearsSeals(call) ? new Translation(house, call, pick, way, tally) : null;
+}
+
+function beginEntry(house: RelayHouse, call: Call, pick: Pick, way: Way, tally: CallTally): AttemptEntry {
   try {
-    return new AttemptEntry(house, call, pick, lane, tally);
+    return new AttemptEntry(house, call, pick, way, tally);
   } catch (thrown) {
     pick.end("cancelled", 0);
     throw thrown;
   }
-}
-
-function send(
-  house: RelayHouse,
-  call: Call,
-  pick: Pick,
-  kind: ProviderKind,
-  lane: Lane,
-  entry: AttemptEntry,
-  signal: AbortSignal,
-): Promise<OutboundAnswer> {
-  const { provider, upstreamModel } = pick.deployment;
-  const headers = forwardedHeaders(call.headers);
-  headers["content-type"] = "application/json";
-  headers["x-attempt-id"] = entry.attemptId;
-  headers["user-agent"] ??= "sluice";
-  kind.authorize(provider, headers);
-  const body = call.dialect.patchRequest(call.body, call.facts, upstreamModel);
-  entry.sending();
-  return house.transport.send(
-    {
-      method: "POST",
-      url: provider.baseUrl + lane.path,
-      headers,
-      body,
-      connectMs: provider.timeouts.connectMs,
-      headersMs: provider.timeouts.headersMs,
-      totalMs: provider.timeouts.totalMs,
-      allowPrivateNetwork: provider.allowPrivateNetwork,
-    },
-    signal,
-  );
 }
 
 /**
@@ -98,47 +101,52 @@ function attemptSignal(call: Call, pick: Pick): { readonly signal: AbortSignal; 
   return { signal: own.signal, answered: () => call.signal.removeEventListener("abort", gone) };
 }
 
-/** A bad answer, read within bounds, as the provider's kind understands it. */
-async function refusalOf(house: RelayHouse, pick: Pick, kind: ProviderKind, answer: OutboundAnswer): Promise<Failure> {
-  const { idleMs } = pick.deployment.provider.timeouts;
-  const body = await answer.body.readAll(bounds.errorBodyBytesMax, "idle", idleMs);
-  return kind.classify({ status: answer.status, headers: answer.headers, body, now: house.clock.now() });
+function isStream(answer: OutboundAnswer, way: Way): boolean {
+  const type = answer.headers.get("content-type") ?? "";
+  if (type.startsWith("text/event-stream")) return true;
+  return way.lane.framing === "aws-event-stream" && type.startsWith("application/vnd.amazon.eventstream");
 }
 
 /** A whole reply: read, checked and settled before the caller sees a byte of it. */
-async function takeWhole(
-  call: Call,
-  pick: Pick,
-  tally: CallTally,
-  entry: AttemptEntry,
-  answer: OutboundAnswer,
-): Promise<Delivery> {
+async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery> {
+  const { pick, tally, entry, translation } = parts;
   const { idleMs } = pick.deployment.provider.timeouts;
-  const body = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
-  const facts = call.dialect.readReply(body);
+  const reply = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
+  const facts = listenerOf(parts).readReply(reply);
   if (facts.errorMessage !== null) {
     throw new Failure("upstream_error", `The upstream reported an error: ${facts.errorMessage}`, {
       retry: "other",
       unwell: true,
     });
   }
+  const translated = translation?.whole(reply) ?? null;
   entry.firstByte();
-  entry.succeed(answer.status, facts.usage, facts.outputEstimate);
+  entry.succeed(answer.status, translated === null ? facts : withImages(facts, translated.images));
   tally.end();
-  return { status: answer.status, headers: answerHeaders(call, pick, tally, entry.overheadMs, answer.headers), body };
+  const said = answerParts(parts);
+  if (translated === null || translation === null) {
+    return {
+      status: answer.status,
+      headers: answerHeaders(said, answer.headers, parts.warnings.header()),
+      body: reply,
+    };
+  }
+  const headers = translatedHeaders(said, translated.contentType, translation.warnings());
+  return { status: 200, headers, body: translated.body };
+}
+
+/** Pictures that only the translated answer shows are counted: they may be what the price is for. */
+function withImages(facts: ReplyFacts, images: number): ReplyFacts {
+  if (images === 0) return facts;
+  const usage = facts.usage ?? { usage: noUsage, raw: "{}" };
+  return { ...facts, usage: { ...usage, usage: { ...usage.usage, images } } };
 }
 
 /** A stream is held back until its first whole event, so that a failure before it can still go elsewhere. */
-async function openStream(
-  house: RelayHouse,
-  call: Call,
-  pick: Pick,
-  tally: CallTally,
-  entry: AttemptEntry,
-  answer: OutboundAnswer,
-): Promise<Delivery> {
+async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Delivery> {
+  const { house, call, pick, tally, entry, translation, way } = parts;
   const { firstEventMs } = pick.deployment.provider.timeouts;
-  const tap = call.dialect.tapStream(call.facts.stream && !call.facts.wantsUsage);
+  const tap = tapOf(parts);
   const deadlineMs = house.clock.monotonic() + firstEventMs;
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -149,7 +157,7 @@ async function openStream(
     const whole = tap.push(chunk);
     if (whole.length > 0) pieces.push(whole);
     size += whole.length;
-    if (size > bounds.eventBytesMax) throw truncated("The upstream sent only comments.");
+    if (tap.events === 0 && size > bounds.eventBytesMax) throw truncated("The upstream sent only comments.");
   }
   if (tap.failure !== null) {
     answer.body.cancel();
@@ -157,12 +165,35 @@ async function openStream(
   }
   entry.firstByte();
   const first = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
-  const stream = new NativeStream({ house, call, pick, tally, entry, answer, tap, first });
-  return {
-    status: answer.status,
-    headers: answerHeaders(call, pick, tally, entry.overheadMs, answer.headers),
-    body: stream.open(),
-  };
+  const said = answerParts(parts);
+  const headers =
+    translation === null
+      ? answerHeaders(said, answer.headers, parts.warnings.header())
+      : translatedHeaders(said, streamType, translation.warnings());
+  if (way.lane.framing === "aws-event-stream") headers["content-type"] = streamType;
+  const stream = new AnswerStream({ house, call, pick, tally, entry, answer, tap, first });
+  return { status: answer.status, headers, body: stream.open() };
+}
+
+function answerParts({ house, call, pick, tally, entry }: Parts): AnswerParts {
+  return { call, pick, tally, overheadMs: entry.overheadMs, now: house.clock.now() };
+}
+
+function refusedBy({ pick, way }: Parts): RefusedBy {
+  const { lane, kind } = way;
+  return { kind, errorDialect: lane.errorDialect ?? lane.dialect, idleMs: pick.deployment.provider.timeouts.idleMs };
+}
+
+function listenerOf({ call, way, translation }: Parts) {
+  return translation === null ? call.speech.wire : upstreamSide(way.lane.dialect).listener;
+}
+
+function tapOf(parts: Parts): StreamTap {
+  const { call, way, translation } = parts;
+  const hideUsage = translation === null && call.facts.stream && !call.facts.wantsUsage;
+  const heard = listenerOf(parts).tapStream(hideUsage);
+  const tap = way.lane.framing === "aws-event-stream" ? new FramedTap(new AwsEventStream(), heard) : heard;
+  return translation === null ? tap : translation.tap(tap);
 }
 
 function truncated(message: string): Failure {

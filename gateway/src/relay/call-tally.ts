@@ -1,18 +1,25 @@
-import type { NanoUsd } from "#core/index.ts";
+import type { NanoUsd, Turn } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
+import { Warnings } from "./translator.ts";
 
 /** What one call has come to over all its attempts, and the one place where its permit ends. */
 export class CallTally {
   attempts = 0;
   /** Milliseconds spent waiting for upstreams and between attempts; the rest of the time is ours. */
   awayMs = 0;
+  /** The call in neutral form, once an attempt had to be translated, and what its own dialect could not say. */
+  turn: Turn | null = null;
+  readonly turnWarnings = new Warnings();
   readonly permit: Permit;
+  readonly #over: () => void;
   #tokens = 0;
   #nanoUsd: NanoUsd = 0;
   #sent = false;
 
-  constructor(permit: Permit) {
+  /** `over` is called once, when the permit has ended. */
+  constructor(permit: Permit, over: () => void) {
     this.permit = permit;
+    this.#over = over;
   }
 
   add(tokens: number, nanoUsd: NanoUsd): void {
@@ -28,5 +35,6 @@ export class CallTally {
   end(): void {
     if (this.#sent) this.permit.settle({ tokens: this.#tokens, nanoUsd: this.#nanoUsd });
     else this.permit.release();
+    this.#over();
   }
 }

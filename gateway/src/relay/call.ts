@@ -1,16 +1,31 @@
-import type { EndpointId, Failure, Model, Principal } from "#core/index.ts";
-import type { Dialect, RequestFacts } from "#protocols/index.ts";
+import type { DialectId, EndpointId, Failure, Model, Principal } from "#core/index.ts";
+import type { FormBody } from "#ports/index.ts";
+import type { CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
+
+/** What is spoken at the endpoint that was called. */
+export interface Speech {
+  readonly endpoint: EndpointId;
+  /** The dialect of its bodies. */
+  readonly bodies: DialectId;
+  /** How its caller is spoken to. */
+  readonly dialect: Dialect;
+  readonly wire: Wire;
+  /** null: a call of it cannot be translated. */
+  readonly codec: CallerCodec | null;
+}
 
 /** One model call as the face hands it over: authenticated, read, and allowed to use `models`. */
 export interface Call {
   readonly requestId: string;
   readonly principal: Principal;
-  readonly endpoint: EndpointId;
-  readonly dialect: Dialect;
+  readonly speech: Speech;
   readonly facts: RequestFacts;
-  readonly body: Uint8Array;
+  /** Let go of as soon as an answer has begun: a stream may last for many minutes. */
+  body: Uint8Array | FormBody | null;
   /** The caller's headers, of which the safe ones go on. */
   readonly headers: Headers;
+  /** The part of the query that goes on to an upstream of the same dialect, without `?`; mostly empty. */
+  readonly query: string;
   /** The model asked for, then its fallbacks that the caller may use. */
   readonly models: readonly Model[];
   /** Ends when the caller goes away before an answer has begun. */

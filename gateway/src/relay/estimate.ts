@@ -1,37 +1,67 @@
-import { costOf, type Model, type NanoUsd, noUsage } from "#core/index.ts";
+import { bounds, costOf, type Model, type NanoUsd, noUsage, tokensOf, type Usage } from "#core/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
+
+/** What the answers of one model have lately been. */
+interface Experience {
+  output: number;
+  /** Tokens that the upstream counted for each token guessed from the size of the input. */
+  inputRatio: number;
+}
 
 const firstGuess = 256;
 const weight = 1 / 16;
 const modelsMax = 10_000;
+/** Beyond these an input is not text for the most part (pictures), and says nothing of the next one. */
+const ratioMin = 0.2;
+const ratioMax = 3;
 
 /**
- * What a call will probably use, for its reservation. Input is guessed from the body's size; output is the
- * caller's own cap or, without one, what this model's answers have lately been.
+ * What a call will probably use, for its reservation and for answers that report nothing. Input is guessed from the
+ * body's size, corrected by what this model's upstreams have counted so far; output is the caller's own cap or, without
+ * one, what this model's answers have lately been.
  */
 export class UsageForecast {
-  readonly #outputs = new Map<string, number>();
+  readonly #models = new Map<string, Experience>();
 
   tokens(facts: RequestFacts, model: Model): number {
-    return facts.inputEstimate + this.#output(facts, model.name);
+    return this.input(facts, model.name) + this.#output(facts, model.name);
   }
 
   cost(facts: RequestFacts, model: Model): NanoUsd {
     if (model.price === null) return 0;
     return costOf(model.price.table, {
       ...noUsage,
-      inputUncached: facts.inputEstimate,
+      inputUncached: this.input(facts, model.name),
       output: this.#output(facts, model.name),
+      images: facts.images,
     });
   }
 
-  learn(model: string, output: number): void {
-    const before = this.#outputs.get(model);
-    if (before === undefined && this.#outputs.size >= modelsMax) return;
-    this.#outputs.set(model, before === undefined ? output : before + (output - before) * weight);
+  input(facts: RequestFacts, model: string): number {
+    return Math.ceil(facts.inputEstimate * (this.#models.get(model)?.inputRatio ?? 1));
+  }
+
+  /** Takes what an upstream reported for a call. */
+  learn(model: string, facts: RequestFacts, usage: Usage): void {
+    const known = this.#models.get(model);
+    if (known === undefined) {
+      if (this.#models.size >= modelsMax) return;
+      this.#models.set(model, { output: usage.output, inputRatio: this.#ratio(facts, usage, 1) });
+      return;
+    }
+    known.output += (usage.output - known.output) * weight;
+    known.inputRatio += (this.#ratio(facts, usage, known.inputRatio) - known.inputRatio) * weight;
+  }
+
+  /** `otherwise` for a call that says nothing: a short one, or one that is mostly not text. */
+  #ratio(facts: RequestFacts, usage: Usage, otherwise: number): number {
+    const counted = tokensOf(usage) - usage.output - usage.audioOutput - usage.imageOutput;
+    if (facts.inputEstimate < bounds.calibrationTokensMin || counted === 0) return otherwise;
+    const ratio = counted / facts.inputEstimate;
+    return ratio < ratioMin || ratio > ratioMax ? otherwise : ratio;
   }
 
   #output(facts: RequestFacts, model: string): number {
-    return facts.outputTokensMax ?? Math.ceil(this.#outputs.get(model) ?? firstGuess);
+    return facts.outputTokensMax ?? Math.ceil(this.#models.get(model)?.output ?? firstGuess);
   }
 }

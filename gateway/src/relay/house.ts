@@ -1,9 +1,12 @@
 import type { Catalog } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, Journal, Observer, Transport } from "#ports/index.ts";
+import type { Clock, Ids, Journal, LedgerStore, Observer, Transport } from "#ports/index.ts";
 import type { Router } from "#routing/index.ts";
+import type { AccountTokens } from "./account-tokens.ts";
+import type { BackgroundBills } from "./background-bills.ts";
 import type { UsageForecast } from "./estimate.ts";
+import type { Keepers } from "./keepers.ts";
 import type { LiveStreams } from "./live-streams.ts";
 
 /** What the relay works with; wired by main. */
@@ -14,6 +17,8 @@ export interface RelayOptions {
   readonly recorder: Recorder;
   readonly journal: Journal;
   readonly transport: Transport;
+  readonly ledgerStore: Pick<LedgerStore, "keeper">;
+  readonly ids: Ids;
   readonly clock: Clock;
   readonly observer: Observer;
 }
@@ -21,4 +26,7 @@ export interface RelayOptions {
 export interface RelayHouse extends RelayOptions {
   readonly forecast: UsageForecast;
   readonly live: LiveStreams;
+  readonly keepers: Keepers;
+  readonly tokens: AccountTokens;
+  readonly bills: BackgroundBills;
 }

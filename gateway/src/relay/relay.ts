@@ -1,19 +1,33 @@
 import { asFailure, Failure, failureTable } from "#core/index.ts";
+import type { Wishes } from "#routing/index.ts";
+import { AccountTokens } from "./account-tokens.ts";
 import { refusalHeaders, standingHeaders } from "./answer-headers.ts";
 import { openAttempt } from "./attempt.ts";
 import { callFields } from "./attempt-entry.ts";
+import { BackgroundBills } from "./background-bills.ts";
 import type { Call, CallResult, Refusal } from "./call.ts";
 import { CallTally } from "./call-tally.ts";
 import { UsageForecast } from "./estimate.ts";
 import type { RelayHouse, RelayOptions } from "./house.ts";
+import { Keepers } from "./keepers.ts";
+import { askKeeper } from "./kept-answers.ts";
+import type { KeptCall } from "./kept-call.ts";
 import { LiveStreams } from "./live-streams.ts";
+import { wayOf } from "./way.ts";
 
 /** The walk of one call: plan, admit, try until an answer has begun, settle. */
 export class Relay {
   readonly #house: RelayHouse;
 
   constructor(options: RelayOptions) {
-    this.#house = { ...options, forecast: new UsageForecast(), live: new LiveStreams() };
+    this.#house = {
+      ...options,
+      forecast: new UsageForecast(),
+      live: new LiveStreams(),
+      keepers: new Keepers(options.ledgerStore),
+      tokens: new AccountTokens(options.transport, options.clock),
+      bills: new BackgroundBills(options),
+    };
   }
 
   get liveStreams(): number {
@@ -32,12 +46,13 @@ export class Relay {
     let tally: CallTally;
     let plan: ReturnType<typeof router.plan>;
     try {
-      plan = router.plan(call.models);
+      plan = router.plan(call.models, call.facts.continues === null ? this.#wishes(call) : await this.#bound(call));
       const admitted = admission.admit(call.principal, {
         tokens: forecast.tokens(call.facts, model),
         nanoUsd: forecast.cost(call.facts, model),
       });
-      tally = new CallTally(admitted instanceof Promise ? await admitted : admitted);
+      const permit = admitted instanceof Promise ? await admitted : admitted;
+      tally = new CallTally(permit, () => discard(call));
     } catch (thrown) {
       const refusal = this.refuse(call, asFailure(thrown));
       return { ...refusal, headers: await this.#limitHeaders(call, refusal.failure) };
@@ -68,8 +83,14 @@ export class Relay {
     );
   }
 
+  /** A call about an answer that an upstream keeps. */
+  ask(call: KeptCall): Promise<CallResult> {
+    return askKeeper(this.#house, call);
+  }
+
   /** Records a call that was refused before any attempt; the failure is the caller's answer. */
   refuse(call: Call, failure: Failure): Refusal {
+    discard(call);
     if (failure.code === "internal_error") this.#report(call, failure);
     this.#house.recorder.refuse(
       { ...callFields(call), model: call.models[0]?.name ?? call.facts.model },
@@ -80,15 +101,30 @@ export class Relay {
     return { failure, headers: {} };
   }
 
+  #wishes(call: Call): Wishes {
+    return { suits: (deployment) => wayOf(deployment, call.speech) !== null, affinity: call.facts.affinity };
+  }
+
+  /** What the call continues is known to one account only. Where we do not know which, each may be asked. */
+  async #bound(call: Call): Promise<Wishes> {
+    const { continues } = call.facts;
+    const keeper = continues === null ? null : await this.#house.keepers.find(call.principal.workspace.id, continues);
+    return { ...this.#wishes(call), provider: keeper?.provider ?? null };
+  }
+
   #ended(call: Call, tally: CallTally, failure: Failure): Refusal {
-    if (tally.attempts === 0) return { ...this.refuse(call, failure), headers: refusalHeaders(tally) };
-    return { failure, headers: refusalHeaders(tally) };
+    if (tally.attempts === 0) return { ...this.refuse(call, failure), headers: this.#refusalHeaders(call, tally) };
+    return { failure, headers: this.#refusalHeaders(call, tally) };
+  }
+
+  #refusalHeaders(call: Call, tally: CallTally): Record<string, string> {
+    return refusalHeaders(call.speech.dialect, tally, this.#house.clock.now());
   }
 
   async #limitHeaders(call: Call, failure: Failure): Promise<Record<string, string>> {
     if (failure.code !== "rate_limit_exceeded" && failure.code !== "budget_exceeded") return {};
     const { admission, clock } = this.#house;
-    return standingHeaders(await admission.standing(call.principal), clock.now());
+    return standingHeaders(call.speech.dialect, await admission.standing(call.principal), clock.now());
   }
 
   #wait(ms: number, tally: CallTally, signal: AbortSignal): Promise<void> {
@@ -113,4 +149,10 @@ export class Relay {
       error: failure.cause,
     });
   }
+}
+
+/** Bodies that lie elsewhere are let go of when nothing can be sent any more. */
+function discard(call: Call): void {
+  if (call.body !== null && !(call.body instanceof Uint8Array)) call.body.discard();
+  call.body = null;
 }

@@ -16,6 +16,18 @@ export function forwardedHeaders(headers: Headers): Record<string, string> {
   return out;
 }
 
+/** What means the same to every vendor: for a call that goes on in another dialect. */
+export function neutralHeaders(headers: Headers): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const name of neutral) {
+    const value = headers.get(name);
+    if (value !== null) out[name] = value;
+  }
+  return out;
+}
+
+const neutral = ["idempotency-key", "traceparent", "tracestate", "x-client-request-id"] as const;
+
 const decidedMax = 2_000;
 const decided = new Map<string, boolean>();
 

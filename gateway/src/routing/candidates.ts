@@ -33,15 +33,38 @@ function withoutIdle(tier: Tier): Tier {
   return weighted.length > 0 ? weighted : tier;
 }
 
-/**
- * A random order in which each comes first as often as its weight says, and so on among the rest (Efraimidis and
- * Spirakis, "Weighted random sampling with a reservoir", 2006).
- */
-export function shuffle(tier: Tier, chance: Chance): Tier {
+/** What a call knows of itself that has a say in its order. */
+export interface Wishes {
+  /** Deployments that cannot serve the call at all are not candidates. */
+  readonly suits?: (deployment: Deployment) => boolean;
+  /** Calls of one conversation say the same and get the same order, so that the upstream's caches and sealed items serve. */
+  readonly affinity?: string | null;
+  /** Only this provider: it keeps something that the call needs. */
+  readonly provider?: string | null;
+}
+
+/** The order within a tier: the same each time for calls with the same affinity, else by chance. */
+export function arrange(tier: Tier, affinity: string | null, chance: Chance): Tier {
   if (tier.length < 2) return tier;
+  return affinity === null
+    ? order(tier, () => chance.unit())
+    : order(tier, (deployment) => unitOf(`${affinity}\n${deployment.id}`));
+}
+
+/**
+ * An order in which each comes first as often as its weight says, and so on among the rest (Efraimidis and
+ * Spirakis, "Weighted random sampling with a reservoir", 2006). With numbers that come from a hash it is weighted
+ * rendezvous hashing: when a deployment goes, only its own conversations move.
+ */
+function order(tier: Tier, unit: (deployment: Deployment) => number): Tier {
   const drawn = tier.map((deployment) => ({
     deployment,
-    draw: -Math.log(1 - chance.unit()) / (deployment.weight > 0 ? deployment.weight : 1),
+    draw: -Math.log(1 - unit(deployment)) / (deployment.weight > 0 ? deployment.weight : 1),
   }));
   return drawn.sort((a, b) => a.draw - b.draw).map(({ deployment }) => deployment);
+}
+
+/** A text as a number in [0, 1), evenly spread. */
+function unitOf(text: string): number {
+  return Number(BigInt.asUintN(53, Bun.hash.wyhash(text))) / 2 ** 53;
 }

@@ -5,10 +5,14 @@
  * Circuits are kept by deployment id. Two models that lead to the same upstream model have two circuits: replicas tell
  * each other deployment ids and nothing else, and five failures is all that the second one has to learn.
  *
+ * Calls of one conversation prefer one deployment (*affinity*): the order is drawn from a hash in the place of chance, so
+ * that every replica draws the same without being told. What only one account knows is asked of that account alone.
+ *
  * When the world is down: an unwell deployment is passed over while another is well, the last one left is always tried;
  * repeats are bounded per call and over all calls, so that a failing upstream gets hardly more calls than a well one.
  */
 export type { BreakerState } from "./breaker.ts";
+export type { Wishes } from "./candidates.ts";
 export type { DeploymentState } from "./circuit.ts";
 export type { Pick, PickEnd } from "./pick.ts";
 export type { Plan } from "./plan.ts";

@@ -1,6 +1,6 @@
 import { bounds, Failure, type Model } from "#core/index.ts";
 import type { Chance, Clock, HealthBoard, Observer } from "#ports/index.ts";
-import { type Candidate, shuffle, type Tier, tiersOf } from "./candidates.ts";
+import { arrange, type Candidate, type Tier, tiersOf, type Wishes } from "./candidates.ts";
 import { Circuit, type DeploymentState } from "./circuit.ts";
 import { OrderedPlan, type Plan, type PlanWorld } from "./plan.ts";
 import { RetryBudget } from "./retry-budget.ts";
@@ -15,9 +15,10 @@ export interface RouterOptions {
 export interface Router {
   /**
    * The plan of one call: `models` are the one asked for and its granted fallbacks, in order.
-   * Throws no_deployment_available when none of them has an enabled deployment.
+   * Throws no_deployment_available when none of them has an enabled deployment, unsupported_by_model when those that
+   * it has do not suit.
    */
-  plan(models: readonly Model[]): Plan;
+  plan(models: readonly Model[], wishes?: Wishes): Plan;
   /** What is known of each deployment that was called since the start. */
   states(): readonly DeploymentState[];
 }
@@ -38,12 +39,18 @@ class DeploymentRouter implements Router {
     this.#world = { clock: options.clock, chance: options.chance, retries: new RetryBudget() };
   }
 
-  plan(models: readonly Model[]): Plan {
+  plan(models: readonly Model[], wishes: Wishes = {}): Plan {
     const candidates: Candidate[] = [];
     const seen = new Set<string>();
-    for (const model of models) this.#append(candidates, seen, model);
+    let unsuited = false;
+    for (const model of models) unsuited = this.#append(candidates, seen, model, wishes) || unsuited;
     if (candidates.length > 0) return new OrderedPlan(candidates, this.#world);
     const name = models[0]?.name ?? "";
+    if (unsuited) {
+      throw new Failure("unsupported_by_model", `The model "${name}" cannot be used on this endpoint.`, {
+        param: "model",
+      });
+    }
     throw new Failure(
       "no_deployment_available",
       `No deployment of the model ${name} is enabled at the moment; ask whoever runs the gateway.`,
@@ -55,14 +62,22 @@ class DeploymentRouter implements Router {
     return [...this.#circuits.values()].map((circuit) => circuit.state(nowMs));
   }
 
-  #append(candidates: Candidate[], seen: Set<string>, model: Model): void {
+  /** True when a deployment was left out because it does not suit the call. */
+  #append(candidates: Candidate[], seen: Set<string>, model: Model, wishes: Wishes): boolean {
+    let unsuited = false;
     for (const tier of this.#tiersOf(model)) {
-      for (const deployment of shuffle(tier, this.#options.chance)) {
+      for (const deployment of arrange(tier, wishes.affinity ?? null, this.#options.chance)) {
         if (seen.has(deployment.id)) continue;
         seen.add(deployment.id);
+        if (wishes.provider != null && deployment.provider.id !== wishes.provider) continue;
+        if (wishes.suits !== undefined && !wishes.suits(deployment)) {
+          unsuited = true;
+          continue;
+        }
         candidates.push({ model, deployment, circuit: this.#circuit(deployment.id), tries: 0 });
       }
     }
+    return unsuited;
   }
 
   #tiersOf(model: Model): readonly Tier[] {

@@ -1,10 +1,17 @@
+import type { ProviderConfig } from "@sluice/contract";
 import type { Transaction } from "kysely";
 import type { Ids, Vault } from "#ports/index.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { ManagedBy, Tables } from "./schema.ts";
 
-/** What is known of a kind of provider outside this room; null for a kind nobody knows. */
-export type KindDefaults = (kind: string) => { readonly baseUrl: string | null } | null;
+/**
+ * What is known of a kind of provider outside this room, for a provider with these settings; null for a kind nobody
+ * knows. `problem` says what is wrong with the settings.
+ */
+export type KindDefaults = (
+  kind: string,
+  provider: ProviderConfig,
+) => { readonly baseUrl: string | null; readonly problem?: string | null } | null;
 
 /** One apply: its transaction, its moment, and what it has done so far. */
 export interface ApplyContext {

@@ -86,20 +86,24 @@ async function applyPrices(
   }
 }
 
-/** USD as vendors quote it, to pico-USD a unit; classes always in the same order, so that equal prices are equal text. */
+/**
+ * USD as vendors quote it, to pico-USD a unit; classes always in the same order, so that equal prices are equal text.
+ * A class of tokens that has no price of its own costs what the plain ones of its side cost: a vendor that counts
+ * pictures or cached tokens apart does not give them away.
+ */
 export function priceTableOf(price: PriceConfig): PriceTable {
   const perMillion = (usd: number | undefined) => (usd === undefined ? undefined : usdPerMillionToPico(usd));
   const perUnit = (usd: number | undefined) => (usd === undefined ? undefined : usdPerUnitToPico(usd));
   const table: { readonly [Class in keyof PriceTable]-?: number | undefined } = {
     inputUncached: perMillion(price.input),
-    cacheRead: perMillion(price.cache_read),
-    cacheWrite5m: perMillion(price.cache_write_5m),
-    cacheWrite1h: perMillion(price.cache_write_1h),
+    cacheRead: perMillion(price.cache_read ?? price.input),
+    cacheWrite5m: perMillion(price.cache_write_5m ?? price.input),
+    cacheWrite1h: perMillion(price.cache_write_1h ?? price.cache_write_5m ?? price.input),
     output: perMillion(price.output),
-    audioInput: perMillion(price.audio_input),
-    audioOutput: perMillion(price.audio_output),
-    imageInput: perMillion(price.image_input),
-    imageOutput: perMillion(price.image_output),
+    audioInput: perMillion(price.audio_input ?? price.input),
+    audioOutput: perMillion(price.audio_output ?? price.output),
+    imageInput: perMillion(price.image_input ?? price.input),
+    imageOutput: perMillion(price.image_output ?? price.output),
     images: perUnit(price.image),
     videoSeconds: perUnit(price.video),
   };

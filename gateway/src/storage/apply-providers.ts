@@ -51,22 +51,24 @@ export async function removeProviders(context: ApplyContext, vanished: readonly 
   }
 }
 
-/** Kinds nobody knows, and kinds that have no address of their own and were given none. */
+/** Kinds nobody knows, settings that their kind cannot use, and kinds that have no address and were given none. */
 export function kindConflicts(providers: readonly ProviderConfig[], kindDefaults: KindDefaults): readonly Conflict[] {
   return providers.flatMap((provider, index): Conflict[] => {
-    const defaults = kindDefaults(provider.kind);
+    const defaults = kindDefaults(provider.kind, provider);
     if (defaults === null) {
       return [
         { path: ["providers", index, "kind"], message: `there is no kind of provider called "${provider.kind}"` },
       ];
     }
+    const problem = defaults.problem ?? null;
+    if (problem !== null) return [{ path: ["providers", index, "settings"], message: problem }];
     if (provider.base_url !== undefined || (defaults.baseUrl ?? "") !== "") return [];
     return [{ path: ["providers", index, "base_url"], message: `the kind "${provider.kind}" needs a base_url` }];
   });
 }
 
 function providerRow(context: ApplyContext, provider: ProviderConfig, before: ProviderRow | undefined): ProviderRow {
-  const baseUrl = provider.base_url ?? context.kindDefaults(provider.kind)?.baseUrl ?? "";
+  const baseUrl = provider.base_url ?? context.kindDefaults(provider.kind, provider)?.baseUrl ?? "";
   const { connect_ms, headers_ms, first_event_ms, idle_ms, total_ms } = provider.timeouts ?? {};
   return {
     id: provider.id,

@@ -23,5 +23,6 @@ export { createLedgerStore } from "./ledger-store.ts";
 export { migrate, type SchemaState, SchemaTooNew, schemaState } from "./migrate.ts";
 export { type DatabaseOptions, openDatabase } from "./open-database.ts";
 export { hashPassword, passwordMatches } from "./password.ts";
+export { createSpool, type SpoolOptions } from "./spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static-files.ts";
 export { confirmVault, openVault, SealBroken, type VaultOptions } from "./vault.ts";

@@ -201,6 +201,7 @@ function settlementRow(settlement: Settlement) {
     settlement.firstTokenMs,
     settlement.upstreamMs,
     settlement.overheadMs,
+    settlement.upstreamId,
   ] as const;
 }
 
@@ -220,5 +221,7 @@ function toSettlement(row: SettlementRow): Settlement {
     firstTokenMs: row[11],
     upstreamMs: row[12],
     overheadMs: row[13],
+    // Not in files of a version that did not know it.
+    upstreamId: row[14] ?? null,
   };
 }

@@ -50,6 +50,7 @@ const readers: { readonly [Column in keyof LedgerRow]: (entry: LedgerEntry) => L
   first_token_ms: (e) => e.firstTokenMs,
   upstream_ms: (e) => e.upstreamMs,
   overhead_ms: (e) => e.overheadMs,
+  upstream_id: (e) => e.upstreamId,
 };
 
 export const ledgerColumns = Object.keys(readers) as readonly (keyof LedgerRow)[];
@@ -97,6 +98,7 @@ export function entryOf(row: LedgerRow): LedgerEntry {
     firstTokenMs: row.first_token_ms,
     upstreamMs: row.upstream_ms,
     overheadMs: row.overhead_ms,
+    upstreamId: row.upstream_id,
   };
 }
 

@@ -2,6 +2,7 @@ import type { LedgerStore } from "#ports/index.ts";
 import type { Database } from "./database.ts";
 import { checkLedger } from "./ledger-check.ts";
 import { ledgerInsert } from "./ledger-insert.ts";
+import { findKeeper } from "./ledger-keeper.ts";
 import { ledgerPage } from "./ledger-page.ts";
 import { pruneLedger } from "./ledger-prune.ts";
 import { periodStart, recentEntries, spendSince, usageByModel } from "./ledger-sums.ts";
@@ -17,6 +18,7 @@ export function createLedgerStore(database: Database): LedgerStore {
     recent: (sinceMs) => recentEntries(database, sinceMs),
     usage: (filter) => usageByModel(database, filter),
     price,
+    keeper: (workspaceId, upstreamId) => findKeeper(database, workspaceId, upstreamId),
     check: () => checkLedger(database, price),
     prune: (beforeMs) => pruneLedger(database, beforeMs),
   };

@@ -1,12 +1,14 @@
 import { type Migration, Migrator } from "kysely";
 import type { Database, Flavour } from "./database.ts";
 import { migration001 } from "./migration-001.ts";
+import { migration002 } from "./migration-002.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
 
 export const migrations: Migrations = Object.freeze({
   "001": migration001,
+  "002": migration002,
 });
 
 /**

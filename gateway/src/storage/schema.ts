@@ -160,6 +160,7 @@ export interface LedgerTable extends UsageColumns {
   first_token_ms: number | null;
   upstream_ms: number | null;
   overhead_ms: number | null;
+  upstream_id: string | null;
 }
 
 /** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */

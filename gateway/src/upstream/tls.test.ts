@@ -10,6 +10,7 @@ const never = new AbortController().signal;
 const resolve = async () => ["127.0.0.1"];
 let authority = "";
 let served = 0;
+let received = 0;
 let stop = async () => {};
 let port = 0;
 
@@ -19,8 +20,9 @@ beforeAll(async () => {
     port: 0,
     hostname: "127.0.0.1",
     tls: { cert: authority, key: Bun.file(`${fixtures}upstream.example.key.pem`) },
-    fetch: (request) => {
+    fetch: async (request) => {
       served++;
+      received = (await request.arrayBuffer()).byteLength;
       return new Response(request.headers.get("host"));
     },
   });
@@ -42,6 +44,13 @@ const code = (promise: Promise<unknown>) =>
 
 test("the certificate is verified against the name although the address is dialled", async () => {
   expect(await send("upstream.example", [authority])).toBe(`upstream.example:${port}`);
+});
+
+test("a streamed body arrives whole through the encryption", async () => {
+  const transport = createTransport({ clock: systemClock, resolve, authorities: [authority] });
+  const body = { size: 3_000_000, open: () => new Blob([new Uint8Array(3_000_000)]).stream() };
+  await transport.send(outbound(`https://upstream.example:${port}/`, { body }), never);
+  expect(received).toBe(3_000_000);
 });
 
 test("a certificate for another name, or by an authority nobody trusts, is refused before anything is sent", async () => {

@@ -4,6 +4,7 @@ import { watchConnect } from "./connect-watch.ts";
 import { Exchange } from "./exchange.ts";
 import type { Resolve } from "./name-cache.ts";
 import { originEnd } from "./origin.ts";
+import { RequestBody } from "./request-body.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import { clientClosed, failedSend, neverConnected } from "./send-failure.ts";
 import { StreamBody } from "./stream-body.ts";
@@ -42,10 +43,13 @@ class FetchTransport implements Transport {
   async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     if (signal.aborted) throw clientClosed();
     const exchange = new Exchange(this.#clock, signal, request.totalMs);
+    const { body, headersMs } = request;
+    const streamed = body === null || body instanceof Uint8Array ? null : new RequestBody(body, exchange, headersMs);
     try {
       const response = request.url.startsWith(demoScheme)
-        ? await this.#callInProcess(request, exchange)
-        : await this.#fetch(request, exchange);
+        ? await this.#callInProcess(request, streamed, exchange)
+        : await this.#fetch(request, streamed, exchange);
+      streamed?.answered();
       if (exchange.failure !== null) throw exchange.failure;
       exchange.pause();
       return { status: response.status, headers: response.headers, body: new StreamBody(exchange, response) };
@@ -56,11 +60,11 @@ class FetchTransport implements Transport {
     }
   }
 
-  async #fetch(request: OutboundRequest, exchange: Exchange): Promise<Response> {
+  async #fetch(request: OutboundRequest, streamed: RequestBody | null, exchange: Exchange): Promise<Response> {
     const found = this.#routes.find(request.url, request.allowPrivateNetwork);
     const route = found instanceof Promise ? await exchange.race(found) : found;
     const rest = request.url.slice(originEnd(request.url));
-    const init = this.#init(request, route, exchange.signal);
+    const init = this.#init(request, streamed, route, exchange.signal);
     // Another address is dialled only while nothing was sent, so no request is repeated by this loop.
     const count = route.targets.length;
     const first = route.preferred;
@@ -70,6 +74,7 @@ class FetchTransport implements Transport {
       if (target === undefined) throw new Error("a route without targets");
       watchConnect(this.#clock, exchange, route, target, request.connectMs);
       exchange.begin("headers", request.headersMs);
+      if (streamed !== null) init.body = streamed.open();
       try {
         const response = await fetch(target.base + rest, init);
         target.lifeMs = this.#clock.monotonic();
@@ -85,13 +90,19 @@ class FetchTransport implements Transport {
   /**
    * The address is in the URL and the name in `host` and `serverName`: the certificate is verified against the name.
    * The environment's proxy is not asked, or it would look the name up again, unchecked. Fetch repeats a GET or DELETE by
-   * itself when a kept connection turns out to be closed (never a POST); a DELETE therefore gets a connection of its own.
+   * itself when a kept connection turns out to be closed (never a POST); a DELETE therefore gets a connection of its own,
+   * as fetch gives one to every streamed body.
    */
-  #init(request: OutboundRequest, route: Route, signal: AbortSignal): BunFetchRequestInit {
+  #init(
+    request: OutboundRequest,
+    streamed: RequestBody | null,
+    route: Route,
+    signal: AbortSignal,
+  ): BunFetchRequestInit {
     const init: BunFetchRequestInit = {
       method: request.method,
-      headers: { ...request.headers, "accept-encoding": "identity", host: route.origin.hostHeader },
-      body: request.body,
+      headers: { ...headersOf(request, streamed), "accept-encoding": "identity", host: route.origin.hostHeader },
+      body: request.body instanceof Uint8Array ? request.body : null,
       signal,
       redirect: "manual",
       decompress: false,
@@ -103,16 +114,23 @@ class FetchTransport implements Transport {
     return init;
   }
 
-  #callInProcess(request: OutboundRequest, exchange: Exchange): Promise<Response> {
+  #callInProcess(request: OutboundRequest, streamed: RequestBody | null, exchange: Exchange): Promise<Response> {
     const rest = request.url.slice(demoScheme.length);
     const host = rest.slice(0, originEnd(request.url) - demoScheme.length);
     const handler = this.#inProcess.get(host);
     if (handler === undefined) throw new Error(`no in-process upstream named ${host}`);
-    const { method, headers, body } = request;
+    const { method } = request;
+    const headers = headersOf(request, streamed);
+    const body = request.body instanceof Uint8Array ? request.body : (streamed?.open() ?? null);
     exchange.begin("headers", request.headersMs);
     const call = async () => handler(new Request(`http://${rest}`, { method, headers, body, signal: exchange.signal }));
     return exchange.race(call(), (late) => void late.body?.cancel().catch(() => {}));
   }
+}
+
+/** With a length, fetch sends a streamed body as it is, not in chunks, which some upstreams refuse. */
+function headersOf(request: OutboundRequest, streamed: RequestBody | null): Record<string, string> {
+  return streamed === null ? request.headers : { ...request.headers, "content-length": String(streamed.size) };
 }
 
 /** Headers that HTTP cannot carry come from the caller; no other deployment would take them either. */

@@ -42,7 +42,18 @@ function applyTests(make: StoreGroundFactory): void {
       ["openai-main", "gpt-5", 1, 100],
       ["spare", "gpt", 2, 100],
     ]);
-    expect(model?.price?.table).toEqual({ inputUncached: 1_250_000, cacheRead: 125_000, output: 10_000_000 });
+    // What has no price of its own costs what the plain tokens of its side cost.
+    expect(model?.price?.table).toEqual({
+      inputUncached: 1_250_000,
+      cacheRead: 125_000,
+      cacheWrite5m: 1_250_000,
+      cacheWrite1h: 1_250_000,
+      output: 10_000_000,
+      audioInput: 1_250_000,
+      audioOutput: 10_000_000,
+      imageInput: 1_250_000,
+      imageOutput: 10_000_000,
+    });
     expect(catalog.models.get("gpt-5-mini")?.price).toBeNull();
     const [workspace] = catalog.workspaces.values();
     expect(workspace).toMatchObject({ slug: "acme", models: ["*"], enabled: true });

@@ -111,6 +111,7 @@ export function ledgerEntry(name: string, changes: Partial<LedgerEntry> = {}): L
     firstTokenMs: 121.125,
     upstreamMs: 799.5,
     overheadMs: 0.4,
+    upstreamId: null,
     ...changes,
   };
 }
@@ -134,6 +135,7 @@ export function refusedEntry(name: string, changes: Partial<LedgerEntry> = {}): 
     firstTokenMs: null,
     upstreamMs: null,
     overheadMs: null,
+    upstreamId: null,
     ...changes,
   });
 }

@@ -50,6 +50,7 @@ export function settlementOf(n: number, change: Partial<Settlement> = {}): Settl
     firstTokenMs: 30.25,
     upstreamMs: 240.5,
     overheadMs: 0.375,
+    upstreamId: null,
     ...change,
   };
 }

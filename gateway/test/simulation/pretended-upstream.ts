@@ -28,7 +28,8 @@ export class PretendedUpstream implements Transport {
   async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     this.onSend(request);
     const attemptId = request.headers["x-attempt-id"] ?? "";
-    const stream = new TextDecoder().decode(request.body ?? new Uint8Array()).includes('"stream":true');
+    const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+    const stream = new TextDecoder().decode(body).includes('"stream":true');
     await this.#wait(5 + this.#chance.unit() * 200, signal);
     const lot = this.#chance.unit();
     if (lot < 0.08) throw new Failure("upstream_unreachable", "refused", { retry: "same", unwell: true });

@@ -15,14 +15,21 @@ import {
 import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import type { Journal, Observer } from "#ports/index.ts";
-import { openaiChat } from "#protocols/index.ts";
-import { Relay } from "#relay/index.ts";
+import { openaiChat, openaiChatWire } from "#protocols/index.ts";
+import { Relay, type Speech } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { PretendedUpstream } from "./pretended-upstream.ts";
 import { seededChance } from "./seeded-chance.ts";
 
+const speech: Speech = {
+  endpoint: "chat",
+  bodies: "openai-chat",
+  dialect: openaiChat,
+  wire: openaiChatWire,
+  codec: null,
+};
 const callsPerSeed = 60;
 
 /** Keeps what a journal is given and complains when the order of things is broken. */
@@ -100,6 +107,8 @@ async function play(seed: number) {
     recorder: createRecorder({ journal, clock, ids, observer }),
     journal,
     transport: upstream,
+    ledgerStore: { keeper: async () => null },
+    ids,
     clock,
     observer,
   });
@@ -136,10 +145,10 @@ async function play(seed: number) {
     const result = await relay.run({
       requestId,
       principal,
-      endpoint: "chat",
-      dialect: openaiChat,
-      facts: openaiChat.readRequest(body),
+      speech,
+      facts: openaiChatWire.readRequest(body, null),
       body,
+      query: "",
       headers: new Headers(),
       models: [model],
       signal: leaving.signal,

@@ -1,70 +1,71 @@
-import { type Answer, type AnswerUsage, wholeText } from "../answer.ts";
-import { bounds } from "../bounds.ts";
-import { type Asked, type Dialect, type DialectEvent, Refusal, type Reply } from "../dialect.ts";
-import { splitModel } from "../script-source.ts";
-import { chatTool, promptOf } from "./openai-chat-prompt.ts";
+import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
+import type { Dialect, DialectEvent, Exchange, ReplyHead } from "../dialect.ts";
+import { type ChatRequest, readChat } from "./openai-chat-request.ts";
 import { openAiError, openAiHeaders } from "./openai-face.ts";
 
 /** OpenAI's chat completions, at any base path that ends in /chat/completions. */
 export const openAiChat: Dialect = {
   id: "openai-chat",
-  matches: (method, path) => method === "POST" && path.endsWith("/chat/completions"),
-  read,
-  reply,
-  events,
-  headers: (requestId, asked) => openAiHeaders(requestId, asked?.model ?? null),
+  matches: ({ method, path }) => method === "POST" && path.endsWith("/chat/completions"),
+  read: (request) => chatExchange(readChat(request), plainChat),
+  headers: openAiHeaders,
   error: openAiError,
 };
 
-function read(body: Uint8Array): Asked {
-  const request = parse(body);
-  if (typeof request["model"] !== "string" || request["model"] === "") {
-    throw new Refusal(400, "you must provide a model parameter");
-  }
-  if (!Array.isArray(request["messages"])) {
-    throw new Refusal(400, "Missing required parameter: 'messages'.", {
-      param: "messages",
-      code: "missing_required_parameter",
-    });
-  }
-  const messages: readonly unknown[] = request["messages"];
-  const named = splitModel(request["model"]);
-  const prompt = promptOf(messages);
-  const options = asRecord(request["stream_options"]);
-  const stream = request["stream"] === true;
+/** What a vendor of this dialect adds to it, as text. */
+export interface ChatFlavour {
+  /** A first event of a stream, before any choice. */
+  readonly opening: string | null;
+  /** Fields of a whole answer and of every choice, each with its comma. */
+  readonly top: string;
+  readonly choice: string;
+}
+
+export const plainChat: ChatFlavour = { opening: null, top: "", choice: "" };
+
+export function chatExchange(request: ChatRequest, flavour: ChatFlavour): Exchange {
   return {
-    model: named.model,
-    stream,
-    prompt: prompt.last,
-    promptTokens: prompt.words,
-    outputMax: firstNumber(request["max_completion_tokens"], request["max_tokens"]) ?? Number.POSITIVE_INFINITY,
-    choices: Math.min(Math.max(1, firstNumber(request["n"]) ?? 1), bounds.choicesMax),
-    tool: chatTool(request["tools"], request["tool_choice"], prompt),
-    schema: schemaOf(request["response_format"]),
-    includeUsage: stream && options?.["include_usage"] === true,
-    logprobs: request["logprobs"] === true,
-    script: { ...named.script, ...prompt.script },
+    asked: request.asked,
+    ping: null,
+    whole: (head, answer) => whole(request, flavour, head, answer),
+    events: (head, answer) => events(request, flavour, head, answer),
+    errorEvent: (refusal, requestId) => ({ data: openAiError(refusal, requestId), tokens: 0, role: "error" }),
   };
 }
 
-function reply(head: Reply, asked: Asked, answer: Answer): string {
-  const text = JSON.stringify(wholeText(answer));
-  const spoken = answer.tool === null;
-  const logprobs = asked.logprobs && spoken ? JSON.stringify(wholeLogprobs(answer)) : "null";
-  const called = spoken
-    ? ""
-    : `,"tool_calls":[{"id":"${callId(head)}","type":"function",` +
-      `"function":{"name":${JSON.stringify(answer.tool)},"arguments":${text}}}]`;
-  const message = `{"role":"assistant","content":${spoken ? text : "null"},"refusal":null,"annotations":[]${called}}`;
+function whole(request: ChatRequest, flavour: ChatFlavour, head: ReplyHead, answer: Answer): string {
+  const { asked } = request;
+  const message = wholeMessage(head, answer);
+  const text = answer.parts.find((part) => part.kind === "text");
+  const logprobs = request.logprobs && text !== undefined ? JSON.stringify(wholeLogprobs(text)) : "null";
   let choices = "";
   for (let index = 0; index < answer.choices; index += 1) {
     const comma = index === 0 ? "" : ",";
-    choices += `${comma}{"index":${index},"message":${message},"logprobs":${logprobs},"finish_reason":"${answer.finish}"}`;
+    choices +=
+      `${comma}{"index":${index},${flavour.choice}"message":${message},"logprobs":${logprobs},` +
+      `"finish_reason":"${finishOf(answer)}"}`;
   }
   const usage = answer.usage === null ? "" : `"usage":${JSON.stringify(usageOf(answer.usage))},`;
   return (
-    `{"id":"${head.id}","object":"chat.completion","created":${head.created},"model":${JSON.stringify(asked.model)},` +
+    `{"id":"${idOf(head)}","object":"chat.completion","created":${head.created},` +
+    `"model":${JSON.stringify(asked.model)},${flavour.top}` +
     `"choices":[${choices}],${usage}"service_tier":"default","system_fingerprint":"${fingerprint}"}`
+  );
+}
+
+function wholeMessage(head: ReplyHead, answer: Answer): string {
+  const spoken = answer.parts.filter((part) => part.kind === "text").map(wholeText);
+  const text = spoken.length === 0 ? "null" : JSON.stringify(spoken.join(""));
+  const refused = answer.finish === "refusal";
+  const field = head.script.reasoning_field;
+  const thinking = answer.parts.find((part) => part.kind === "thinking");
+  const reasoning =
+    field === undefined || thinking === undefined ? "" : `"${field}":${JSON.stringify(wholeText(thinking))},`;
+  const calls = callsOf(answer).map((part, index) => callJson(head, part, index, wholeText(part)));
+  const called = calls.length === 0 ? "" : `,"tool_calls":[${calls.join(",")}]`;
+  return (
+    `{"role":"assistant",${reasoning}"content":${refused ? "null" : text},"refusal":${refused ? text : "null"},` +
+    `"annotations":[]${called}}`
   );
 }
 
@@ -72,46 +73,107 @@ function reply(head: Reply, asked: Asked, answer: Answer): string {
  * Role first, then the pieces, then the finish of each choice, then the usage chunk if it was asked for, then [DONE].
  * Both shapes are put together as text: at a hundred thousand events a second the serialiser would be the bench.
  */
-function* events(head: Reply, asked: Asked, answer: Answer): Iterable<DialectEvent> {
+function* events(request: ChatRequest, flavour: ChatFlavour, head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
+  const { asked, includeUsage } = request;
   const opening =
-    `{"id":"${head.id}","object":"chat.completion.chunk","created":${head.created},` +
+    `{"id":"${idOf(head)}","object":"chat.completion.chunk","created":${head.created},` +
     `"model":${JSON.stringify(asked.model)},"service_tier":"default","system_fingerprint":"${fingerprint}","choices":[`;
-  const closing = asked.includeUsage && answer.usage !== null ? '],"usage":null}' : "]}";
+  const closing = includeUsage && answer.usage !== null ? '],"usage":null}' : "]}";
   const chunk = (index: number, delta: string, logprobs: string, finish: string): string =>
-    `${opening}{"index":${index},"delta":${delta},"logprobs":${logprobs},"finish_reason":${finish}}${closing}`;
+    `${opening}{"index":${index},${flavour.choice}"delta":${delta},"logprobs":${logprobs},` +
+    `"finish_reason":${finish}}${closing}`;
 
+  if (flavour.opening !== null) yield { data: flavour.opening, tokens: 0 };
   for (let index = 0; index < answer.choices; index += 1) {
-    yield { data: chunk(index, firstDelta(answer, callId(head)), "null", "null"), tokens: 0 };
+    yield { data: chunk(index, firstDelta(answer, head), "null", "null"), tokens: 0 };
   }
-  for (let at = 0; at < answer.count; at += 1) {
-    const piece = answer.piece(at);
-    const text = JSON.stringify(piece);
-    const delta =
-      answer.tool === null ? `{"content":${text}}` : `{"tool_calls":[{"index":0,"function":{"arguments":${text}}}]}`;
-    const logprobs = asked.logprobs && answer.tool === null ? JSON.stringify(logprobsOf([piece])) : "null";
-    for (let index = 0; index < answer.choices; index += 1) {
-      yield { data: chunk(index, delta, logprobs, "null"), tokens: 1, role: "content" };
-    }
+  for (const [at, part] of visibleParts(answer, head).entries()) {
+    yield* partEvents({ request, head, answer, part, first: at === 0, chunk });
   }
   for (let index = 0; index < answer.choices; index += 1) {
-    yield { data: chunk(index, "{}", "null", `"${answer.finish}"`), tokens: 0 };
+    yield { data: chunk(index, "{}", "null", `"${finishOf(answer)}"`), tokens: 0 };
   }
-  if (asked.includeUsage && answer.usage !== null) {
+  if (includeUsage && answer.usage !== null) {
     yield { data: `${opening}],"usage":${JSON.stringify(usageOf(answer.usage))}}`, tokens: 0, role: "usage" };
   }
   yield { data: "[DONE]", tokens: 0, role: "terminal" };
 }
 
-const fingerprint = "fp_sluice_sim";
-
-function callId(head: Reply): string {
-  return `call_${head.id.slice(head.id.indexOf("-") + 1)}`;
+interface PartShow {
+  readonly request: ChatRequest;
+  readonly head: ReplyHead;
+  readonly answer: Answer;
+  readonly part: AnswerPart;
+  readonly first: boolean;
+  readonly chunk: (index: number, delta: string, logprobs: string, finish: string) => string;
 }
 
-function firstDelta(answer: Answer, id: string): string {
-  if (answer.tool === null) return '{"role":"assistant","content":"","refusal":null}';
-  const call = { index: 0, id, type: "function", function: { name: answer.tool, arguments: "" } };
-  return JSON.stringify({ role: "assistant", content: null, tool_calls: [call], refusal: null });
+function* partEvents({ request, head, answer, part, first, chunk }: PartShow): Iterable<DialectEvent> {
+  const call = part.kind === "call" ? callsOf(answer).indexOf(part) : -1;
+  if (call >= 0 && !first) {
+    const delta = `{"tool_calls":[{"index":${call},${callJson(head, part, call, "").slice(1)}]}`;
+    for (let index = 0; index < answer.choices; index += 1)
+      yield { data: chunk(index, delta, "null", "null"), tokens: 0 };
+  }
+  const [before, after] = deltaOf(part, call, head, answer);
+  const counted = part.kind === "thinking" ? 0 : 1;
+  for (let at = 0; at < part.count; at += 1) {
+    const piece = part.piece(at);
+    const delta = before + JSON.stringify(piece) + after;
+    const logprobs = request.logprobs && part.kind === "text" ? JSON.stringify(logprobsOf([piece])) : "null";
+    for (let index = 0; index < answer.choices; index += 1) {
+      yield { data: chunk(index, delta, logprobs, "null"), tokens: counted, role: "content" };
+    }
+  }
+}
+
+/** What stands before and after a piece. */
+function deltaOf(part: AnswerPart, call: number, head: ReplyHead, answer: Answer): readonly [string, string] {
+  if (part.kind === "thinking") return [`{"${head.script.reasoning_field ?? "reasoning_content"}":`, "}"];
+  if (part.kind === "text") return [answer.finish === "refusal" ? '{"refusal":' : '{"content":', "}"];
+  const custom = part.tool?.kind === "custom";
+  return [
+    `{"tool_calls":[{"index":${call},"${custom ? "custom" : "function"}":{"${custom ? "input" : "arguments"}":`,
+    "}}]}",
+  ];
+}
+
+function firstDelta(answer: Answer, head: ReplyHead): string {
+  const first = visibleParts(answer, head)[0];
+  if (first === undefined || first.kind !== "call") return '{"role":"assistant","content":"","refusal":null}';
+  const call = callJson(head, first, 0, "");
+  return `{"role":"assistant","content":null,"tool_calls":[{"index":0,${call.slice(1)}],"refusal":null}`;
+}
+
+function callJson(head: ReplyHead, part: AnswerPart, index: number, text: string): string {
+  const name = part.tool?.name ?? "";
+  const id = `call_sim${head.sequence}${index === 0 ? "" : `_${index}`}`;
+  return JSON.stringify(
+    part.tool?.kind === "custom"
+      ? { id, type: "custom", custom: { name, input: text } }
+      : { id, type: "function", function: { name, arguments: text } },
+  );
+}
+
+/** Reasoning is seen only where the script gives it a field. */
+function visibleParts(answer: Answer, head: ReplyHead): readonly AnswerPart[] {
+  const shown = head.script.reasoning_field !== undefined;
+  return answer.parts.filter((part) => part.kind !== "image" && (shown || part.kind !== "thinking"));
+}
+
+function callsOf(answer: Answer): readonly AnswerPart[] {
+  return answer.parts.filter((part) => part.kind === "call");
+}
+
+function idOf(head: ReplyHead): string {
+  return `chatcmpl-sim${head.sequence}`;
+}
+
+const fingerprint = "fp_sluice_sim";
+
+function finishOf(answer: Answer): string {
+  const { finish } = answer;
+  return finish === "length" || finish === "tool_calls" || finish === "content_filter" ? finish : "stop";
 }
 
 function usageOf(usage: AnswerUsage): unknown {
@@ -119,7 +181,11 @@ function usageOf(usage: AnswerUsage): unknown {
     prompt_tokens: usage.prompt,
     completion_tokens: usage.output,
     total_tokens: usage.prompt + usage.output,
-    prompt_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: 0, audio_tokens: 0 },
+    prompt_tokens_details: {
+      cached_tokens: usage.cached,
+      cache_write_tokens: usage.cacheWrite + usage.cacheWrite1h,
+      audio_tokens: 0,
+    },
     completion_tokens_details: {
       reasoning_tokens: usage.reasoning,
       audio_tokens: 0,
@@ -129,39 +195,11 @@ function usageOf(usage: AnswerUsage): unknown {
   };
 }
 
-function wholeLogprobs(answer: Answer): unknown {
-  return logprobsOf(Array.from({ length: answer.count }, (_, index) => answer.piece(index)));
+function wholeLogprobs(part: AnswerPart): unknown {
+  return logprobsOf(Array.from({ length: part.count }, (_, index) => part.piece(index)));
 }
 
 function logprobsOf(tokens: readonly string[]): unknown {
   const content = tokens.map((token) => ({ token, logprob: -0.125, bytes: [...Buffer.from(token)], top_logprobs: [] }));
   return { content, refusal: null };
-}
-
-function parse(body: Uint8Array): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
-  } catch {
-    throw new Refusal(400, "We could not parse the JSON body of your request.");
-  }
-  const record = asRecord(value);
-  if (record === null) throw new Refusal(400, "The JSON body of your request is not an object.");
-  return record;
-}
-
-function schemaOf(format: unknown): unknown {
-  const asked = asRecord(format);
-  if (asked?.["type"] === "json_object") return { type: "object", properties: { answer: { type: "string" } } };
-  if (asked?.["type"] !== "json_schema") return null;
-  return asRecord(asked["json_schema"])?.["schema"] ?? null;
-}
-
-function asRecord(value: unknown): Record<string, unknown> | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
-}
-
-function firstNumber(...values: readonly unknown[]): number | null {
-  for (const value of values) if (typeof value === "number" && value >= 0) return value;
-  return null;
 }

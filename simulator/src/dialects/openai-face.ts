@@ -1,9 +1,10 @@
-import type { Refusal } from "../dialect.ts";
+import type { HeaderFacts, Refusal } from "../dialect.ts";
 import type { HeaderRow } from "../outlet.ts";
 
 /** Headers on every OpenAI answer. The account's limits are fixed figures: nothing here really limits. */
-export function openAiHeaders(requestId: string, model: string | null): HeaderRow[] {
+export function openAiHeaders({ requestId, asked }: HeaderFacts): HeaderRow[] {
   const rows: HeaderRow[] = [["x-request-id", requestId], ...accountHeaders];
+  const model = asked?.model ?? null;
   if (model !== null && /^[\x20-\x7e]*$/.test(model)) rows.push(["openai-model", model]);
   return rows;
 }
@@ -21,11 +22,10 @@ const accountHeaders: readonly HeaderRow[] = [
 ];
 
 /** OpenAI's four-field error body, with the type and code usual for the status. */
-export function openAiError(refusal: Refusal): string {
+export function openAiError(refusal: Refusal, _requestId: string): string {
   const usual = usualErrors[refusal.status] ?? { type: "server_error", code: null };
-  return JSON.stringify({
-    error: { message: refusal.message, type: usual.type, param: refusal.param, code: refusal.code ?? usual.code },
-  });
+  const code = refusal.code === undefined ? usual.code : refusal.code;
+  return JSON.stringify({ error: { message: refusal.message, type: usual.type, param: refusal.param, code } });
 }
 
 const invalid = { type: "invalid_request_error", code: null };

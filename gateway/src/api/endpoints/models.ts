@@ -1,14 +1,35 @@
 import { type Catalog, Failure, type Model, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
+import { type Speech, serves } from "#relay/index.ts";
 import type { Endpoint, Exchange } from "../face.ts";
 import { modelPrefix } from "../model-path.ts";
 import { json } from "../respond.ts";
+import {
+  chatSpeech,
+  compactSpeech,
+  embeddingsSpeech,
+  generateSpeech,
+  imageEditsSpeech,
+  imagesSpeech,
+  messagesSpeech,
+  responsesSpeech,
+} from "../speeches.ts";
 
-const endpointPaths: Readonly<Record<Model["type"], readonly string[]>> = {
-  chat: ["/v1/chat/completions"],
-  image: [],
+/** Which endpoints make sense for which type of model, in the order in which they are told. */
+const paths: Readonly<Record<Model["type"], readonly (readonly [path: string, speech: Speech])[]>> = {
+  chat: [
+    ["/v1/chat/completions", chatSpeech],
+    ["/v1/messages", messagesSpeech],
+    ["/v1/responses", responsesSpeech],
+    ["/v1/responses/compact", compactSpeech],
+    ["/v1beta/models/{model}:generateContent", generateSpeech],
+  ],
+  image: [
+    ["/v1/images/generations", imagesSpeech],
+    ["/v1/images/edits", imageEditsSpeech],
+  ],
   video: [],
-  embedding: [],
+  embedding: [["/v1/embeddings", embeddingsSpeech]],
 };
 
 /** GET /v1/models: what the calling key may use, sorted by id; `?type=` filters. */
@@ -52,7 +73,7 @@ function openaiModel(model: Model): object {
     created: model.createdAt,
     owned_by: model.ownedBy,
     type: model.type,
-    endpoints: endpointPaths[model.type],
+    endpoints: paths[model.type].filter(([, speech]) => serves([model], speech)).map(([path]) => path),
     available: true,
   };
 }

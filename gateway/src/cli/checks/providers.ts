@@ -40,7 +40,10 @@ async function askedFor(provider: Provider, probe: ProviderProbe, now: () => num
   const name = `provider ${provider.id}`;
   const kind = providerKind(provider.kind);
   if (kind === null) return fail(name, `its kind ${provider.kind} is not known`, "start a version that knows it");
-  const { status, ms, problem, body, date } = await probe.listModels(provider, kind);
+  const listing = await probe.listModels(provider, kind);
+  if (listing === null)
+    return ok(name, `tells no models, so it was not asked; try \`sluice provider test ${provider.id}\``);
+  const { status, ms, problem, body, date } = listing;
   if (status === 0) return fail(name, problem ?? "no answer", "check base_url, the network and allow_private_network");
   if (status === 401 || status === 403) return fail(name, problem ?? `status ${status}`, "check its api_key");
   if (date !== null && Math.abs(date - now()) > skewMsMax) {

@@ -3,7 +3,7 @@ import type { Catalog, Provider } from "#core/index.ts";
 import { type ProviderKind, providerKind } from "#providers/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { withControl } from "../open.ts";
-import { modelIds, ProviderProbe } from "../provider-probe.ts";
+import { modelIds, ProviderProbe, testLane } from "../provider-probe.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -18,13 +18,15 @@ export function addProviderTest(parent: Command, terminal: Terminal): void {
     .action(async (id: string, options: { readonly model?: string }, command: Command) => {
       await withControl(terminal.variables, async ({ controlStore, clock }) => {
         const catalog = await controlStore.catalog();
-        const { provider, kind, path } = subjectOf(catalog, id);
+        const { provider, kind } = subjectOf(catalog, id);
         const probe = new ProviderProbe(clock);
         const listing = await probe.listModels(provider, kind);
-        const models = modelIds(listing.body);
+        const models = modelIds(listing?.body);
         const model = options.model ?? deployedModel(catalog, provider) ?? kind.starterModels[0]?.name ?? models?.[0];
         if (model === undefined) throw new CommandFailed(`no model is known for provider ${id}; name one with --model`);
-        const chat = await probe.chat(provider, kind, path, model);
+        const lane = testLane(provider, kind, model);
+        if (lane === null) throw new CommandFailed(`provider ${id} has no endpoint to be tested with`);
+        const chat = await probe.ask(provider, kind, lane, model);
         const data = {
           provider: id,
           kind: kind.id,
@@ -40,7 +42,7 @@ export function addProviderTest(parent: Command, terminal: Terminal): void {
         await report(terminal, command, data, [
           `chat    ${model}: status ${chat.status === 0 ? "none" : chat.status}, ${Math.round(chat.ms)} ms`,
           models === null
-            ? `models  no list (${listing.problem ?? "an answer of another shape"})`
+            ? `models  no list (${listing === null ? "it tells none" : (listing.problem ?? "an answer of another shape")})`
             : `models  ${models.length}: ${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`,
         ]);
         if (chat.problem !== null) throw new CommandFailed(`provider ${id}: ${chat.problem}`);
@@ -51,7 +53,6 @@ export function addProviderTest(parent: Command, terminal: Terminal): void {
 interface Subject {
   readonly provider: Provider;
   readonly kind: ProviderKind;
-  readonly path: string;
 }
 
 function subjectOf(catalog: Catalog, id: string): Subject {
@@ -62,9 +63,7 @@ function subjectOf(catalog: Catalog, id: string): Subject {
   }
   const kind = providerKind(provider.kind);
   if (kind === null) throw new CommandFailed(`provider ${id} is of kind ${provider.kind}, which this version has not`);
-  const lane = kind.lanes.chat;
-  if (lane?.dialect !== "openai-chat") throw new CommandFailed(`provider ${id} has no chat to be tested with`);
-  return { provider, kind, path: lane.path };
+  return { provider, kind };
 }
 
 function deployedModel(catalog: Catalog, provider: Provider): string | undefined {

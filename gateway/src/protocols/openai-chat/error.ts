@@ -1,4 +1,6 @@
 import { type Failure, failureTable } from "#core/index.ts";
+import type { UpstreamRefusal } from "../dialect.ts";
+import { objectOf, parseObject, textOf } from "../json-value.ts";
 
 /** OpenAI's error body: `{"error":{message,type,param,code}}`, with what a limit adds. Source: CONTRACT §3. */
 export function renderChatError(failure: Failure): string {
@@ -17,3 +19,43 @@ export function renderChatError(failure: Failure): string {
 export function renderChatStreamError(failure: Failure): string {
   return `data: ${renderChatError(failure)}\n\n`;
 }
+
+/** What an OpenAI-shaped upstream refused; some vendors send `error` as a plain string, or an array of one. */
+export function readChatRefusal(status: number, body: Uint8Array): UpstreamRefusal {
+  const text = decoder.decode(body).trim();
+  const reply = objectOf(parseObject(text.startsWith("[") ? text.slice(1, -1) : text));
+  const error = objectOf(reply["error"]);
+  const code = textOf(error["code"]) ?? textOf(error["type"]);
+  return {
+    status,
+    message: textOf(error["message"]) ?? textOf(reply["error"]) ?? textOf(reply["message"]) ?? `HTTP status ${status}`,
+    code,
+    contextLength: code === "context_length_exceeded",
+  };
+}
+
+/** A refusal of a vendor of another shape. */
+export function renderChatRefusal(refusal: UpstreamRefusal): string {
+  return JSON.stringify({
+    error: {
+      message: refusal.message,
+      type: typeOf(refusal.status),
+      param: null,
+      code: refusal.contextLength ? "context_length_exceeded" : codeOf(refusal),
+    },
+  });
+}
+
+function typeOf(status: number): string {
+  if (status === 429) return "rate_limit_error";
+  if (status === 401) return "authentication_error";
+  if (status === 403) return "permission_error";
+  return status >= 500 ? "server_error" : "invalid_request_error";
+}
+
+function codeOf(refusal: UpstreamRefusal): string | null {
+  if (refusal.status === 429) return "rate_limit_exceeded";
+  return refusal.status === 404 ? "model_not_found" : refusal.code;
+}
+
+const decoder = new TextDecoder();

@@ -1,16 +1,26 @@
-import type { Dialect } from "../dialect.ts";
-import { renderChatError, renderChatStreamError } from "./error.ts";
+import type { Dialect, Wire } from "../dialect.ts";
+import { openaiLimitHeaders } from "../openai-limit-headers.ts";
+import { readChatRefusal, renderChatError, renderChatRefusal, renderChatStreamError } from "./error.ts";
 import { readChatReply } from "./reply.ts";
 import { patchChatRequest, readChatRequest } from "./request.ts";
 import { ChatStreamTap } from "./stream.ts";
 
 export const openaiChat: Dialect = {
   id: "openai-chat",
+  errorShape: "openai",
+  renderError: renderChatError,
+  renderStreamError: renderChatStreamError,
+  readRefusal: readChatRefusal,
+  renderRefusal: renderChatRefusal,
+  keepAlive: ": keep-alive\n\n",
+  limitHeaders: openaiLimitHeaders,
+};
+
+export const openaiChatWire: Wire = {
   readRequest: readChatRequest,
   patchRequest: patchChatRequest,
   readReply: readChatReply,
   tapStream: (hideUsage) => new ChatStreamTap(hideUsage),
-  renderError: renderChatError,
-  renderStreamError: renderChatStreamError,
-  keepAlive: ": keep-alive\n\n",
 };
+
+export { openaiChatCodec } from "./codec.ts";

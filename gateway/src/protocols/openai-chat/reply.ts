@@ -1,9 +1,10 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { readSpan, scanObject } from "../json-scan.ts";
+import { readLabel } from "../request-members.ts";
 import { readChatUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["usage", "error", "choices"]);
+const wanted: ReadonlySet<string> = new Set(["usage", "error", "choices", "id"]);
 
 /** Reads a whole chat completion: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readChatReply(body: Uint8Array): ReplyFacts {
@@ -17,6 +18,7 @@ export function readChatReply(body: Uint8Array): ReplyFacts {
       usage: usage === undefined ? null : readChatUsage(readSpan(body, usage)),
       errorMessage: errorValue !== null && choices === undefined ? errorText(errorValue) : null,
       outputEstimate: choices === undefined ? 0 : Math.ceil((choices.end - choices.start) / 4),
+      id: readLabel(body, members.get("id")),
     };
   } catch (thrown) {
     throw new Failure("upstream_error", "The upstream's answer is not valid JSON.", {

@@ -25,6 +25,8 @@ export class ChatStreamTap implements StreamTap {
   usage: UsageReading | null = null;
   failure: Failure | null = null;
   outputEstimate = 0;
+  /** Chat completions are not kept under their ids. */
+  readonly id = null;
 
   readonly #hideUsage: boolean;
   readonly #sse = new SseEvents();
@@ -39,6 +41,15 @@ export class ChatStreamTap implements StreamTap {
   push(chunk: Uint8Array): Uint8Array {
     const whole = this.#sse.push(chunk, this.#visit);
     return this.#hidden.length === 0 ? whole : this.#withoutHidden(whole);
+  }
+
+  /** Usage is told once, at the end. */
+  get usageFinal(): boolean {
+    return this.usage !== null;
+  }
+
+  rest(): Uint8Array {
+    return emptyBytes;
   }
 
   /** [DONE], or a finish reason for vendors that send no [DONE]. */

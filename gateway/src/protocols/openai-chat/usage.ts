@@ -15,7 +15,12 @@ export function readChatUsage(reported: unknown): UsageReading | null {
   const completionDetails = asRecord(reported["completion_tokens_details"]);
 
   const promptTotal = prompt ?? 0;
-  const cacheRead = Math.min(count(promptDetails["cached_tokens"]) ?? 0, promptTotal);
+  // DeepSeek and Moonshot tell what was read from the cache beside the totals, not in the details.
+  const cached =
+    count(promptDetails["cached_tokens"]) ??
+    count(reported["prompt_cache_hit_tokens"]) ??
+    count(reported["cached_tokens"]);
+  const cacheRead = Math.min(cached ?? 0, promptTotal);
   const cacheWrite = Math.min(count(promptDetails["cache_write_tokens"]) ?? 0, promptTotal - cacheRead);
   const audioInput = Math.min(count(promptDetails["audio_tokens"]) ?? 0, promptTotal - cacheRead - cacheWrite);
   const completionTotal = completion ?? 0;

@@ -1,16 +1,19 @@
+import { authorizeApiKey, classifyAnthropicShaped } from "../anthropic-shaped.ts";
+import { withVersion } from "../base-url.ts";
 import type { ProviderKind } from "../kind.ts";
-import { authorizeBearer, classifyOpenAiShaped } from "../openai-shaped.ts";
+import { countTokens, messages } from "../standard-lanes.ts";
 
-/** Chat goes through Anthropic's own chat-completions endpoint. Source: Anthropic docs, "OpenAI SDK compatibility". */
+/** The base URL may be written with or without /v1: the vendor's SDK puts it there itself. */
 export const anthropic: ProviderKind = {
   id: "anthropic",
   title: "Anthropic",
   baseUrl: "https://api.anthropic.com/v1",
   envKey: "ANTHROPIC_API_KEY",
   envBaseUrl: "ANTHROPIC_BASE_URL",
-  lanes: { chat: { dialect: "openai-chat", path: "/chat/completions" } },
-  authorize: authorizeBearer,
-  classify: classifyOpenAiShaped,
+  lanes: [messages, countTokens],
+  rootOf: withVersion,
+  authorize: authorizeApiKey,
+  classify: classifyAnthropicShaped,
   starterModels: [
     { name: "claude-sonnet-4-5", input: 3, cacheRead: 0.3, output: 15 },
     { name: "claude-haiku-4-5", input: 1, cacheRead: 0.1, output: 5 },

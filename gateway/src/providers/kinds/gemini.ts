@@ -1,16 +1,25 @@
+import { withDefaultPath } from "../base-url.ts";
+import { authorizeGoogleKey, classifyGoogleShaped } from "../google-shaped.ts";
 import type { ProviderKind } from "../kind.ts";
-import { authorizeBearer, classifyOpenAiShaped } from "../openai-shaped.ts";
+import { chat, embeddings, generate } from "../standard-lanes.ts";
 
-/** Chat goes through Gemini's chat-completions endpoint. Source: Gemini API docs, "OpenAI compatibility". */
+/** Pictures are made by the generating method itself. Below /openai it speaks chat completions. */
 export const gemini: ProviderKind = {
   id: "gemini",
   title: "Google Gemini",
-  baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
+  baseUrl: "https://generativelanguage.googleapis.com/v1beta",
   envKey: "GEMINI_API_KEY",
   envBaseUrl: "GEMINI_BASE_URL",
-  lanes: { chat: { dialect: "openai-chat", path: "/chat/completions" } },
-  authorize: authorizeBearer,
-  classify: classifyOpenAiShaped,
+  lanes: [
+    generate,
+    { ...chat, path: "/openai/chat/completions", errorDialect: "gemini" },
+    { ...embeddings, path: "/openai/embeddings", errorDialect: "gemini" },
+    { endpoint: "images", dialect: "gemini", path: generate.path },
+  ],
+  // Earlier configurations name the OpenAI-compatible address.
+  rootOf: (provider) => withDefaultPath(provider, "/v1beta").replace(/\/openai\/*$/, ""),
+  authorize: authorizeGoogleKey,
+  classify: classifyGoogleShaped,
   starterModels: [
     { name: "gemini-2.5-pro", input: 1.25, cacheRead: 0.125, output: 10 },
     { name: "gemini-2.5-flash", input: 0.3, cacheRead: 0.03, output: 2.5 },

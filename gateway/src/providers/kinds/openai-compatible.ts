@@ -1,15 +1,22 @@
-import type { ProviderKind } from "../kind.ts";
-import { authorizeBearer, classifyOpenAiShaped } from "../openai-shaped.ts";
+import { openaiLike } from "../openai-like.ts";
+import { chat, embeddings, imageEdits, images, messages, responses, responsesCompact } from "../standard-lanes.ts";
 
-/** Any server that speaks chat completions below its base URL: vLLM, llama.cpp, LM Studio, a vendor without a kind of its own. */
-export const openaiCompatible: ProviderKind = {
+/**
+ * Any server that speaks chat completions below its base URL: llama.cpp, LM Studio, a vendor without a kind of its
+ * own. What more it can, `settings.endpoints` says.
+ */
+export const openaiCompatible = openaiLike({
   id: "openai-compatible",
   title: "OpenAI-compatible",
   baseUrl: null,
-  envKey: null,
-  envBaseUrl: null,
-  lanes: { chat: { dialect: "openai-chat", path: "/chat/completions" } },
-  authorize: authorizeBearer,
-  classify: classifyOpenAiShaped,
-  starterModels: [],
-};
+  variable: null,
+  lanes: [
+    chat,
+    embeddings,
+    images,
+    imageEdits,
+    { ...responses, onlyWhenNamed: true },
+    { ...responsesCompact, onlyWhenNamed: true },
+    { ...messages, onlyWhenNamed: true },
+  ],
+});

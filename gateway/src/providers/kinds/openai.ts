@@ -1,15 +1,12 @@
-import type { ProviderKind } from "../kind.ts";
-import { authorizeBearer, classifyOpenAiShaped } from "../openai-shaped.ts";
+import { openaiLike } from "../openai-like.ts";
+import { chat, embeddings, imageEdits, images, responses, responsesCompact } from "../standard-lanes.ts";
 
-export const openai: ProviderKind = {
+export const openai = openaiLike({
   id: "openai",
   title: "OpenAI",
   baseUrl: "https://api.openai.com/v1",
-  envKey: "OPENAI_API_KEY",
-  envBaseUrl: "OPENAI_BASE_URL",
-  lanes: { chat: { dialect: "openai-chat", path: "/chat/completions" } },
-  authorize: authorizeBearer,
-  classify: classifyOpenAiShaped,
+  variable: "OPENAI",
+  lanes: [responses, responsesCompact, chat, embeddings, images, imageEdits],
   starterModels: [
     { name: "gpt-5", input: 1.25, cacheRead: 0.125, output: 10 },
     { name: "gpt-5-mini", input: 0.25, cacheRead: 0.025, output: 2 },
@@ -17,4 +14,4 @@ export const openai: ProviderKind = {
     { name: "gpt-4.1", input: 2, cacheRead: 0.5, output: 8 },
     { name: "gpt-4o-mini", input: 0.15, cacheRead: 0.075, output: 0.6 },
   ],
-};
+});

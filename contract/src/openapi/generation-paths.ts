@@ -1,0 +1,230 @@
+import { errorReferences } from "./error-responses.ts";
+import { headersOf } from "./headers.ts";
+import type { JsonSchema, MediaType, Operation, Parameter, PathItem } from "./types.ts";
+
+/** Calls of models in other dialects than chat completions, and what upstreams keep of them. */
+export function generationPaths(): Record<string, PathItem> {
+  return {
+    "/v1/messages": { post: createMessage },
+    "/v1/messages/count_tokens": { post: countTokens },
+    "/v1/responses": { post: createResponse },
+    "/v1/responses/compact": { post: compactResponse },
+    "/v1/responses/{id}": { get: getResponse, delete: deleteResponse },
+    "/v1/responses/{id}/cancel": { post: cancelResponse },
+    "/v1/responses/{id}/input_items": { get: listInputItems },
+    "/v1beta/models/{model}:generateContent": { post: generateContent },
+    "/v1beta/models/{model}:streamGenerateContent": { post: streamGenerateContent },
+    "/v1/embeddings": { post: createEmbeddings },
+    "/v1/images/generations": { post: createImage },
+    "/v1/images/edits": { post: editImage },
+  };
+}
+
+const text: JsonSchema = { type: "string" };
+
+/** Vendors' own bodies: what is listed is what the gateway reads; everything else goes on as it came. */
+function body(required: readonly string[], properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { type: "object", required: [...required], properties: { ...properties }, additionalProperties: true };
+}
+
+const anyObject: MediaType = { schema: { type: "object", additionalProperties: true } };
+const events: MediaType = { schema: { type: "string", description: "Server-sent events of the same dialect." } };
+const model: JsonSchema = { type: "string", description: "A name from `GET /v1/models`." };
+const stream: JsonSchema = { type: "boolean", description: "True: the answer comes as server-sent events." };
+
+const version: Parameter = {
+  name: "anthropic-version",
+  in: "header",
+  required: true,
+  description: "A date such as `2023-06-01`; passed on as it is. `anthropic-beta` and other headers are passed on too.",
+  schema: text,
+};
+const beta: Parameter = {
+  name: "beta",
+  in: "query",
+  description: "Passed on to upstreams of the same dialect.",
+  schema: { type: "boolean" },
+};
+const id: Parameter = { name: "id", in: "path", required: true, description: "As the upstream gave it.", schema: text };
+const modelInPath: Parameter = {
+  name: "model",
+  in: "path",
+  required: true,
+  description: "May hold slashes.",
+  schema: text,
+};
+
+interface CallDescription {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly request: Record<string, MediaType>;
+  readonly streams?: boolean;
+}
+
+function call({ operationId, summary, description, parameters, request, streams }: CallDescription): Operation {
+  return {
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: ["generation"],
+    ...(parameters === undefined ? {} : { parameters: [...parameters] }),
+    requestBody: { required: true, content: request },
+    responses: {
+      "200": {
+        description: "The upstream's answer.",
+        headers: headersOf("call"),
+        content:
+          streams === false
+            ? { "application/json": anyObject }
+            : { "application/json": anyObject, "text/event-stream": events },
+      },
+      ...errorReferences(400, 401, 402, 403, 404, 405, 408, 413, 415, 429, 500, 502, 503, 504),
+    },
+  };
+}
+
+function kept(operationId: string, summary: string, parameters: readonly Parameter[] = []): Operation {
+  return {
+    operationId,
+    summary,
+    description: "Goes to the account that made the response. An id of another workspace looks like a missing one.",
+    tags: ["generation"],
+    parameters: [id, ...parameters],
+    responses: {
+      "200": {
+        description: "The upstream's answer.",
+        headers: headersOf("plain"),
+        content: { "application/json": anyObject },
+      },
+      ...errorReferences(401, 403, 404, 405, 429, 500, 502, 503, 504),
+    },
+  };
+}
+
+const json = (schema: JsonSchema, value: object): Record<string, MediaType> => ({
+  "application/json": { schema, examples: { example: { summary: "An example", value } } },
+});
+const hello = [{ role: "user", content: "Say hello." }];
+
+const createMessage = call({
+  operationId: "createMessage",
+  summary: "Generate an answer in Anthropic's Messages dialect, whole or streaming",
+  description: "Errors have Anthropic's shape, and limits are told in `anthropic-ratelimit-*` headers.",
+  parameters: [version, beta],
+  request: json(
+    body(["model", "max_tokens", "messages"], {
+      model,
+      max_tokens: { type: "integer" },
+      messages: { type: "array" },
+      stream,
+    }),
+    { model: "demo", max_tokens: 64, messages: hello },
+  ),
+});
+
+const countTokens = call({
+  operationId: "countTokens",
+  summary: "How many input tokens a message would have",
+  description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
+  parameters: [version, beta],
+  request: json(body(["model", "messages"], { model, messages: { type: "array" } }), {
+    model: "demo",
+    messages: hello,
+  }),
+  streams: false,
+});
+
+const createResponse = call({
+  operationId: "createResponse",
+  summary: "Generate an answer in OpenAI's Responses dialect, whole, streaming or in the background",
+  description: "`previous_response_id` goes to the account that made that response.",
+  request: json(body(["model"], { model, input: {}, stream }), { model: "demo", input: "Say hello." }),
+});
+
+const compactResponse = call({
+  operationId: "compactResponse",
+  summary: "Compact a conversation at the upstream",
+  request: json(body(["model"], { model, input: {} }), { model: "demo", input: "A long conversation." }),
+  streams: false,
+});
+
+const getResponse = kept("getResponse", "A response that an upstream keeps", [
+  {
+    name: "stream",
+    in: "query",
+    description: "True: its events, from `starting_after` on.",
+    schema: { type: "boolean" },
+  },
+]);
+const deleteResponse = kept("deleteResponse", "Have an upstream forget a response");
+const cancelResponse = kept("cancelResponse", "Stop a response that is made in the background");
+const listInputItems = kept("listInputItems", "The input of a response that an upstream keeps");
+
+const contents = json(body(["contents"], { contents: { type: "array" } }), {
+  contents: [{ role: "user", parts: [{ text: "Say hello." }] }],
+});
+
+const generateContent = call({
+  operationId: "generateContent",
+  summary: "Generate an answer in Gemini's dialect",
+  parameters: [modelInPath],
+  request: contents,
+  streams: false,
+});
+
+const streamGenerateContent = call({
+  operationId: "streamGenerateContent",
+  summary: "The same as a stream",
+  parameters: [
+    modelInPath,
+    {
+      name: "alt",
+      in: "query",
+      required: true,
+      description: "Must be `sse`.",
+      schema: { type: "string", enum: ["sse"] },
+    },
+  ],
+  request: contents,
+});
+
+const createEmbeddings = call({
+  operationId: "createEmbeddings",
+  summary: "Texts as vectors",
+  request: json(body(["model", "input"], { model, input: {} }), { model: "demo-embedding", input: "hello" }),
+  streams: false,
+});
+
+const createImage = call({
+  operationId: "createImage",
+  summary: "Make pictures from words",
+  request: json(
+    body(["model", "prompt"], {
+      model,
+      prompt: text,
+      size: { ...text, description: "`<width>x<height>`" },
+      n: { type: "integer" },
+      stream,
+    }),
+    { model: "demo-image", prompt: "A small boat.", size: "1024x1024", n: 1 },
+  ),
+});
+
+const editImage = call({
+  operationId: "editImage",
+  summary: "Change pictures by words",
+  description: "As a form, or as JSON with `images`. A form may name its model in any of its parts, the last one too.",
+  request: {
+    "multipart/form-data": {
+      schema: body(["model", "prompt", "image"], {
+        model,
+        prompt: text,
+        image: { type: "string", format: "binary", description: "May stand several times, also as `image[]`." },
+        mask: { type: "string", format: "binary" },
+      }),
+    },
+    "application/json": { schema: body(["model", "prompt"], { model, prompt: text, images: { type: "array" } }) },
+  },
+});

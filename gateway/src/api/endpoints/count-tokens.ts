@@ -1,0 +1,19 @@
+import { modelCall } from "../model-call.ts";
+import { json } from "../respond.ts";
+import { countTokensSpeech } from "../speeches.ts";
+import { requireVersion } from "./messages.ts";
+
+/**
+ * POST /v1/messages/count_tokens. Where no upstream of the model can count, the answer is the same estimate that
+ * reservations use, and says so: a client then trims its prompt a little early or late instead of failing.
+ */
+export const countTokens = modelCall({
+  speech: countTokensSpeech,
+  require: requireVersion,
+  forwardsQuery: true,
+  unserved: (facts, requestId) => {
+    const response = json({ input_tokens: facts.inputEstimate }, requestId);
+    response.headers.set("x-sluice-warnings", "input_tokens is an estimate: no upstream of this model counts tokens");
+    return response;
+  },
+});

@@ -1,0 +1,50 @@
+import { Failure } from "#core/index.ts";
+import { mayCall } from "#identity/index.ts";
+import type { Endpoint } from "../face.ts";
+import { authenticated, modelCall } from "../model-call.ts";
+import { renderFailure } from "../respond.ts";
+import { compactSpeech, responsesSpeech } from "../speeches.ts";
+
+/** POST /v1/responses, normal and streaming, in the background or not. */
+export const responses = modelCall({ speech: responsesSpeech });
+
+/** POST /v1/responses/compact. */
+export const compact = modelCall({ speech: compactSpeech });
+
+export const responsesPrefix = "/v1/responses/";
+
+/** A response that an upstream keeps: GET and DELETE of itself, `/cancel`, `/input_items`. */
+export const keptResponse: Endpoint = async (face, exchange) => {
+  const { request, requestId } = exchange;
+  const principal = await authenticated(face, exchange);
+  const [id = "", ...rest] = exchange.path.slice(responsesPrefix.length).split("/");
+  exchange.patient();
+  let streamEnd = (): void => {};
+  const result = await face.relay.ask({
+    requestId,
+    principal,
+    speech: responsesSpeech,
+    upstreamId: decodeId(id),
+    method: request.method as "GET" | "POST" | "DELETE",
+    rest: rest.length === 0 ? "" : `/${rest.join("/")}`,
+    query: exchange.query,
+    headers: request.headers,
+    signal: request.signal,
+    startedMs: exchange.startedMs,
+    mayCall: (model) => mayCall(principal, model),
+    streamEnd: () => streamEnd(),
+  });
+  if ("failure" in result) return renderFailure(result.failure, requestId, result.headers, responsesSpeech.dialect);
+  if (result.body instanceof ReadableStream) streamEnd = exchange.streams();
+  return new Response(result.body, { status: result.status, headers: result.headers });
+};
+
+function decodeId(segment: string): string {
+  try {
+    const id = decodeURIComponent(segment);
+    if (/^[\w.:-]{1,200}$/.test(id)) return id;
+  } catch {
+    // Falls through to the same answer.
+  }
+  throw new Failure("not_found", "There is no response with this id.", { param: "id" });
+}

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { asFailure, bounds } from "#core/index.ts";
+import { readMultipartType } from "#protocols/index.ts";
+import { createSpool } from "#storage/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { BodyDeadlines } from "./body-deadlines.ts";
+import { type ReadForm, readFormBody } from "./form-body-reader.ts";
+
+type Outcome = ReadForm | { readonly code: string; readonly param: string | null };
+
+let clock = new FakeClock();
+let directory = "";
+let names = 0;
+let server: ReturnType<typeof Bun.serve>;
+let outcome = Promise.withResolvers<Outcome>();
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "sluice-form-"));
+  outcome = Promise.withResolvers<Outcome>();
+  clock = new FakeClock();
+  const deadlines = new BodyDeadlines(clock);
+  const spool = createSpool({ directory, nextName: () => `n${names++}` });
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    maxRequestBodySize: bounds.requestBodyBytesMax * 2,
+    async fetch(request) {
+      try {
+        const type = readMultipartType(request.headers.get("content-type"));
+        const read = await readFormBody(request, type, spool, deadlines);
+        outcome.resolve(read);
+        return new Response("read");
+      } catch (thrown) {
+        const { code, param, status } = asFailure(thrown);
+        outcome.resolve({ code, param });
+        return new Response(code, { status });
+      }
+    },
+  });
+});
+afterEach(async () => {
+  await server.stop(true);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const openFiles = (): number => readdirSync(process.platform === "linux" ? "/proc/self/fd" : "/dev/fd").length;
+
+function edit(size: number): FormData {
+  const form = new FormData();
+  form.append("image[]", new File([new Uint8Array(size).fill(7)], "a.png", { type: "image/png" }));
+  form.append("prompt", "make it green");
+  form.append("model", "gpt-image-1");
+  return form;
+}
+
+async function post(body: FormData | Uint8Array, headers: Record<string, string> = {}): Promise<Outcome> {
+  const response = await fetch(server.url, { method: "POST", body, headers });
+  await response.text();
+  return outcome.promise;
+}
+
+/** Sends a head and the beginning of a body, and leaves the connection open. */
+function begin(head: string, body: string) {
+  const socket = connect(server.port ?? 0, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=b\r\n${head}\r\n\r\n${body}`);
+  return socket;
+}
+
+const whole = '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nm\r\n--b--';
+
+describe("a form that arrives", () => {
+  test("is read and kept, small or large, and goes on with the upstream's name of the model", async () => {
+    for (const size of [100_000, 3_000_000]) {
+      outcome = Promise.withResolvers();
+      const read = await post(edit(size));
+      if (!("form" in read)) throw new Error(read.code);
+      expect(read.facts).toMatchObject({ model: "gpt-image-1", images: 1, stream: false });
+      const sent = await new Response(read.form.open("upstream-model"), {
+        headers: { "content-type": read.form.contentType },
+      }).formData();
+      expect(sent.get("model")).toBe("upstream-model");
+      expect(sent.get("prompt")).toBe("make it green");
+      const file = sent.get("image[]");
+      expect(file instanceof File && file.size).toBe(size);
+      read.form.discard();
+    }
+  });
+
+  test("without a length is read as well", async () => {
+    const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+    const prompt = '--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\np\r\n';
+    const socket = begin("transfer-encoding: chunked", chunk(prompt) + chunk(whole.slice(0, 20)));
+    socket.write(`${chunk(whole.slice(20))}0\r\n\r\n`);
+    const read = await outcome.promise;
+    expect("facts" in read && read.facts.model).toBe("m");
+    socket.destroy();
+  });
+});
+
+describe("a form that is refused leaves nothing behind", () => {
+  test.each([
+    ["a length beyond the bound", `content-length: ${bounds.requestBodyBytesMax + 1}`, "", "request_too_large"],
+    ["a content encoding", "content-length: 5\r\ncontent-encoding: gzip", "abcde", "unsupported_media_type"],
+    ["no form in it", "content-length: 5", "abcde", "invalid_request"],
+    ["no prompt", `content-length: ${whole.length}`, whole, "missing_required_parameter"],
+    ["an end too early", `content-length: ${whole.length - 2}`, whole.slice(0, -2), "invalid_request"],
+  ])("%s", async (_, head, body, code) => {
+    const before = openFiles();
+    const socket = begin(head, body);
+    expect(await outcome.promise).toMatchObject({ code });
+    socket.destroy();
+    await settled(before);
+  });
+
+  test("more bytes than the bound, sent without a length", async () => {
+    const before = openFiles();
+    const socket = begin("transfer-encoding: chunked", "");
+    const open = '--b\r\nContent-Disposition: form-data; name="image"; filename="a"\r\n\r\n';
+    socket.write(`${open.length.toString(16)}\r\n${open}\r\n`);
+    const piece = Buffer.alloc(1024 * 1024, 7);
+    const more = (): void => {
+      while (!socket.destroyed && socket.writable) {
+        socket.write(`${piece.length.toString(16)}\r\n`);
+        socket.write(piece);
+        if (!socket.write("\r\n")) return void socket.once("drain", more);
+      }
+    };
+    more();
+    expect(await outcome.promise).toMatchObject({ code: "request_too_large" });
+    socket.destroy();
+    await settled(before);
+  });
+
+  test("a caller that goes away in the middle", async () => {
+    const before = openFiles();
+    const socket = begin("content-length: 3000000", "");
+    const open = '--b\r\nContent-Disposition: form-data; name="image"; filename="a"\r\n\r\n';
+    socket.write(open + "x".repeat(2_000_000));
+    await until(() => openFiles() > before + 2);
+    socket.destroy();
+    expect(await outcome.promise).toMatchObject({ code: "client_closed" });
+    await settled(before);
+  });
+
+  test("a caller that takes too long", async () => {
+    const before = openFiles();
+    const socket = begin("content-length: 3000000", whole.slice(0, 30));
+    await until(() => clock.pending > 0);
+    clock.advance(bounds.requestBodyTotalMs + 1_000);
+    expect(await outcome.promise).toMatchObject({ code: "request_timeout" });
+    socket.destroy();
+    await settled(before);
+  });
+});
+
+async function until(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** Files and sockets are closed beside the event loop. */
+async function settled(count: number): Promise<void> {
+  await until(() => openFiles() <= count);
+}

@@ -1,0 +1,82 @@
+import { bounds, Failure } from "#core/index.ts";
+import type { FormBody, Spool, SpoolWriter } from "#ports/index.ts";
+import {
+  createFormBody,
+  ImagesFormReader,
+  MultipartScanner,
+  type MultipartType,
+  type RequestFacts,
+} from "#protocols/index.ts";
+import { tooLarge } from "./body.ts";
+import type { BodyDeadlines } from "./body-deadlines.ts";
+
+export interface ReadForm {
+  readonly facts: RequestFacts;
+  /** The reader's caller has to let go of it. */
+  readonly form: FormBody;
+}
+
+/**
+ * Reads a form into the spool as it arrives, and its facts with it; the caller is read no faster than the spool takes
+ * it. Throws Failure 400, 408, 413, 415 or 503, with nothing kept.
+ */
+export async function readFormBody(
+  request: Request,
+  type: MultipartType,
+  spool: Spool,
+  deadlines: BodyDeadlines,
+): Promise<ReadForm> {
+  requirePlain(request.headers);
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > bounds.requestBodyBytesMax) throw tooLarge();
+  const writer = spool.open();
+  const pieces = request.body?.getReader() ?? null;
+  const reading = readAll(pieces, type, writer);
+  try {
+    return await deadlines.within(reading);
+  } catch (thrown) {
+    writer.discard();
+    // The reading may still be under way when its time is over; it ends with this, and what it made is let go of.
+    pieces?.cancel().catch(() => {});
+    reading.then(({ form }) => form.discard()).catch(() => {});
+    throw thrown;
+  }
+}
+
+async function readAll(pieces: PieceReader | null, type: MultipartType, writer: SpoolWriter): Promise<ReadForm> {
+  const scanner = new MultipartScanner(type.boundary);
+  const fields = new ImagesFormReader();
+  let size = 0;
+  for (let piece = await next(pieces); piece !== null; piece = await next(pieces)) {
+    size += piece.length;
+    if (size > bounds.requestBodyBytesMax) throw tooLarge();
+    for (const event of scanner.push(piece)) fields.take(event);
+    const taken = writer.write(piece);
+    if (taken instanceof Promise) await taken;
+  }
+  scanner.end();
+  const { facts, modelSpan } = fields.facts();
+  return { facts, form: createFormBody(await writer.end(), type, modelSpan) };
+}
+
+/** What is used of a stream's reader; the runtime's own type is wider. */
+interface PieceReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<void>;
+}
+
+async function next(pieces: PieceReader | null): Promise<Uint8Array | null> {
+  try {
+    const piece = await pieces?.read();
+    return piece === undefined || piece.done ? null : piece.value;
+  } catch (thrown) {
+    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
+  }
+}
+
+/** A form is mostly pictures, which do not get smaller by being packed. */
+function requirePlain(headers: Headers): void {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity") return;
+  throw new Failure("unsupported_media_type", "A form must be sent without a content encoding.");
+}

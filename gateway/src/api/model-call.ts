@@ -1,0 +1,98 @@
+import { bounds, type Catalog, type Model, type Principal } from "#core/index.ts";
+import { mayCall } from "#identity/index.ts";
+import type { PathFacts, RequestFacts } from "#protocols/index.ts";
+import { type Call, type Speech, serves } from "#relay/index.ts";
+import { readJsonBody } from "./body.ts";
+import { modelNotFound } from "./endpoints/models.ts";
+import type { Endpoint, Exchange, Face } from "./face.ts";
+import { renderFailure } from "./respond.ts";
+import { readTags } from "./tags.ts";
+
+/** What one endpoint of model calls does differently from the others. */
+export interface ModelCallOptions {
+  readonly speech: Speech;
+  /** What the path says of the call, where the body does not. */
+  readonly path?: (exchange: Exchange) => PathFacts;
+  /** Refuses what cannot be called so, before the body is read. Throws Failure. */
+  readonly require?: (exchange: Exchange) => void;
+  /** The query goes on to upstreams of the same dialect (`?beta=true`). */
+  readonly forwardsQuery?: boolean;
+  /** The answer for a model of which no deployment can be called so; absent: the call is refused. */
+  readonly unserved?: (facts: RequestFacts, requestId: string) => Response;
+}
+
+/** A call of a model with a JSON body: authenticated, read, and handed to the relay. */
+export function modelCall(options: ModelCallOptions): Endpoint {
+  const { speech } = options;
+  return async (face, exchange) => {
+    const { request } = exchange;
+    const principal = await authenticated(face, exchange);
+    options.require?.(exchange);
+    const path = options.path?.(exchange) ?? null;
+    exchange.patient();
+    const bodyStartMs = face.clock.monotonic();
+    const body = await readJsonBody(request, exchange.bodies);
+    const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
+    const facts = speech.wire.readRequest(body, path);
+    if (options.unserved !== undefined) {
+      const models = callableModels(face.catalog(), principal, facts.model);
+      if (models.length > 0 && !serves(models, speech)) return options.unserved(facts, exchange.requestId);
+    }
+    const query = options.forwardsQuery === true ? exchange.query : "";
+    return runCall(face, exchange, { speech, principal, facts, body, bodyWaitMs, query });
+  };
+}
+
+/** Without a pause where the key is in the cache. */
+export function authenticated(face: Face, exchange: Exchange): Principal | Promise<Principal> {
+  return face.authenticator.authenticate(exchange.request.headers, exchange.address);
+}
+
+export interface ReadCall {
+  readonly speech: Speech;
+  readonly principal: Principal;
+  readonly facts: RequestFacts;
+  readonly body: NonNullable<Call["body"]>;
+  readonly bodyWaitMs: number;
+  readonly query: string;
+}
+
+/** A call that is authenticated and read, on its way through the relay and back to its caller. */
+export async function runCall(face: Face, exchange: Exchange, read: ReadCall): Promise<Response> {
+  const { request, requestId } = exchange;
+  const { speech, principal, facts } = read;
+  let streamEnd = (): void => {};
+  const call: Call = {
+    requestId,
+    principal,
+    speech,
+    facts,
+    body: read.body,
+    headers: request.headers,
+    query: read.query,
+    models: callableModels(face.catalog(), principal, facts.model),
+    signal: request.signal,
+    startedMs: exchange.startedMs,
+    bodyWaitMs: read.bodyWaitMs,
+    userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
+    tags: readTags(request.headers, principal),
+    streamEnd: () => streamEnd(),
+  };
+  const result =
+    call.models.length === 0 ? face.relay.refuse(call, modelNotFound(facts.model)) : await face.relay.run(call);
+  if ("failure" in result) return renderFailure(result.failure, requestId, result.headers, speech.dialect);
+  if (result.body instanceof ReadableStream) streamEnd = exchange.streams();
+  return new Response(result.body, { status: result.status, headers: result.headers });
+}
+
+/** The model asked for and, behind it, its fallbacks; only what the caller may use. Empty: not found. */
+export function callableModels(catalog: Catalog, principal: Principal, name: string): readonly Model[] {
+  const model = catalog.models.get(name);
+  if (model === undefined || !mayCall(principal, name)) return [];
+  if (model.fallbacks.length === 0) return [model];
+  const fallbacks = model.fallbacks.flatMap((fallback) => {
+    const found = catalog.models.get(fallback);
+    return found !== undefined && mayCall(principal, fallback) ? [found] : [];
+  });
+  return [model, ...fallbacks];
+}

@@ -1,0 +1,159 @@
+import type { DialectId } from "./dialect.ts";
+
+/**
+ * One model call in neutral form: the hub between dialects. It is built only when the caller's dialect is not the
+ * upstream's. A reader fills in what its dialect can say; a writer carries what its dialect can carry and warns of
+ * the rest. null always means "not said", never a default.
+ */
+export interface Turn {
+  readonly stream: boolean;
+  /** Instructions that stand before the conversation, in order. */
+  readonly system: readonly TextPart[];
+  /** Neighbours may have the same role; a writer whose dialect wants alternation merges them. */
+  readonly messages: readonly TurnMessage[];
+  readonly tools: readonly TurnTool[];
+  readonly toolChoice: ToolChoice | null;
+  readonly parallelToolCalls: boolean | null;
+  readonly outputTokensMax: number | null;
+  readonly temperature: number | null;
+  readonly topP: number | null;
+  readonly topK: number | null;
+  readonly presencePenalty: number | null;
+  readonly frequencyPenalty: number | null;
+  readonly seed: number | null;
+  readonly stop: readonly string[];
+  /** How many answers are wanted; only one can be translated. */
+  readonly choices: number;
+  readonly format: AnswerFormat | null;
+  readonly reasoning: ReasoningWish | null;
+  readonly verbosity: string | null;
+  readonly userId: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly cacheKey: string | null;
+  readonly serviceTier: string | null;
+}
+
+export type TurnRole = "user" | "assistant" | "system";
+
+/**
+ * `system` in the middle of a conversation stays where it stood. Tool results are parts of a user message, tool calls
+ * and reasoning are parts of an assistant message, in the order in which they were said.
+ */
+export interface TurnMessage {
+  readonly role: TurnRole;
+  readonly parts: readonly TurnPart[];
+}
+
+export type TurnPart = TextPart | MediaPart | ToolCallPart | ToolResultPart | ReasoningPart | RefusalPart;
+
+export interface TextPart {
+  readonly kind: "text";
+  readonly text: string;
+  readonly cache: CacheHint | null;
+}
+
+/** A picture, a document (PDF or text), a sound or a film. */
+export interface MediaPart {
+  readonly kind: "image" | "document" | "audio" | "video";
+  readonly source: MediaSource;
+  /** File name or title. */
+  readonly name: string | null;
+  /** OpenAI's `detail` of an image. */
+  readonly detail: string | null;
+  readonly cache: CacheHint | null;
+}
+
+export type MediaSource =
+  | { readonly kind: "base64"; readonly mediaType: string; readonly data: string }
+  | { readonly kind: "url"; readonly url: string; readonly mediaType: string | null }
+  | { readonly kind: "text"; readonly text: string }
+  /** A file that was uploaded to one vendor; only that vendor can read it. */
+  | { readonly kind: "file"; readonly id: string; readonly dialect: DialectId };
+
+export interface ToolCallPart {
+  readonly kind: "tool-call";
+  /** The caller's id, unchanged; a writer maps it where its dialect is stricter, the same way each time. */
+  readonly id: string;
+  readonly name: string;
+  /** JSON text as the model wrote it; may be invalid. Empty stands for {}. */
+  readonly argumentsText: string;
+  /** Gemini's thoughtSignature of a call. */
+  readonly seal: Seal | null;
+  readonly cache: CacheHint | null;
+}
+
+export interface ToolResultPart {
+  readonly kind: "tool-result";
+  readonly callId: string;
+  /** The called tool's name where the dialect says it, or as found by the id in the history. */
+  readonly name: string | null;
+  readonly parts: readonly (TextPart | MediaPart)[];
+  readonly isError: boolean;
+  readonly cache: CacheHint | null;
+}
+
+/** What the model thought. `text` may be empty when only the sealed form is known. */
+export interface ReasoningPart {
+  readonly kind: "reasoning";
+  readonly text: string;
+  readonly seal: Seal | null;
+  /** The vendor hides the text (Anthropic's redacted_thinking): the seal is all there is. */
+  readonly redacted: boolean;
+}
+
+export interface RefusalPart {
+  readonly kind: "refusal";
+  readonly text: string;
+}
+
+/**
+ * An opaque thing that only its producer can read: a thinking signature, encrypted reasoning, a thought signature.
+ * `account` is the provider (our id) that made it, null when that is not known. It goes back to the same dialect and
+ * account only; everyone else never sees it.
+ */
+export interface Seal {
+  readonly dialect: DialectId;
+  readonly account: string | null;
+  readonly data: string;
+  /** The vendor's id of the sealed item, where it has one (a Responses `rs_…`). */
+  readonly itemId: string | null;
+}
+
+/** A wish that the prompt up to here be cached. */
+export interface CacheHint {
+  readonly ttl: "5m" | "1h" | null;
+}
+
+export interface TurnTool {
+  readonly name: string;
+  readonly description: string | null;
+  /** JSON Schema of the arguments; null when the tool takes none. */
+  readonly parameters: Readonly<Record<string, unknown>> | null;
+  readonly strict: boolean | null;
+  readonly cache: CacheHint | null;
+}
+
+export type ToolChoice =
+  | { readonly kind: "auto" }
+  | { readonly kind: "none" }
+  | { readonly kind: "any" }
+  | { readonly kind: "tool"; readonly name: string };
+
+export type AnswerFormat =
+  | { readonly kind: "text" }
+  | { readonly kind: "json" }
+  | {
+      readonly kind: "schema";
+      readonly name: string | null;
+      readonly description: string | null;
+      readonly schema: Readonly<Record<string, unknown>>;
+      readonly strict: boolean | null;
+    };
+
+/** How much the model should think: an effort in words, a budget in tokens, or both as far as they were said. */
+export interface ReasoningWish {
+  readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
+  readonly budgetTokens: number | null;
+  /** The caller wants to see what was thought, or a summary of it. */
+  readonly visible: boolean;
+}

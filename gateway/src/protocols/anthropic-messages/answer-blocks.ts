@@ -1,0 +1,95 @@
+import type { Answer, AnswerBlock, Seal, Turn } from "#core/index.ts";
+import type { AnswerContext } from "../codec.ts";
+import { parseObject } from "../json-value.ts";
+import { sealText } from "../seal-text.ts";
+import { callSealText } from "./call-seal.ts";
+import { safeName } from "./safe-name.ts";
+
+/** The content blocks of a message, as Anthropic's types have them. */
+export type ContentBlock =
+  | { readonly citations: null; readonly text: string; readonly type: "text" }
+  | { readonly signature: string; readonly thinking: string; readonly type: "thinking" }
+  | { readonly data: string; readonly type: "redacted_thinking" }
+  | {
+      readonly caller: { readonly type: "direct" };
+      readonly id: string;
+      readonly input: Readonly<Record<string, unknown>>;
+      readonly name: string;
+      readonly type: "tool_use";
+    };
+
+/** An answer's blocks as a caller of messages gets them. */
+export function contentBlocks(answer: Answer, context: AnswerContext): ContentBlock[] {
+  return answer.blocks.flatMap((block) => contentBlock(block, context));
+}
+
+/**
+ * Whether thinking blocks may be in the answer: Anthropic sends none unasked, and programs that did not ask take the
+ * first block for the text.
+ */
+export function wantsThinking(turn: Turn): boolean {
+  return turn.reasoning !== null && turn.reasoning.effort !== "none";
+}
+
+/** A seal as a signature: another vendor's is wrapped, so that it finds its way back. */
+export function signatureOf(seal: Seal): string {
+  return seal.dialect === "anthropic-messages" ? seal.data : sealText(seal);
+}
+
+/** What stands in the place of a picture that the model made: a message cannot hold one. */
+export const pictureNote = "[A picture was left out: this API cannot carry it.]";
+
+export function textBlock(text: string): ContentBlock {
+  return { citations: null, text, type: "text" };
+}
+
+export function thinkingBlock(thinking: string, signature: string): ContentBlock {
+  return { signature, thinking, type: "thinking" };
+}
+
+export function toolUseBlock(id: string, name: string, input: Readonly<Record<string, unknown>>): ContentBlock {
+  return { caller: { type: "direct" }, id: safeName(id), input, name, type: "tool_use" };
+}
+
+/** The id of a call, made where the upstream gave none. */
+export function callId(id: string, context: AnswerContext): string {
+  return id === "" ? context.newId("toolu_") : id;
+}
+
+export function warnOfPicture(context: AnswerContext): void {
+  context.warn("a picture in the answer cannot be carried and was left out");
+}
+
+function contentBlock(block: AnswerBlock, context: AnswerContext): ContentBlock[] {
+  switch (block.kind) {
+    case "text":
+    case "refusal":
+      return block.text === "" ? [] : [textBlock(block.text)];
+    case "reasoning":
+      return thinking(block.text, block.seal, block.redacted, context.turn);
+    case "image":
+      warnOfPicture(context);
+      return [textBlock(pictureNote)];
+    case "tool-call": {
+      const id = callId(block.id, context);
+      const call = toolUseBlock(id, block.name, inputOf(block.argumentsText, context));
+      return block.seal === null ? [call] : [thinkingBlock("", callSealText(block.seal, id)), call];
+    }
+  }
+}
+
+function thinking(text: string, seal: Seal | null, redacted: boolean, turn: Turn): ContentBlock[] {
+  if (!wantsThinking(turn)) return [];
+  const signature = seal === null ? "" : signatureOf(seal);
+  if (redacted) return seal === null ? [] : [{ data: signature, type: "redacted_thinking" }];
+  const shown = turn.reasoning?.visible === true ? text : "";
+  return shown === "" && seal === null ? [] : [thinkingBlock(shown, signature)];
+}
+
+function inputOf(argumentsText: string, context: AnswerContext): Readonly<Record<string, unknown>> {
+  if (argumentsText.trim() === "") return {};
+  const input = parseObject(argumentsText);
+  if (input !== null) return input;
+  context.warn("a tool call's arguments are not a JSON object and were wrapped as _raw");
+  return { _raw: argumentsText };
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { settleCacheMarks } from "./cache-marks.ts";
+import type { Block, CacheControl } from "./write-block.ts";
+
+const block = (text: string, ttl?: "5m" | "1h" | null): Block => ({
+  ...{ type: "text", text },
+  ...(ttl === undefined ? {} : { cache_control: ttl === null ? { type: "ephemeral" } : { type: "ephemeral", ttl } }),
+});
+const user = (...content: Block[]) => ({ role: "user" as const, content });
+
+interface Prompt {
+  readonly tools: { name: string; cache_control?: CacheControl }[];
+  readonly system: Block[];
+  readonly messages: ReturnType<typeof user>[];
+}
+
+/** The marks that are left, as "<name or text> <ttl>", and what was warned of. */
+function settle(prompt: Partial<Prompt>): { readonly marks: readonly string[]; readonly warnings: readonly string[] } {
+  const whole: Prompt = { tools: [], system: [], messages: [], ...prompt };
+  const warnings: string[] = [];
+  settleCacheMarks(whole, (what) => warnings.push(what));
+  const blocks = [...whole.system, ...whole.messages.flatMap((message) => message.content)];
+  const named = [
+    ...whole.tools,
+    ...blocks.map((one) => ({ name: String(one["text"]), cache_control: one.cache_control })),
+  ];
+  const marks = named.flatMap(({ name, cache_control: mark }) =>
+    mark === undefined ? [] : [`${name} ${mark.ttl ?? "-"}`],
+  );
+  return { marks, warnings };
+}
+
+describe("cache marks", () => {
+  test("of the caller are kept, and none is added to them", () => {
+    const prompt = {
+      tools: [{ name: "t" }],
+      system: [block("a", "1h")],
+      messages: [user(block("b", null), block("c"))],
+    };
+    expect(settle(prompt)).toEqual({ marks: ["a 1h", "b -"], warnings: [] });
+  });
+
+  test("beyond four, the latest are kept and it is said", () => {
+    const messages = [user(...["a", "b", "c", "d", "e"].map((text) => block(text, "5m")))];
+    const { marks, warnings } = settle({ messages });
+    expect(marks).toEqual(["b 5m", "c 5m", "d 5m", "e 5m"]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test("of an hour never follow those of five minutes", () => {
+    const { marks, warnings } = settle({ messages: [user(block("a", "1h"), block("b", "5m"), block("c", "1h"))] });
+    expect(marks).toEqual(["a 1h", "b 5m", "c -"]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test("stand on the last tool, instruction and user message where the caller's dialect has none", () => {
+    const tools = [{ name: "first" }, { name: "last" }];
+    const prompt = { tools, system: [block("s")], messages: [user(block("a")), user(block("b"), block("c"))] };
+    expect(settle(prompt)).toEqual({ marks: ["last -", "s -", "c -"], warnings: [] });
+  });
+
+  test("are not added to a prompt without tools and instructions: there is nothing that comes again", () => {
+    expect(settle({ messages: [user(block("a"))] }).marks).toEqual([]);
+  });
+});

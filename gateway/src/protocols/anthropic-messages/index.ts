@@ -1,0 +1,48 @@
+import type { CallerCodec, UpstreamCodec } from "../codec.ts";
+import type { Dialect, Wire } from "../dialect.ts";
+import { readMessagesRefusal, renderMessagesError, renderMessagesRefusal, renderMessagesStreamError } from "./error.ts";
+import { messagesLimitHeaders } from "./limit-headers.ts";
+import { readMessagesAnswer } from "./read-answer.ts";
+import { MessagesEventReader } from "./read-events.ts";
+import { readMessagesTurn } from "./read-turn.ts";
+import { readCountReply, readMessagesReply } from "./reply.ts";
+import { patchModel, readCountRequest, readMessagesRequest } from "./request.ts";
+import { MessagesStreamTap } from "./stream.ts";
+import { writeMessagesAnswer } from "./write-answer.ts";
+import { MessagesEventWriter } from "./write-events.ts";
+import { writeMessagesTurn } from "./write-turn.ts";
+
+export const anthropicMessages: Dialect = {
+  id: "anthropic-messages",
+  errorShape: "anthropic",
+  renderError: renderMessagesError,
+  renderStreamError: renderMessagesStreamError,
+  readRefusal: readMessagesRefusal,
+  renderRefusal: renderMessagesRefusal,
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  limitHeaders: messagesLimitHeaders,
+};
+
+export const anthropicMessagesWire: Wire = {
+  readRequest: readMessagesRequest,
+  patchRequest: patchModel,
+  readReply: readMessagesReply,
+  tapStream: () => new MessagesStreamTap(),
+};
+
+/** `/v1/messages/count_tokens`: the same prompt, answered with a number and never with a stream. */
+export const countTokensWire: Wire = {
+  readRequest: readCountRequest,
+  patchRequest: patchModel,
+  readReply: readCountReply,
+  tapStream: () => new MessagesStreamTap(),
+};
+
+export const anthropicMessagesCodec: CallerCodec & UpstreamCodec = {
+  readTurn: readMessagesTurn,
+  writeAnswer: writeMessagesAnswer,
+  writeEvents: (context) => new MessagesEventWriter(context),
+  writeTurn: writeMessagesTurn,
+  readAnswer: readMessagesAnswer,
+  readEvents: (emit, source) => new MessagesEventReader(emit, source),
+};

@@ -1,0 +1,94 @@
+import type { AnswerEvent, BlockHead } from "#core/index.ts";
+import type { AnswerSource } from "../codec.ts";
+import { isObject, type JsonObject, textOf } from "../json-value.ts";
+import { sealOf } from "./read-answer.ts";
+import { plainName } from "./safe-name.ts";
+
+type Emit = (event: AnswerEvent) => void;
+
+/** One content block of a stream between its start and its stop. What comes before it is opened waits in it. */
+export class OpenBlock {
+  readonly index: number;
+  stopped = false;
+
+  readonly #source: AnswerSource;
+  /** null for the blocks of server tools, which are passed over. */
+  readonly #head: BlockHead | null;
+  readonly #input: string | null;
+  #opened = false;
+  #waiting: string[] = [];
+  #spoken = false;
+  #signature: string;
+
+  constructor(index: number, content: JsonObject, source: AnswerSource) {
+    this.index = index;
+    this.#source = source;
+    this.#head = headOf(content, source);
+    this.#signature = textOf(content["signature"] ?? content["data"]) ?? "";
+    const early = textOf(content["text"] ?? content["thinking"]) ?? "";
+    if (early !== "") this.#waiting.push(early);
+    this.#input = wholeInput(content["input"]);
+  }
+
+  open(emit: Emit): void {
+    if (this.#head === null || this.#opened) return;
+    this.#opened = true;
+    emit({ kind: "block-start", block: this.#head });
+    if (this.#waiting.length > 0) this.#speak(this.#waiting.join(""), emit);
+    this.#waiting = [];
+  }
+
+  /** Takes a delta; returns the size of what has to wait. */
+  add(delta: JsonObject, emit: Emit): number {
+    if (this.#head === null) return 0;
+    if (delta["type"] === "signature_delta") {
+      this.#signature += textOf(delta["signature"]) ?? "";
+      return 0;
+    }
+    const text = textOf(delta["text"] ?? delta["partial_json"] ?? delta["thinking"]) ?? "";
+    if (text === "") return 0;
+    if (this.#opened) {
+      this.#speak(text, emit);
+      return 0;
+    }
+    this.#waiting.push(text);
+    return text.length;
+  }
+
+  close(emit: Emit): void {
+    const head = this.#head;
+    if (head === null) return;
+    // Some imitations give a call's whole input at its start.
+    if (!this.#spoken && head.kind === "tool-call" && this.#input !== null) this.#speak(this.#input, emit);
+    if (head.kind === "reasoning" && this.#signature !== "") {
+      emit({ kind: "block-seal", seal: sealOf(this.#signature, this.#source) });
+    }
+    emit({ kind: "block-end" });
+  }
+
+  #speak(text: string, emit: Emit): void {
+    this.#spoken = true;
+    emit({ kind: "block-delta", text });
+  }
+}
+
+function headOf(content: JsonObject, source: AnswerSource): BlockHead | null {
+  switch (content["type"]) {
+    case "text":
+      return { kind: "text" };
+    case "thinking":
+      return { kind: "reasoning", redacted: false };
+    case "redacted_thinking":
+      return { kind: "reasoning", redacted: true };
+    case "tool_use": {
+      const name = plainName(textOf(content["name"]) ?? "");
+      return { kind: "tool-call", id: textOf(content["id"]) ?? source.newId("toolu_"), name };
+    }
+    default:
+      return null;
+  }
+}
+
+function wholeInput(input: unknown): string | null {
+  return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : null;
+}

@@ -1,0 +1,63 @@
+import type { ToolChoice, TurnTool } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { arrayMember, booleanOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
+import { readCache } from "./read-cache.ts";
+
+export interface ToolsRead {
+  readonly tools: readonly TurnTool[];
+  readonly toolChoice: ToolChoice | null;
+  readonly parallelToolCalls: boolean | null;
+}
+
+/** The tools of a messages request and how they are to be chosen. */
+export function readTools(request: JsonObject, warn: Warn): ToolsRead {
+  const tools = (arrayMember(request, "tools") ?? []).flatMap((tool, index) => readTool(tool, `tools.${index}`, warn));
+  const choice = objectOf(request["tool_choice"]);
+  const disabled = booleanOf(choice["disable_parallel_tool_use"]);
+  return {
+    tools,
+    toolChoice: readChoice(choice, tools, warn),
+    parallelToolCalls: disabled === null ? null : !disabled,
+  };
+}
+
+function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
+  if (!isObject(tool)) throw wrong(param, "must be an object");
+  const type = tool["type"] ?? "custom";
+  if (type !== "custom") {
+    // Anthropic's own tools have no schema in the request: their models know them, other vendors' do not.
+    const named = typeof type === "string" && /^[a-z0-9_]{1,64}$/.test(type) ? `the tool ${type}` : "a typed tool";
+    warn(`${named} is not understood by the upstream and was left out`);
+    return [];
+  }
+  const name = textOf(tool["name"]);
+  if (name === null) throw wrong(`${param}.name`, "must be a string");
+  const schema = tool["input_schema"] ?? null;
+  if (schema !== null && !isObject(schema)) throw wrong(`${param}.input_schema`, "must be an object");
+  if (Array.isArray(tool["input_examples"])) warn("input_examples of tools were left out");
+  return [
+    {
+      name,
+      description: textOf(tool["description"]),
+      parameters: schema,
+      strict: booleanOf(tool["strict"]),
+      cache: readCache(tool),
+    },
+  ];
+}
+
+function readChoice(choice: JsonObject, tools: readonly TurnTool[], warn: Warn): ToolChoice | null {
+  const type = choice["type"] ?? null;
+  if (type === null || type === "auto" || type === "none") return type === null ? null : { kind: type };
+  if (type === "any") {
+    if (tools.length > 0) return { kind: "any" };
+    warn("tool_choice was left out: none of its tools is understood by the upstream");
+    return null;
+  }
+  if (type !== "tool") throw wrong("tool_choice.type", "must be auto, any, tool or none");
+  const name = textOf(choice["name"]);
+  if (name === null) throw wrong("tool_choice.name", "must be a string");
+  if (tools.some((tool) => tool.name === name)) return { kind: "tool", name };
+  warn("tool_choice was left out: its tool is not understood by the upstream");
+  return null;
+}

@@ -1,0 +1,157 @@
+import type { AnswerFormat, ReasoningWish, TextPart, Turn } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import {
+  arrayMember,
+  countMember,
+  countOf,
+  isObject,
+  type JsonObject,
+  missing,
+  numberMember,
+  objectOf,
+  parseBody,
+  textMember,
+  textOf,
+  unsupported,
+  wrong,
+} from "../json-value.ts";
+import { readCache } from "./read-cache.ts";
+import { readMessages } from "./read-messages.ts";
+import { readTools } from "./read-tools.ts";
+
+/** A messages request in neutral form. Source: Anthropic API reference, "Create a Message", with its betas. */
+export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boolean }, warn: Warn): Turn {
+  const request = parseBody(body);
+  const messages = arrayMember(request, "messages");
+  if (messages === null) throw missing("messages");
+  const config = objectOf(request["output_config"]);
+  warnOfRest(request, warn);
+  return {
+    stream: facts.stream,
+    system: readSystem(request["system"]),
+    messages: readMessages(messages, warn),
+    ...readTools(request, warn),
+    outputTokensMax: countMember(request, "max_tokens"),
+    temperature: numberMember(request, "temperature"),
+    topP: numberMember(request, "top_p"),
+    topK: numberMember(request, "top_k"),
+    presencePenalty: null,
+    frequencyPenalty: null,
+    seed: null,
+    stop: readStop(request),
+    choices: 1,
+    format: readFormat(config["format"] ?? request["output_format"], warn),
+    reasoning: readReasoning(objectOf(request["thinking"]), config["effort"], warn),
+    verbosity: null,
+    userId: textOf(objectOf(request["metadata"])["user_id"]),
+    metadata: null,
+    cacheKey: null,
+    serviceTier: readTier(textMember(request, "service_tier")),
+  };
+}
+
+/** Carried by the turn, or read by the gateway. */
+const carried: readonly string[] = [
+  "model",
+  "messages",
+  "max_tokens",
+  "system",
+  "stream",
+  "stop_sequences",
+  "temperature",
+  "top_p",
+  "top_k",
+  "tools",
+  "tool_choice",
+  "thinking",
+  "output_config",
+  "output_format",
+  "metadata",
+  "service_tier",
+];
+/** Of use to Anthropic alone (caching, telemetry, billing, versions): nothing is lost without them. */
+const harmless: readonly string[] = [
+  "cache_control",
+  "betas",
+  "anthropic_beta",
+  "anthropic_version",
+  "diagnostics",
+  "user_profile_id",
+  "workspace_id",
+  "billing_policy",
+  "fallback_credit_token",
+];
+const known: ReadonlySet<string> = new Set([...carried, ...harmless]);
+
+/** Names the fields that have no place elsewhere. Throws Failure unsupported_by_model for state kept at the vendor. */
+function warnOfRest(request: JsonObject, warn: Warn): void {
+  for (const [name, value] of Object.entries(request)) {
+    if (known.has(name) || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    if (name === "thread") throw unsupported("thread", "The upstream keeps no threads: send the whole conversation.");
+    if (name === "speed" && value === "standard") continue;
+    const named = /^[a-zA-Z0-9_.-]{1,64}$/.test(name) ? name : "a field of an unknown name";
+    warn(`${named} is not understood by the upstream and was left out`);
+  }
+}
+
+/** Claude Code's attribution line stands among the instructions, but it is telemetry and no instruction. */
+const attribution = "x-anthropic-billing-header:";
+
+function readSystem(system: unknown): TextPart[] {
+  if (system === undefined || system === null || system === "") return [];
+  if (typeof system === "string") return [{ kind: "text", text: system, cache: null }];
+  if (!Array.isArray(system)) throw wrong("system", "must be a string or an array of text blocks");
+  return system.flatMap((value, index) => {
+    const block = objectOf(value);
+    const text = textOf(block["text"]);
+    if (block["type"] !== "text" || text === null) throw wrong(`system.${index}`, "must be a text block");
+    if (text === "" || text.startsWith(attribution)) return [];
+    return [{ kind: "text" as const, text, cache: readCache(block) }];
+  });
+}
+
+function readStop(request: JsonObject): string[] {
+  return (arrayMember(request, "stop_sequences") ?? []).map((sequence, index) => {
+    if (typeof sequence !== "string") throw wrong(`stop_sequences.${index}`, "must be a string");
+    return sequence;
+  });
+}
+
+function readFormat(format: unknown, warn: Warn): AnswerFormat | null {
+  if (!isObject(format)) return null;
+  const { type, schema } = format;
+  if (type === "json_schema" && isObject(schema)) {
+    return { kind: "schema", name: textOf(format["name"]), description: null, schema, strict: null };
+  }
+  if (type === "json_schema") throw wrong("output_config.format.schema", "must be an object");
+  warn("the format of output_config is not understood and was left out");
+  return null;
+}
+
+type Effort = NonNullable<ReasoningWish["effort"]>;
+const efforts: ReadonlySet<unknown> = new Set<Effort>(["low", "medium", "high", "xhigh", "max"]);
+
+function readReasoning(thinking: JsonObject, effortSaid: unknown, warn: Warn): ReasoningWish | null {
+  const effort = efforts.has(effortSaid) ? (effortSaid as Effort) : null;
+  if (effort === null && (effortSaid ?? null) !== null) warn("the effort is not known and was left out");
+  const visible = thinking["display"] !== "omitted";
+  switch (thinking["type"] ?? null) {
+    case "enabled":
+      return { effort, budgetTokens: countOf(thinking["budget_tokens"]), visible };
+    case "adaptive":
+    case "between_tools":
+      return { effort, budgetTokens: null, visible };
+    case "disabled":
+      return { effort: "none", budgetTokens: null, visible: false };
+    case null:
+      return effort === null ? null : { effort, budgetTokens: null, visible: false };
+    default:
+      warn("the type of thinking is not known and was left out");
+      return null;
+  }
+}
+
+/** Tiers in the words of the neutral form, which are OpenAI's. */
+function readTier(tier: string | null): string | null {
+  return tier === "standard_only" ? "default" : tier;
+}

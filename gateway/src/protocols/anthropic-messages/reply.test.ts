@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { Failure } from "#core/index.ts";
+import { anthropicMessagesWire, countTokensWire } from "./index.ts";
+import { readMessagesUsage } from "./usage.ts";
+
+const bytes = (value: unknown): Uint8Array =>
+  new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
+
+const message = {
+  id: "msg_1",
+  type: "message",
+  content: [{ type: "text", text: "Hello there" }],
+  stop_reason: "end_turn",
+};
+
+describe("Anthropic's usage as classes that do not overlap", () => {
+  test.each([
+    ["plain", { input_tokens: 12, output_tokens: 5 }, { inputUncached: 12, output: 5 }],
+    ["zeros are values", { input_tokens: 0, output_tokens: 0 }, { inputUncached: 0, output: 0 }],
+    [
+      "the cache stands beside the input, never in it",
+      { input_tokens: 12, cache_read_input_tokens: 2_048, cache_creation_input_tokens: 100, output_tokens: 5 },
+      { inputUncached: 12, cacheRead: 2_048, cacheWrite5m: 100, cacheWrite1h: 0, output: 5 },
+    ],
+    [
+      "writes are split by how long they last",
+      {
+        input_tokens: 1,
+        cache_creation_input_tokens: 300,
+        cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 },
+        output_tokens: 1,
+      },
+      { cacheWrite5m: 100, cacheWrite1h: 200 },
+    ],
+    [
+      "what the split does not explain lasts five minutes",
+      {
+        input_tokens: 1,
+        cache_creation_input_tokens: 300,
+        cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+        output_tokens: 1,
+      },
+      { cacheWrite5m: 300, cacheWrite1h: 0 },
+    ],
+    [
+      "a split alone is enough",
+      { input_tokens: 1, cache_creation: { ephemeral_1h_input_tokens: 7 }, output_tokens: 1 },
+      { cacheWrite5m: 0, cacheWrite1h: 7 },
+    ],
+    [
+      "thinking is inside the output",
+      { input_tokens: 1, output_tokens: 50, output_tokens_details: { thinking_tokens: 40 } },
+      { output: 50, reasoning: 40 },
+    ],
+    [
+      "a compaction is paid beside the answer",
+      {
+        input_tokens: 10,
+        output_tokens: 5,
+        iterations: [
+          { type: "compaction", input_tokens: 1_000, output_tokens: 200, cache_creation_input_tokens: 3 },
+          { type: "message", input_tokens: 10, output_tokens: 5 },
+        ],
+      },
+      { inputUncached: 1_010, output: 205, cacheWrite5m: 3 },
+    ],
+  ])("%s", (_, reported, classes) => {
+    expect(readMessagesUsage(reported)?.usage).toMatchObject(classes);
+  });
+
+  test.each([[null], [undefined], [{}], [{ input_tokens: -1 }], ["12"]])("%j tells nothing", (reported) => {
+    expect(readMessagesUsage(reported)).toBeNull();
+  });
+});
+
+describe("a whole reply", () => {
+  test("is read for its usage, id and size", () => {
+    const usage = { input_tokens: 3, output_tokens: 2 };
+    const facts = anthropicMessagesWire.readReply(bytes({ ...message, usage }));
+    expect(facts).toMatchObject({ id: "msg_1", errorMessage: null });
+    expect(facts.usage).toEqual({ usage: expect.objectContaining({ inputUncached: 3 }), raw: JSON.stringify(usage) });
+    expect(facts.outputEstimate).toBe(Math.ceil(JSON.stringify(message.content).length / 4));
+  });
+
+  test("without usage reports none, so that it is estimated", () => {
+    expect(anthropicMessagesWire.readReply(bytes(message)).usage).toBeNull();
+  });
+
+  test("that is an error in spite of its status is known as one", () => {
+    const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+    expect(anthropicMessagesWire.readReply(bytes(error)).errorMessage).toBe("Overloaded");
+    expect(countTokensWire.readReply(bytes(error)).errorMessage).toBe("Overloaded");
+  });
+
+  test.each([["{broken"], ["[]"], ["{}"], ['{"choices":[]}']])(
+    "%s is no message, and another deployment may try",
+    (text) => {
+      try {
+        anthropicMessagesWire.readReply(bytes(text));
+        throw new Error("accepted");
+      } catch (thrown) {
+        expect(thrown).toBeInstanceOf(Failure);
+        expect(thrown).toMatchObject({ code: "upstream_error", retry: "other" });
+      }
+    },
+  );
+
+  test("a count of tokens used nothing", () => {
+    expect(countTokensWire.readReply(bytes({ input_tokens: 2_095 }))).toEqual({
+      usage: null,
+      errorMessage: null,
+      outputEstimate: 0,
+      id: null,
+    });
+    expect(() => countTokensWire.readReply(bytes({ input_tokens: "many" }))).toThrow(Failure);
+    expect(() => countTokensWire.readReply(bytes({}))).toThrow(Failure);
+  });
+});

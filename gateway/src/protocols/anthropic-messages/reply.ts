@@ -1,0 +1,56 @@
+import { Failure } from "#core/index.ts";
+import type { ReplyFacts } from "../dialect.ts";
+import { readSpan, type Span, scanObject } from "../json-scan.ts";
+import { countOf, isObject, textOf } from "../json-value.ts";
+import { readLabel } from "../request-members.ts";
+import { readMessagesUsage } from "./usage.ts";
+
+const wanted: ReadonlySet<string> = new Set(["id", "content", "usage", "error", "input_tokens"]);
+
+/** Reads a whole message: that it is one, and what it used. The bytes themselves go on unchanged. */
+export function readMessagesReply(body: Uint8Array): ReplyFacts {
+  const members = scanReply(body);
+  const content = members.get("content");
+  const error = members.get("error");
+  if (content === undefined && error === undefined) throw notAReply("is not a message");
+  const usage = members.get("usage");
+  return {
+    usage: usage === undefined ? null : readMessagesUsage(readSpan(body, usage)),
+    errorMessage: content === undefined && error !== undefined ? errorMessage(readSpan(body, error)) : null,
+    outputEstimate: content === undefined ? 0 : Math.ceil((content.end - content.start) / 4),
+    id: readLabel(body, members.get("id")),
+  };
+}
+
+/** Reads the answer of a count: it used nothing. */
+export function readCountReply(body: Uint8Array): ReplyFacts {
+  const members = scanReply(body);
+  const counted = members.get("input_tokens");
+  const error = members.get("error");
+  if (counted === undefined ? error === undefined : countOf(readSpan(body, counted)) === null) {
+    throw notAReply("is not a count of tokens");
+  }
+  return {
+    usage: null,
+    errorMessage: counted === undefined && error !== undefined ? errorMessage(readSpan(body, error)) : null,
+    outputEstimate: 0,
+    id: null,
+  };
+}
+
+/** The message inside an error body's `error`. */
+export function errorMessage(error: unknown): string {
+  return textOf(error) ?? (isObject(error) ? textOf(error["message"]) : null) ?? "unknown error";
+}
+
+function scanReply(body: Uint8Array): Map<string, Span> {
+  try {
+    return scanObject(body, wanted);
+  } catch (thrown) {
+    throw notAReply("is not valid JSON", thrown);
+  }
+}
+
+function notAReply(why: string, cause?: unknown): Failure {
+  return new Failure("upstream_error", `The upstream's answer ${why}.`, { retry: "other", unwell: true, cause });
+}

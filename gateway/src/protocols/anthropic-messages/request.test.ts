@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { Failure } from "#core/index.ts";
+import { anthropicMessagesWire, countTokensWire } from "./index.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+const good = { model: "claude-sonnet-5", max_tokens: 1_024, messages: [{ role: "user", content: "Hi" }] };
+
+function refusal(body: unknown, wire = anthropicMessagesWire): Failure {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  try {
+    wire.readRequest(encoder.encode(text), null);
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown;
+    throw thrown;
+  }
+  throw new Error("the request was accepted");
+}
+
+const read = (body: unknown) => anthropicMessagesWire.readRequest(encoder.encode(JSON.stringify(body)), null);
+const without = (name: string): object => Object.fromEntries(Object.entries(good).filter(([key]) => key !== name));
+
+describe("a messages request", () => {
+  test("tells what governs it", () => {
+    const session = JSON.stringify({ device_id: "d", account_uuid: "", session_id: "s-1" });
+    const facts = read({ ...good, stream: true, system: "Be brief.", metadata: { user_id: session } });
+    expect(facts).toMatchObject({
+      model: "claude-sonnet-5",
+      stream: true,
+      wantsUsage: true,
+      outputTokensMax: 1_024,
+      affinity: session,
+      continues: null,
+      keeps: false,
+      images: 0,
+    });
+    const size = JSON.stringify(good.messages).length + JSON.stringify("Be brief.").length;
+    expect(facts.inputEstimate).toBe(Math.ceil(size / 4));
+  });
+
+  test("instructions and tools count towards the estimate of its input", () => {
+    const tools = [{ name: "look", input_schema: { type: "object" } }];
+    expect(read({ ...good, tools }).inputEstimate).toBeGreaterThan(read(good).inputEstimate);
+  });
+
+  test("without a user id, or with one too long to be a label, it prefers no deployment", () => {
+    expect(read(good).affinity).toBeNull();
+    expect(read({ ...good, metadata: { user_id: "x".repeat(10_000) } }).affinity).toBeNull();
+    expect(read({ ...good, metadata: null }).affinity).toBeNull();
+  });
+
+  test("zero is a cap, and null for stream is not said", () => {
+    expect(read({ ...good, max_tokens: 0, stream: null })).toMatchObject({ outputTokensMax: 0, stream: false });
+  });
+
+  test.each([
+    [without("model"), "missing_required_parameter", "model"],
+    [without("messages"), "missing_required_parameter", "messages"],
+    [without("max_tokens"), "missing_required_parameter", "max_tokens"],
+    [{ ...good, max_tokens: null }, "missing_required_parameter", "max_tokens"],
+    [{ ...good, model: "" }, "missing_required_parameter", "model"],
+    [{ ...good, model: 7 }, "invalid_request", "model"],
+    [{ ...good, model: "m".repeat(257) }, "invalid_request", "model"],
+    [{ ...good, messages: "Hi" }, "invalid_request", "messages"],
+    [{ ...good, messages: [] }, "invalid_request", "messages"],
+    [{ ...good, max_tokens: "10" }, "invalid_request", "max_tokens"],
+    [{ ...good, max_tokens: -1 }, "invalid_request", "max_tokens"],
+    [{ ...good, max_tokens: 1.5 }, "invalid_request", "max_tokens"],
+    [{ ...good, stream: "yes" }, "invalid_request", "stream"],
+    ["[1]", "invalid_json", null],
+    ['{"model":"a","model":"b"}', "invalid_json", null],
+    ["", "invalid_json", null],
+  ])("%j is refused as %s", (body, code, param) => {
+    expect(refusal(body)).toMatchObject({ code, param });
+  });
+
+  test("a count of tokens needs no max_tokens, reserves no output and never streams", () => {
+    const body = encoder.encode(JSON.stringify({ ...without("max_tokens"), stream: true }));
+    expect(countTokensWire.readRequest(body, null)).toMatchObject({ stream: false, outputTokensMax: null });
+    expect(refusal(without("model"), countTokensWire)).toMatchObject({ param: "model" });
+  });
+});
+
+describe("on its way to the upstream", () => {
+  test("only the model changes, whatever else stands in the body and however it is written", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string({ minLength: 1 }), (rest, name) => {
+        const { model: _, stream: __, metadata: ___, ...others } = rest;
+        const { model, max_tokens, messages } = good;
+        const spaced = JSON.stringify({ model, ...others, max_tokens, messages }, null, 2).replace(
+          '"model"',
+          '"\\u006dodel"',
+        );
+        const body = encoder.encode(spaced);
+        const facts = anthropicMessagesWire.readRequest(body, null);
+        const patched = decoder.decode(anthropicMessagesWire.patchRequest(body, facts, name));
+        expect(patched).toBe(spaced.replace('"claude-sonnet-5"', () => JSON.stringify(name)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a body whose model needs no change is the same body", () => {
+    const body = encoder.encode(JSON.stringify(good));
+    const facts = anthropicMessagesWire.readRequest(body, null);
+    expect(anthropicMessagesWire.patchRequest(body, facts, "claude-sonnet-5")).toBe(body);
+  });
+});

@@ -1,0 +1,15 @@
+import { Failure } from "#core/index.ts";
+import { isObject, textOf } from "../json-value.ts";
+import { errorMessage } from "./reply.ts";
+
+/** Refusals of the request itself: they say nothing of the upstream's health. */
+const ofRequest: ReadonlySet<string> = new Set(["invalid_request_error", "not_found_error", "request_too_large"]);
+
+/** An `error` event's error as what ended the stream. */
+export function streamFailure(error: unknown): Failure {
+  const type = isObject(error) ? textOf(error["type"]) : null;
+  return new Failure("upstream_error", `The upstream reported an error: ${errorMessage(error)}`, {
+    retry: "other",
+    unwell: type === null || !ofRequest.has(type),
+  });
+}

@@ -1,0 +1,218 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { bounds, Failure } from "#core/index.ts";
+import { MessagesStreamTap } from "./stream.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+const event = (data: { readonly type: string; readonly [member: string]: unknown }): string =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+const start = (usage: object | null): string =>
+  event({
+    type: "message_start",
+    message: { id: "msg_1", type: "message", content: [], ...(usage === null ? {} : { usage }) },
+  });
+const delta = (inner: object, index = 0): string => event({ type: "content_block_delta", index, delta: inner });
+const text = (value: string): string => delta({ type: "text_delta", text: value });
+const finish = (usage: object | null): string =>
+  event({
+    type: "message_delta",
+    delta: { stop_reason: "end_turn", stop_sequence: null },
+    ...(usage === null ? {} : { usage }),
+  });
+const stop = event({ type: "message_stop" });
+const ping = event({ type: "ping" });
+
+const started = { input_tokens: 25, cache_read_input_tokens: 7, cache_creation_input_tokens: 0, output_tokens: 1 };
+const whole = [
+  start(started),
+  event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
+  ping,
+  ": a comment\n\n",
+  text("Grüße "),
+  text('he said "message_stop" and "usage":{"output_tokens":9}'),
+  text("\u{1F600}"),
+  event({ type: "content_block_stop", index: 0 }),
+  event({
+    type: "content_block_start",
+    index: 1,
+    content_block: { type: "tool_use", id: "toolu_1", name: "look", input: {} },
+  }),
+  delta({ type: "input_json_delta", partial_json: "" }, 1),
+  delta({ type: "input_json_delta", partial_json: '{"city":"Paris"}' }, 1),
+  event({ type: "content_block_stop", index: 1 }),
+  finish({ output_tokens: 15, input_tokens: null }),
+  stop,
+].join("");
+
+function listen(
+  sent: string,
+  cuts: readonly number[] = [],
+): { tap: MessagesStreamTap; out: string; complete: boolean } {
+  const tap = new MessagesStreamTap();
+  const bytes = encoder.encode(sent);
+  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
+  const out: Uint8Array[] = [];
+  let from = 0;
+  for (const to of [...places, bytes.length]) {
+    out.push(tap.push(bytes.slice(from, to)).slice());
+    from = to;
+  }
+  const complete = tap.complete();
+  out.push(tap.rest());
+  return { tap, out: decoder.decode(Buffer.concat(out)), complete };
+}
+
+const facts = ({ tap, complete }: ReturnType<typeof listen>): unknown => [
+  tap.events,
+  tap.ended,
+  tap.usage,
+  tap.usageFinal,
+  tap.failure?.message,
+  tap.outputEstimate,
+  tap.contentSeen,
+  tap.id,
+  complete,
+];
+
+describe("a message stream on its way through", () => {
+  test("passes every byte unchanged and tells its usage and id", () => {
+    const { tap, out } = listen(whole);
+    expect(out).toBe(whole);
+    expect(tap.usage?.usage).toMatchObject({ inputUncached: 25, cacheRead: 7, output: 15 });
+    expect(tap).toMatchObject({ ended: true, usageFinal: true, contentSeen: true, id: "msg_1", failure: null });
+  });
+
+  test("however the bytes are cut, the caller gets the same bytes and the gateway reads the same facts", () => {
+    for (const sent of [whole, whole.replaceAll("\n", "\r\n"), whole.slice(0, -1), whole.slice(0, -2)]) {
+      const plain = listen(sent);
+      fc.assert(
+        fc.property(fc.array(fc.nat({ max: 5_000 }), { maxLength: 40 }), (cuts) => {
+          const cut = listen(sent, cuts);
+          expect(cut.out).toBe(plain.out);
+          expect(facts(cut)).toEqual(facts(plain));
+        }),
+        { numRuns: 400 },
+      );
+    }
+  });
+
+  test("pings and comments are no events", () => {
+    expect(listen(ping + ping + start(started) + ping + stop).tap.events).toBe(2);
+    expect(listen(`data: {"type": "ping"}\n\n${stop}`).tap.events).toBe(1);
+  });
+
+  test("events without names, and members in another order, are understood", () => {
+    const bare = [
+      { message: { usage: started, id: "msg_2", type: "message" }, type: "message_start" },
+      { delta: { text: "Hello", type: "text_delta" }, index: 0, type: "content_block_delta" },
+      { usage: { output_tokens: 4 }, delta: { stop_reason: "end_turn" }, type: "message_delta" },
+      { type: "message_stop" },
+    ];
+    const { tap, complete } = listen(
+      bare.map((data) => `data: ${JSON.stringify(data, null, 1).replaceAll("\n", "")}\n\n`).join(""),
+    );
+    expect(complete).toBe(true);
+    expect(tap).toMatchObject({ id: "msg_2", contentSeen: true, outputEstimate: 1, usageFinal: true });
+    expect(tap.usage?.usage.output).toBe(4);
+  });
+});
+
+describe("usage in a stream", () => {
+  const usageOf = (...events: string[]) => listen(events.join("")).tap;
+
+  test.each([
+    ["later numbers replace earlier ones and are never added", started, { output_tokens: 15 }, [25, 7, 15]],
+    [
+      "zeros at the start give way to the real numbers at the end",
+      { input_tokens: 0, output_tokens: 0 },
+      { input_tokens: 40, cache_read_input_tokens: 3, output_tokens: 9 },
+      [40, 3, 9],
+    ],
+    [
+      "null tells nothing",
+      started,
+      { input_tokens: null, cache_read_input_tokens: null, output_tokens: 2 },
+      [25, 7, 2],
+    ],
+    ["an explicit zero at the end is a value", started, { cache_read_input_tokens: 0, output_tokens: 2 }, [25, 0, 2]],
+    ["a start without usage waits for the end", null, { input_tokens: 5, output_tokens: 2 }, [5, 0, 2]],
+  ])("%s", (_, first, last, [inputUncached, cacheRead, output]) => {
+    const { usage } = usageOf(start(first), text("x"), finish(last), stop);
+    expect(usage?.usage).toMatchObject({ inputUncached, cacheRead, output });
+  });
+
+  test("the cache split of the start is kept when the end tells only the total", () => {
+    const split = { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 };
+    const { usage } = usageOf(
+      start({ input_tokens: 1, output_tokens: 1, cache_creation_input_tokens: 30, cache_creation: split }),
+      finish({ output_tokens: 3, cache_creation_input_tokens: 30 }),
+    );
+    expect(usage?.usage).toMatchObject({ cacheWrite5m: 10, cacheWrite1h: 20 });
+  });
+
+  test("is final only once the end has told it", () => {
+    expect(usageOf(start(started), text("x"))).toMatchObject({ usageFinal: false });
+    expect(usageOf(start(started), finish(null), stop)).toMatchObject({ usageFinal: false });
+    expect(usageOf(start(started), finish({ output_tokens: 1 }))).toMatchObject({ usageFinal: true });
+  });
+
+  test("output is guessed from text, arguments and thoughts, and from nothing else", () => {
+    const { tap } = listen(
+      [
+        text("one"),
+        delta({ type: "input_json_delta", partial_json: '{"a' }),
+        delta({ type: "thinking_delta", thinking: "x".repeat(40) }),
+        delta({ type: "signature_delta", signature: "s".repeat(400) }),
+        delta({ type: "input_json_delta", partial_json: "" }),
+      ].join(""),
+    );
+    expect(tap.outputEstimate).toBe(1 + 1 + 10);
+    expect(listen(delta({ type: "signature_delta", signature: "abc" })).tap.contentSeen).toBe(false);
+  });
+});
+
+describe("a message stream that goes wrong", () => {
+  test.each([
+    ["before anything", ""],
+    ["in the middle", start(started) + text("x")],
+    ["after the stop reason", start(started) + finish({ output_tokens: 1 })],
+    ["inside a text that names the last event", `${start(started)}${text('{"type":"message_stop"}').slice(0, -6)}`],
+  ])("ending %s is not complete", (_, sent) => {
+    expect(listen(sent === "" ? ping : sent).complete).toBe(false);
+  });
+
+  test("a last event without its blank line is complete and still reaches the caller", () => {
+    const { complete, out } = listen((start(started) + stop).slice(0, -2));
+    expect(complete).toBe(true);
+    expect(out).toBe(start(started) + stop);
+  });
+
+  test("an error event is noticed and passed on", () => {
+    const error = event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
+    const { tap, out, complete } = listen(start(started) + text("x") + error);
+    expect(out.endsWith(error)).toBe(true);
+    expect(complete).toBe(false);
+    expect(tap.failure).toMatchObject({ code: "upstream_error", unwell: true });
+    expect(tap.failure?.message).toContain("Overloaded");
+  });
+
+  test("an error that blames the request does not count against the deployment", () => {
+    const error = event({ type: "error", error: { type: "invalid_request_error", message: "too long" } });
+    expect(listen(error).tap.failure?.unwell).toBe(false);
+  });
+
+  test("a first event that is not JSON fails while another deployment can still be tried", () => {
+    expect(() => listen("event: message_start\ndata: {broken\n\n")).toThrow(Failure);
+    expect(() => listen("data: <html>\n\n")).toThrow(Failure);
+  });
+
+  test("an event that never ends is refused at the bound", () => {
+    const tap = new MessagesStreamTap();
+    const piece = encoder.encode("x".repeat(60_000));
+    expect(() => {
+      for (let sent = 0; sent <= bounds.eventBytesMax; sent += piece.length) tap.push(piece);
+    }).toThrow("more than");
+  });
+});

@@ -1,0 +1,173 @@
+import { Failure } from "#core/index.ts";
+import { concat } from "../bytes.ts";
+import type { StreamTap, UsageReading } from "../dialect.ts";
+import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { eventData, SseEvents } from "../sse-events.ts";
+import { streamFailure } from "./stream-failure.ts";
+import { mergeUsage, readMessagesUsage } from "./usage.ts";
+
+const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
+const known: ReadonlySet<string> = new Set([
+  "message_start",
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+  "ping",
+  "error",
+]);
+/** Events that are read, not only passed. */
+const decoded: ReadonlySet<string> = new Set(["message_start", "message_delta", "error"]);
+const typeMark = ascii('"type":"');
+const contentMarks = [
+  ascii('"text":"'),
+  ascii('"partial_json":"'),
+  ascii('"thinking":"'),
+  // Deltas that carry no generated text: knowing them spares a decoding.
+  ascii('"signature":"'),
+  ascii('"citation":{'),
+];
+const textMarks = 3;
+const lineEnd = ascii("\n\n");
+const emptyBytes = new Uint8Array(0);
+
+/** Listens to a message's events. Nothing is decoded but the first event, usage and errors. */
+export class MessagesStreamTap implements StreamTap {
+  events = 0;
+  ended = false;
+  contentSeen = false;
+  usage: UsageReading | null = null;
+  usageFinal = false;
+  failure: Failure | null = null;
+  outputEstimate = 0;
+  id: string | null = null;
+
+  readonly #sse = new SseEvents();
+  #reported: JsonObject = {};
+  #rest: Uint8Array = emptyBytes;
+  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
+
+  push(chunk: Uint8Array): Uint8Array {
+    return this.#sse.push(chunk, this.#visit);
+  }
+
+  /** message_stop was seen, if need be in a last event whose blank line is missing: that is supplied in `rest`. */
+  complete(): boolean {
+    const { held } = this.#sse;
+    if (this.ended || held.length === 0) return this.ended;
+    const event = parseObject(eventData(held, 0, held.length));
+    if (event?.["type"] !== "message_stop") return false;
+    this.events++;
+    this.ended = true;
+    this.#rest = concat(held, lineEnd);
+    return true;
+  }
+
+  rest(): Uint8Array {
+    return this.#rest;
+  }
+
+  #inspect(bytes: Uint8Array, start: number, end: number): void {
+    if (this.ended || !mayHoldData(bytes, start)) return;
+    const event = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+    const named = quickType(event);
+    if (named === "ping") return;
+    let whole: JsonObject | null = null;
+    if (named === null || this.events === 0 || decoded.has(named)) {
+      const data = eventData(bytes, start, end);
+      if (data === "") return;
+      whole = parseObject(data);
+    }
+    const type = named ?? textOf(whole?.["type"]);
+    if (type === "ping") return;
+    if (this.events === 0 && whole === null) throw notJson();
+    this.events++;
+    if (type === "content_block_delta") this.#countContent(event, bytes, start, end);
+    else if (type === "message_stop") this.ended = true;
+    else if (whole !== null) this.#read(type, whole);
+  }
+
+  #read(type: string | null, event: JsonObject): void {
+    if (type === "message_start") this.#readStart(objectOf(event["message"]));
+    else if (type === "message_delta") this.#readDelta(event["usage"]);
+    else if (type === "error" || (type === null && isObject(event["error"]))) {
+      this.failure = streamFailure(event["error"]);
+    }
+  }
+
+  #readStart(message: JsonObject): void {
+    this.id = textOf(message["id"]);
+    this.#report(message["usage"]);
+  }
+
+  #readDelta(usage: unknown): void {
+    if (!isObject(usage)) return;
+    this.#report(usage);
+    this.usageFinal = this.usage !== null;
+  }
+
+  #report(usage: unknown): void {
+    if (!isObject(usage)) return;
+    this.#reported = mergeUsage(this.#reported, usage);
+    this.usage = readMessagesUsage(this.#reported);
+  }
+
+  #countContent(event: Buffer, bytes: Uint8Array, start: number, end: number): void {
+    for (const [index, mark] of contentMarks.entries()) {
+      const at = event.indexOf(mark);
+      if (at === -1) continue;
+      if (index < textMarks) this.#count(textLength(event, at + mark.length));
+      return;
+    }
+    // Not written the way Anthropic does, perhaps with spaces.
+    const delta = objectOf(parseObject(eventData(bytes, start, end))?.["delta"]);
+    this.#count(textOf(delta["text"] ?? delta["partial_json"] ?? delta["thinking"])?.length ?? 0);
+  }
+
+  /** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four bytes. */
+  #count(length: number): void {
+    if (length <= 0) return;
+    this.contentSeen = true;
+    this.outputEstimate += length <= 16 ? 1 : Math.ceil(length / 4);
+  }
+}
+
+/** False for comments and stray blank lines. */
+function mayHoldData(bytes: Uint8Array, start: number): boolean {
+  const first = bytes[start];
+  return first !== 0x3a && first !== 0x0a && first !== 0x0d;
+}
+
+/** The event's type from its name or from the first `type` of its data; null when only decoding can tell. */
+function quickType(event: Buffer): string | null {
+  let from: number;
+  let end: number;
+  if (event[0] === 0x65) {
+    from = event[6] === 0x20 ? 7 : 6;
+    end = from;
+    while (end < event.length && event[end] !== 0x0a && event[end] !== 0x0d) end++;
+  } else {
+    const at = event.indexOf(typeMark);
+    if (at === -1) return null;
+    from = at + typeMark.length;
+    end = event.indexOf(0x22, from);
+  }
+  if (end - from > 32) return null;
+  const name = event.toString("latin1", from, end);
+  return known.has(name) ? name : null;
+}
+
+/** Bytes up to the closing quote of the JSON string whose content begins at `from`. */
+function textLength(event: Buffer, from: number): number {
+  let quote = event.indexOf(0x22, from);
+  while (quote > from && event[quote - 1] === 0x5c) quote = event.indexOf(0x22, quote + 1);
+  return quote - from;
+}
+
+function notJson(): Failure {
+  return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
+    retry: "other",
+    unwell: true,
+  });
+}

@@ -1,0 +1,191 @@
+import type { AnswerEvent, BlockHead, Finish, Seal, Usage } from "#core/index.ts";
+import type { AnswerContext, EventWriter } from "../codec.ts";
+import {
+  type ContentBlock,
+  callId,
+  pictureNote,
+  signatureOf,
+  textBlock,
+  thinkingBlock,
+  toolUseBlock,
+  wantsThinking,
+  warnOfPicture,
+} from "./answer-blocks.ts";
+import { callSealText } from "./call-seal.ts";
+import { renderMessagesStreamError } from "./error.ts";
+import { writeStop } from "./stop-reason.ts";
+import { writeMessagesUsage } from "./usage.ts";
+import { endedInError, messageHead } from "./write-answer.ts";
+
+/**
+ * A message as a stream of events. A block is shown only once it has something to show, so that an empty text is never
+ * begun; message_delta waits for the end, because the last usage counts and some vendors tell it after they finish.
+ */
+export class MessagesEventWriter implements EventWriter {
+  readonly #context: AnswerContext;
+  readonly #thinking: boolean;
+  readonly #held = { toolCall: false, refusal: false };
+  #started = false;
+  #over = false;
+  #index = 0;
+  #head: BlockHead | null = null;
+  #shown = false;
+  #seal: Seal | null = null;
+  #finish: Finish | null = null;
+  #usage: Usage | null = null;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#thinking = wantsThinking(context.turn);
+  }
+
+  write(event: AnswerEvent): string {
+    if (this.#over) return "";
+    switch (event.kind) {
+      case "start":
+        return this.#start(event.id, event.model);
+      case "block-start":
+        return this.#begin() + this.#endBlock() + this.#startBlock(event.block);
+      case "block-delta":
+        return this.#delta(event.text);
+      case "block-seal":
+        return this.#keepSeal(event.seal);
+      case "block-end":
+        return this.#endBlock();
+      case "usage":
+        this.#usage = event.usage;
+        return "";
+      case "finish":
+        this.#finish = event.finish;
+        return "";
+      case "error":
+        // Whoever sends this renders the error: only there is the request's id known.
+        this.#over = true;
+        return "";
+      case "end":
+        return this.#begin() + this.#endBlock() + this.#end();
+    }
+  }
+
+  #begin(): string {
+    return this.#started ? "" : this.#start(null, null);
+  }
+
+  #start(id: string | null, model: string | null): string {
+    if (this.#started) return "";
+    this.#started = true;
+    const message = {
+      ...messageHead(id, model, this.#context),
+      content: [],
+      stop_details: null,
+      stop_reason: null,
+      stop_sequence: null,
+      usage: writeMessagesUsage(this.#usage),
+    };
+    return named("message_start", { type: "message_start", message });
+  }
+
+  #startBlock(head: BlockHead): string {
+    this.#head = head.kind === "tool-call" ? { ...head, id: callId(head.id, this.#context) } : head;
+    if (head.kind === "tool-call") this.#held.toolCall = true;
+    if (head.kind === "refusal") this.#held.refusal = true;
+    if (head.kind !== "image") return "";
+    warnOfPicture(this.#context);
+    return this.#show(textBlock("")) + this.#deltaEvent("text_delta", "text", pictureNote);
+  }
+
+  #delta(text: string): string {
+    const head = this.#head;
+    switch (head?.kind) {
+      case "text":
+      case "refusal":
+        return this.#show(textBlock("")) + this.#deltaEvent("text_delta", "text", text);
+      case "tool-call":
+        return this.#showCall(head) + this.#deltaEvent("input_json_delta", "partial_json", text);
+      case "reasoning":
+        if (head.redacted || !this.#thinking || this.#context.turn.reasoning?.visible !== true) return "";
+        return this.#show(thinkingBlock("", "")) + this.#deltaEvent("thinking_delta", "thinking", text);
+      default:
+        return "";
+    }
+  }
+
+  /** A thought's seal waits for the thought's end; a call's goes before its call where it can. */
+  #keepSeal(seal: Seal): string {
+    const head = this.#head;
+    if (head?.kind === "tool-call" && !this.#shown) return this.#callSeal(seal, head.id);
+    this.#seal = seal;
+    return "";
+  }
+
+  #endBlock(): string {
+    const head = this.#head;
+    const seal = this.#seal;
+    if (head === null) return "";
+    let text = "";
+    if (head.kind === "tool-call") text = this.#showCall(head);
+    else if (head.kind === "reasoning" && this.#thinking && seal !== null) {
+      text = head.redacted
+        ? this.#show({ data: signatureOf(seal), type: "redacted_thinking" })
+        : this.#show(thinkingBlock("", "")) + this.#deltaEvent("signature_delta", "signature", signatureOf(seal));
+    }
+    if (this.#shown) text += this.#stop();
+    this.#head = null;
+    this.#shown = false;
+    this.#seal = null;
+    return head.kind === "tool-call" && seal !== null ? text + this.#callSeal(seal, head.id) : text;
+  }
+
+  #showCall(head: BlockHead & { readonly kind: "tool-call" }): string {
+    return this.#shown ? "" : this.#show(toolUseBlock(head.id, head.name, {}));
+  }
+
+  #show(block: ContentBlock): string {
+    if (this.#shown) return "";
+    this.#shown = true;
+    return named("content_block_start", { type: "content_block_start", index: this.#index, content_block: block });
+  }
+
+  #stop(): string {
+    return named("content_block_stop", { type: "content_block_stop", index: this.#index++ });
+  }
+
+  /** A call's seal, in a block of its own. */
+  #callSeal(seal: Seal, id: string): string {
+    const start = { type: "content_block_start", index: this.#index, content_block: thinkingBlock("", "") };
+    const signature = this.#deltaEvent("signature_delta", "signature", callSealText(seal, id));
+    return named("content_block_start", start) + signature + this.#stop();
+  }
+
+  /** Built by hand: there is one of these for each token. */
+  #deltaEvent(type: string, member: string, text: string): string {
+    const delta = `{"type":"${type}","${member}":${JSON.stringify(text)}}`;
+    return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":${delta}}\n\n`;
+  }
+
+  #end(): string {
+    this.#over = true;
+    const finish = this.#finish ?? { reason: "stop", stopSequence: null };
+    if (finish.reason === "error") return renderMessagesStreamError(endedInError(), null);
+    const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens, output_tokens_details } =
+      writeMessagesUsage(this.#usage);
+    const told = this.#usage !== null;
+    const delta = {
+      type: "message_delta",
+      delta: { container: null, ...writeStop(finish, this.#held) },
+      usage: {
+        input_tokens: told ? input_tokens : null,
+        cache_creation_input_tokens: told ? cache_creation_input_tokens : null,
+        cache_read_input_tokens: told ? cache_read_input_tokens : null,
+        output_tokens,
+        output_tokens_details: told ? output_tokens_details : null,
+        server_tool_use: null,
+      },
+    };
+    return named("message_delta", delta) + named("message_stop", { type: "message_stop" });
+  }
+}
+
+function named(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

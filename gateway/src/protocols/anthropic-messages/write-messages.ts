@@ -1,0 +1,134 @@
+import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import { opens } from "../seal-text.ts";
+import { type Pairs, pairResults } from "./pair-results.ts";
+import { type Block, type BlockMeans, mediaBlock, textBlocks, toolResult, toolUse } from "./write-block.ts";
+
+export interface Message {
+  readonly role: "user" | "assistant";
+  readonly content: Block[];
+}
+
+/**
+ * The conversation as Anthropic takes it: user and assistant in turn, the user first, every tool call answered at the
+ * head of the very next message, no empty text, no thought at the end of a message.
+ */
+export function writeMessages(turns: readonly TurnMessage[], means: BlockMeans): Message[] {
+  const pairs = pairResults(turns);
+  const messages: Message[] = [];
+  let calls: ToolCallPart[] = [];
+  const answer = (): void => {
+    const results = calls.map((call) => toolResult(call, pairs.resultOf.get(call), means));
+    calls = [];
+    append(messages, "user", results);
+  };
+  for (const { role, parts } of turns) {
+    if (role === "assistant") {
+      append(
+        messages,
+        "assistant",
+        parts.flatMap((part) => spoken(part, means)),
+      );
+      calls.push(...parts.filter((part) => part.kind === "tool-call"));
+      continue;
+    }
+    if (role === "system") means.warn("a system message inside the conversation was sent as user text");
+    answer();
+    append(
+      messages,
+      "user",
+      parts.flatMap((part) => asked(part, pairs, means)),
+    );
+  }
+  answer();
+  return whole(messages, means);
+}
+
+/** Whether the block is a thought. */
+export function isThinking(block: Block): boolean {
+  return block.type === "thinking" || block.type === "redacted_thinking";
+}
+
+function append(messages: Message[], role: Message["role"], blocks: readonly Block[]): void {
+  if (blocks.length === 0) return;
+  const last = messages.at(-1);
+  if (last?.role === role) last.content.push(...blocks);
+  else messages.push({ role, content: [...blocks] });
+}
+
+/** A part of an assistant's message. */
+function spoken(part: TurnPart, means: BlockMeans): Block[] {
+  switch (part.kind) {
+    case "text":
+      return textBlocks(part.text, part.cache);
+    case "refusal":
+      return textBlocks(part.text);
+    case "tool-call":
+      return [toolUse(part, means.warn)];
+    case "reasoning":
+      return thought(part, means);
+    case "tool-result":
+      return [];
+    default:
+      means.warn("media in an assistant message cannot be carried and was left out");
+      return [];
+  }
+}
+
+/** A part of a user's message, but for the results that stand with their calls. */
+function asked(part: TurnPart, pairs: Pairs, means: BlockMeans): Block[] {
+  switch (part.kind) {
+    case "text":
+      return textBlocks(part.text, part.cache);
+    case "tool-result":
+      return pairs.paired.has(part) ? [] : orphan(part, means);
+    case "tool-call":
+    case "reasoning":
+      means.warn(`a ${part.kind} in a user message was left out`);
+      return [];
+    case "refusal":
+      return textBlocks(part.text);
+    default:
+      return [mediaBlock(part, means)];
+  }
+}
+
+function orphan(result: ToolResultPart, means: BlockMeans): Block[] {
+  means.warn("a tool result without its call was sent as text");
+  const named = result.name === null ? "a tool" : `the tool ${result.name}`;
+  return [
+    ...textBlocks(`Result of ${named}, whose call is not in this conversation:`),
+    ...result.parts.flatMap((part) => (part.kind === "text" ? textBlocks(part.text) : [mediaBlock(part, means)])),
+  ];
+}
+
+/** A thought goes back to its own producer only, and never as text. */
+function thought(part: ReasoningPart, means: BlockMeans): Block[] {
+  const { seal } = part;
+  if (seal === null || !opens(seal, "anthropic-messages", means.target.account)) return [];
+  if (part.redacted) return [{ type: "redacted_thinking", data: seal.data }];
+  return [{ type: "thinking", thinking: part.text, signature: seal.data }];
+}
+
+/** Mends both ends. */
+function whole(messages: Message[], means: BlockMeans): Message[] {
+  for (const { role, content } of messages) {
+    if (role !== "assistant") continue;
+    for (let last = content.at(-1); last !== undefined && isThinking(last); last = content.at(-1)) content.pop();
+  }
+  const kept: Message[] = [];
+  for (const { role, content } of messages) append(kept, role, content);
+  trimPrefill(kept);
+  if (kept[0]?.role === "assistant") {
+    means.warn("the conversation began with the assistant: a user message was put before it");
+    kept.unshift({ role: "user", content: textBlocks("(start of the conversation)") });
+  }
+  return kept;
+}
+
+/** A beginning of the answer that ends in white space is refused. */
+function trimPrefill(messages: Message[]): void {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== "assistant" || typeof block?.["text"] !== "string") return;
+  last.content[last.content.length - 1] = { ...block, text: block["text"].trimEnd() };
+}

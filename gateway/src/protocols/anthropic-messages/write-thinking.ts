@@ -1,0 +1,118 @@
+import type { ReasoningWish, Turn } from "#core/index.ts";
+import type { TurnTarget, Warn } from "../codec.ts";
+import type { JsonObject } from "../json-value.ts";
+import { isThinking, type Message } from "./write-messages.ts";
+
+export interface ThinkingPlan {
+  readonly maxTokens: number;
+  /** null: not said. */
+  readonly thinking: JsonObject | null;
+  readonly effort: string | null;
+  /** Thinking was asked for and is on. */
+  readonly on: boolean;
+}
+
+const outputTokensDefault = 8_192;
+const budgetMin = 1_024;
+
+/** How much the model is told to think, and the cap on its output that this needs. */
+export function planThinking(turn: Turn, target: TurnTarget, messages: readonly Message[], warn: Warn): ThinkingPlan {
+  const usual = target.traits.outputTokensDefault ?? outputTokensDefault;
+  const maxTokens = turn.outputTokensMax ?? usual;
+  const wish = turn.reasoning;
+  if (wish === null) return { maxTokens, thinking: null, effort: null, on: false };
+  const adaptive = thinksAdaptively(target.upstreamModel);
+  const off = wish.effort === "none" || wish.budgetTokens === 0;
+  if (off || excluded(turn, adaptive, messages, warn)) {
+    return { maxTokens, thinking: { type: "disabled" }, effort: null, on: false };
+  }
+  if (adaptive) {
+    const thinking = { type: "adaptive", display: wish.visible ? "summarized" : "omitted" };
+    return { maxTokens, thinking, effort: effortOf(wish), on: true };
+  }
+  const wanted = Math.max(budgetMin, wish.budgetTokens ?? budgets[wish.effort ?? "medium"]);
+  const fitted = fit(wanted, turn.outputTokensMax, usual, warn);
+  return {
+    maxTokens: fitted.maxTokens,
+    thinking: { type: "enabled", budget_tokens: fitted.budget },
+    effort: null,
+    on: true,
+  };
+}
+
+/**
+ * Claude from 4.6 on decides itself how long to think and is told an effort; earlier ones, and imitations of the API,
+ * take a budget. Families without a number in their name are later ones.
+ */
+export function thinksAdaptively(model: string): boolean {
+  const name = /claude-(?:[a-z]+-)?(?:(\d+)(?:[-.](\d{1,2})(?!\d))?)?/.exec(model);
+  if (name === null) return false;
+  const [, major, minor] = name;
+  if (major === undefined) return true;
+  return Number(major) * 100 + Number(minor ?? 0) >= 406;
+}
+
+const budgets: Readonly<Record<NonNullable<ReasoningWish["effort"]>, number>> = {
+  none: 0,
+  minimal: 1_024,
+  low: 4_096,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 32_768,
+};
+
+/** What Anthropic refuses together with thinking. */
+function excluded(turn: Turn, adaptive: boolean, messages: readonly Message[], warn: Warn): boolean {
+  const forced = turn.toolChoice?.kind === "any" || turn.toolChoice?.kind === "tool";
+  if (forced && turn.tools.length > 0) {
+    warn("thinking was switched off: a forced tool call excludes it");
+    return true;
+  }
+  if (messages.at(-1)?.role === "assistant") {
+    warn("thinking was switched off: the conversation ends with the assistant");
+    return true;
+  }
+  if (!adaptive && unthoughtLoop(messages)) {
+    warn("thinking was switched off: an earlier tool call came without its thinking");
+    return true;
+  }
+  return false;
+}
+
+/** The running loop of tool calls must begin with a thought: whether it does not. */
+function unthoughtLoop(messages: readonly Message[]): boolean {
+  let at = messages.length - 1;
+  while (at > 0 && messages[at]?.content.some((block) => block.type === "tool_result") === true) at -= 2;
+  const first = messages[at + 1]?.content[0];
+  return at < messages.length - 1 && first !== undefined && !isThinking(first);
+}
+
+/**
+ * The cap counts thoughts and answer together. A caller's own cap is kept and the budget lowered under it, so that
+ * nothing costs more than was asked for; only one too small for any thought is raised.
+ */
+function fit(
+  budget: number,
+  cap: number | null,
+  usual: number,
+  warn: Warn,
+): { readonly budget: number; readonly maxTokens: number } {
+  if (cap === null) return { budget, maxTokens: budget + usual };
+  if (budget < cap) return { budget, maxTokens: cap };
+  if (cap > budgetMin) {
+    warn("the thinking budget was lowered to stay under max_tokens");
+    return { budget: Math.max(budgetMin, Math.floor(cap * 0.75)), maxTokens: cap };
+  }
+  warn("max_tokens was raised to leave room for thinking");
+  return { budget: budgetMin, maxTokens: budgetMin + cap };
+}
+
+function effortOf(wish: ReasoningWish): string | null {
+  if (wish.effort !== null) return wish.effort === "minimal" ? "low" : wish.effort;
+  const budget = wish.budgetTokens;
+  if (budget === null) return null;
+  if (budget <= budgets.low) return "low";
+  if (budget <= budgets.medium) return "medium";
+  return budget <= budgets.high * 1.5 ? "high" : "max";
+}

@@ -1,0 +1,71 @@
+import type { Turn, TurnTool } from "#core/index.ts";
+import type { TurnTarget, Warn } from "../codec.ts";
+import { type JsonObject, unsupported } from "../json-value.ts";
+import { safeName } from "./safe-name.ts";
+import { type CacheControl, cacheControl } from "./write-block.ts";
+
+export interface Tool {
+  readonly name: string;
+  readonly description?: string;
+  readonly input_schema: JsonObject;
+  readonly strict?: boolean;
+  cache_control?: CacheControl;
+}
+
+export interface ToolsWritten {
+  readonly tools: Tool[];
+  readonly choice: JsonObject | null;
+}
+
+/** The tools of a request and the choice among them. */
+export function writeTools(turn: Turn, target: TurnTarget, warn: Warn): ToolsWritten {
+  if (turn.tools.length === 0) return onlyInHistory(turn, warn);
+  const tools = turn.tools.map((tool) => writeTool(tool, target));
+  return { tools, choice: writeChoice(turn) };
+}
+
+const nameLengthMax = 128;
+
+function writeTool(tool: TurnTool, target: TurnTarget): Tool {
+  const name = safeName(tool.name);
+  if (name.length > nameLengthMax) throw unsupported("tools", "A tool's name is too long for the upstream.");
+  const strict = tool.strict === true && target.traits.noSchemaOutput !== true;
+  return {
+    name,
+    ...(tool.description === null ? {} : { description: tool.description }),
+    input_schema: objectSchema(tool.parameters),
+    ...(strict ? { strict: true } : {}),
+    ...cacheControl(tool.cache),
+  };
+}
+
+function objectSchema(parameters: TurnTool["parameters"]): JsonObject {
+  if (parameters === null) return { type: "object", properties: {} };
+  return parameters["type"] === "object" ? parameters : { ...parameters, type: "object" };
+}
+
+function writeChoice(turn: Turn): JsonObject | null {
+  const single = turn.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  switch (turn.toolChoice?.kind) {
+    case "none":
+      return { type: "none" };
+    case "any":
+      return { type: "any", ...single };
+    case "tool":
+      return { type: "tool", name: safeName(turn.toolChoice.name), ...single };
+    case "auto":
+      return { type: "auto", ...single };
+    default:
+      return turn.parallelToolCalls === false ? { type: "auto", ...single } : null;
+  }
+}
+
+/** A conversation that holds calls needs their tools declared, even when none may be called any more. */
+function onlyInHistory(turn: Turn, warn: Warn): ToolsWritten {
+  const parts = turn.messages.flatMap((message) => (message.role === "assistant" ? message.parts : []));
+  const names = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [safeName(part.name)] : [])));
+  if (names.size === 0) return { tools: [], choice: null };
+  warn("the tools of earlier calls were declared again, not to be called");
+  const tools = [...names].map((name) => ({ name, input_schema: { type: "object", properties: {} } }));
+  return { tools, choice: { type: "none" } };
+}

@@ -1,0 +1,132 @@
+import type { TextPart, Turn } from "#core/index.ts";
+import type { TurnTarget, Warn } from "../codec.ts";
+import { type JsonObject, unsupported, wrong } from "../json-value.ts";
+import { settleCacheMarks } from "./cache-marks.ts";
+import { closedSchema } from "./closed-schema.ts";
+import { type Block, textBlocks } from "./write-block.ts";
+import { isThinking, type Message, writeMessages } from "./write-messages.ts";
+import { writeSampling } from "./write-sampling.ts";
+import { planThinking } from "./write-thinking.ts";
+import { writeTools } from "./write-tools.ts";
+
+/** A turn as a messages request. Throws Failure unsupported_by_model where it cannot be carried honestly. */
+export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array {
+  if (turn.choices > 1) throw unsupported("n", "The upstream gives one answer at a time.");
+  warnOfRest(turn, warn);
+  const { system, messages } = writePrompt(turn, target, warn);
+  const { tools, choice } = writeTools(turn, target, warn);
+  const plan = planThinking(turn, target, messages, warn);
+  const history = plan.thinking?.["type"] === "disabled" ? messages.map(withoutThinking) : messages;
+  const { format, instruction } = writeFormat(turn, target, warn);
+  system.push(...instruction);
+  settleCacheMarks({ tools, system, messages: history }, warn);
+  const config = { ...said("effort", plan.effort), ...said("format", format) };
+  const body = {
+    model: target.upstreamModel,
+    max_tokens: plan.maxTokens,
+    ...(system.length === 0 ? {} : { system }),
+    messages: history,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...said("tool_choice", choice),
+    ...said("thinking", plan.thinking),
+    ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
+    ...writeSampling(turn, target, plan.on, warn),
+    ...writeStop(turn, warn),
+    ...writeUser(turn, warn),
+    ...writeTier(turn, warn),
+    ...(turn.stream ? { stream: true } : {}),
+  };
+  return encoder.encode(JSON.stringify(body));
+}
+
+const encoder = new TextEncoder();
+
+function said(name: string, value: unknown): JsonObject {
+  return value === null ? {} : { [name]: value };
+}
+
+/** Wishes without a counterpart. A value that asks for nothing is passed over. */
+function warnOfRest(turn: Turn, warn: Warn): void {
+  const wishes: readonly (readonly [string, unknown])[] = [
+    ["seed", turn.seed],
+    ["presence_penalty", turn.presencePenalty === 0 ? null : turn.presencePenalty],
+    ["frequency_penalty", turn.frequencyPenalty === 0 ? null : turn.frequencyPenalty],
+    ["verbosity", turn.verbosity === "medium" ? null : turn.verbosity],
+  ];
+  for (const [name, value] of wishes) {
+    if (value !== null) warn(`${name} is not understood by the upstream and was left out`);
+  }
+}
+
+/** System messages at the head of the conversation are instructions like those before it. */
+function writePrompt(turn: Turn, target: TurnTarget, warn: Warn): { system: Block[]; messages: Message[] } {
+  const first = turn.messages.findIndex((message) => message.role !== "system");
+  const head = first === -1 ? turn.messages.length : first;
+  const leading = turn.messages.slice(0, head).flatMap((message) => message.parts);
+  const texts = [...turn.system, ...leading].filter((part): part is TextPart => part.kind === "text");
+  const system = texts.flatMap((part) => textBlocks(part.text, part.cache));
+  const messages = writeMessages(turn.messages.slice(head), { target, warn });
+  if (messages.length > 0) return { system, messages };
+  if (system.length === 0) throw wrong("messages", "hold nothing to answer");
+  warn("the instructions were sent as a user message: there was no other");
+  return { system: [], messages: [{ role: "user", content: system }] };
+}
+
+function withoutThinking({ role, content }: Message): Message {
+  return { role, content: content.filter((block) => !isThinking(block)) };
+}
+
+function writeFormat(
+  turn: Turn,
+  target: TurnTarget,
+  warn: Warn,
+): { readonly format: JsonObject | null; readonly instruction: Block[] } {
+  const { format } = turn;
+  if (format === null || format.kind === "text") return { format: null, instruction: [] };
+  if (format.kind === "json") {
+    warn("JSON output was asked for in the instructions: the upstream has no switch for it");
+    return { format: null, instruction: textBlocks("Answer with one JSON object and nothing else.") };
+  }
+  if (target.traits.noSchemaOutput === true) {
+    warn("the schema of the answer was put into the instructions: the upstream does not enforce one");
+    const schema = JSON.stringify(format.schema);
+    const text = `Answer with JSON that fits this JSON Schema, and with nothing else:\n${schema}`;
+    return { format: null, instruction: textBlocks(text) };
+  }
+  const schema = closedSchema(format.schema);
+  if (JSON.stringify(schema) !== JSON.stringify(format.schema)) {
+    warn("the objects of the answer's schema were closed to other properties");
+  }
+  return { format: { type: "json_schema", schema }, instruction: [] };
+}
+
+function writeStop(turn: Turn, warn: Warn): JsonObject {
+  const sequences = turn.stop.filter((sequence) => sequence.trim() !== "");
+  if (sequences.length < turn.stop.length) warn("stop sequences of white space were left out");
+  return sequences.length === 0 ? {} : { stop_sequences: sequences };
+}
+
+const userIdLengthMax = 512;
+
+function writeUser(turn: Turn, warn: Warn): JsonObject {
+  if (turn.userId === null || turn.userId === "") return {};
+  if (turn.userId.length <= userIdLengthMax) return { metadata: { user_id: turn.userId } };
+  warn("the user id is too long for the upstream and was left out");
+  return {};
+}
+
+function writeTier(turn: Turn, warn: Warn): JsonObject {
+  switch (turn.serviceTier) {
+    case null:
+      return {};
+    case "auto":
+    case "priority":
+      return { service_tier: "auto" };
+    case "default":
+    case "standard":
+      return { service_tier: "standard_only" };
+    default:
+      warn("the service tier is not known to the upstream and was left out");
+      return {};
+  }
+}

@@ -1,0 +1,29 @@
+import { Failure } from "#core/index.ts";
+import type { ReplyFacts } from "../dialect.ts";
+import { JsonInvalid, readSpan, scanObject } from "../json-scan.ts";
+import { readConverseUsage } from "./usage.ts";
+
+const wanted: ReadonlySet<string> = new Set(["output", "usage", "message"]);
+
+/** Reads a whole Converse reply: that it is one, and what it used. */
+export function readConverseReply(body: Uint8Array): ReplyFacts {
+  try {
+    const members = scanObject(body, wanted);
+    const output = members.get("output");
+    const usage = members.get("usage");
+    const message = members.get("message");
+    return {
+      usage: usage === undefined ? null : readConverseUsage(readSpan(body, usage)),
+      errorMessage: output === undefined && message !== undefined ? String(readSpan(body, message)) : null,
+      outputEstimate: output === undefined ? 0 : Math.ceil((output.end - output.start) / 4),
+      id: null,
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof JsonInvalid)) throw thrown;
+    throw new Failure("upstream_error", "The upstream's answer is not valid JSON.", {
+      retry: "other",
+      unwell: true,
+      cause: thrown,
+    });
+  }
+}

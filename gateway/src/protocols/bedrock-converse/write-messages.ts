@@ -1,0 +1,166 @@
+import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import { safeName } from "../anthropic-messages/safe-name.ts";
+import type { TurnTarget, Warn } from "../codec.ts";
+import { type JsonObject, parseObject } from "../json-value.ts";
+import { shortId } from "../openai-chat/short-id.ts";
+import { opens } from "../seal-text.ts";
+import { writeCachePoint } from "./cache-point.ts";
+import type { ModelFamily } from "./model-family.ts";
+import { MediaWriter } from "./write-media.ts";
+
+export interface ConverseMessage {
+  readonly role: "user" | "assistant";
+  readonly content: readonly JsonObject[];
+}
+
+interface Draft {
+  readonly role: ConverseMessage["role"];
+  readonly content: JsonObject[];
+  readonly calls: ToolCallPart[];
+  readonly results: ToolResultPart[];
+}
+
+interface Means {
+  readonly target: TurnTarget;
+  readonly family: ModelFamily;
+  readonly media: MediaWriter;
+  readonly warn: Warn;
+}
+
+/**
+ * A conversation in turns, the user first, and behind a turn with calls the result of each before anything else, as
+ * Bedrock demands.
+ */
+export function writeMessages(
+  messages: readonly TurnMessage[],
+  target: TurnTarget,
+  family: ModelFamily,
+  warn: Warn,
+): ConverseMessage[] {
+  const means: Means = { target, family, media: new MediaWriter(warn), warn };
+  const drafts: Draft[] = [];
+  for (const message of messages) {
+    if (message.role === "system") warn("an instruction in the middle of the conversation was sent as user text");
+    for (const part of message.parts) addPart(drafts, message, part, means);
+  }
+  const last = drafts.at(-1);
+  if (last !== undefined && last.calls.length > 0) drafts.push(newDraft("user"));
+  const written = drafts.map((draft, index): ConverseMessage => {
+    if (draft.role === "assistant") return { role: "assistant", content: draft.content };
+    const results = writeResults(drafts[index - 1]?.calls ?? [], draft.results, means);
+    return { role: "user", content: withText([...results, ...draft.content]) };
+  });
+  if (written[0]?.role === "assistant") {
+    warn("the conversation began with the model's words; a short user turn was put before them");
+    written.unshift({ role: "user", content: [{ text: "Continue." }] });
+  }
+  return written.filter(({ content }) => content.length > 0);
+}
+
+function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, means: Means): void {
+  const role = message.role === "assistant" ? "assistant" : "user";
+  switch (part.kind) {
+    case "text":
+      // Empty texts are refused.
+      if (part.text === "") return;
+      draftOf(drafts, role).content.push({ text: part.text }, ...writeCachePoint(part.cache, means.family));
+      return;
+    case "refusal":
+      if (part.text !== "") draftOf(drafts, role).content.push({ text: part.text });
+      return;
+    case "reasoning": {
+      const written = writeReasoning(part, means.target);
+      if (written !== null) draftOf(drafts, "assistant").content.push(written);
+      return;
+    }
+    case "tool-call": {
+      const draft = draftOf(drafts, "assistant");
+      draft.calls.push(part);
+      draft.content.push(writeCall(part, means.warn), ...writeCachePoint(part.cache, means.family));
+      return;
+    }
+    case "tool-result":
+      draftOf(drafts, "user").results.push(part);
+      return;
+    default:
+      if (role === "assistant") means.warn("media among the model's own words were left out");
+      else draftOf(drafts, role).content.push(means.media.write(part), ...writeCachePoint(part.cache, means.family));
+  }
+}
+
+function draftOf(drafts: Draft[], role: Draft["role"]): Draft {
+  const last = drafts.at(-1);
+  if (last?.role === role) return last;
+  const draft = newDraft(role);
+  drafts.push(draft);
+  return draft;
+}
+
+function newDraft(role: Draft["role"]): Draft {
+  return { role, content: [], calls: [], results: [] };
+}
+
+/** Thoughts go back to whoever thought them; others would take them for words. */
+function writeReasoning(part: ReasoningPart, target: TurnTarget): JsonObject | null {
+  if (part.seal === null || !opens(part.seal, "bedrock-converse", target.account)) return null;
+  if (part.redacted) return { reasoningContent: { redactedContent: part.seal.data } };
+  return { reasoningContent: { reasoningText: { text: part.text, signature: part.seal.data } } };
+}
+
+function writeCall(call: ToolCallPart, warn: Warn): JsonObject {
+  return {
+    toolUse: { toolUseId: callId(call.id), name: safeName(call.name), input: writeInput(call.argumentsText, warn) },
+  };
+}
+
+/** Ids as Bedrock takes them: its alphabet and at most 64 characters. */
+function callId(id: string): string {
+  return shortId(safeName(id), "call_", 64);
+}
+
+function writeInput(text: string, warn: Warn): JsonObject {
+  if (text.trim() === "") return {};
+  const object = parseObject(text);
+  if (object !== null) return object;
+  warn("the arguments of a tool call are not a JSON object and were put under _raw");
+  return { _raw: text };
+}
+
+/** One result for each call, in their order; then, as text, those that no call asked for. */
+function writeResults(calls: readonly ToolCallPart[], results: readonly ToolResultPart[], means: Means): JsonObject[] {
+  const waiting = [...results];
+  const answers = calls.flatMap((call) => {
+    const at = waiting.findIndex((result) => result.callId === call.id);
+    const result = at === -1 ? undefined : waiting.splice(at, 1)[0];
+    if (result !== undefined) return [writeResult(result, means), ...writeCachePoint(result.cache, means.family)];
+    means.warn("a tool call without a result was answered with an error");
+    const content = [{ text: "The call was not carried out." }];
+    return [{ toolResult: { toolUseId: callId(call.id), content, status: "error" } }];
+  });
+  const strays = waiting.map((result) => {
+    means.warn("the result of a tool call that is not in the conversation was sent as user text");
+    const said = result.parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+    return { text: `Result of ${result.name ?? "a tool"}: ${said.join("\n")}` };
+  });
+  return [...answers, ...strays];
+}
+
+function writeResult({ callId: id, parts, isError }: ToolResultPart, { media }: Means): JsonObject {
+  const content = parts.flatMap((part): JsonObject[] => {
+    if (part.kind !== "text") return [media.write(part)];
+    return part.text === "" ? [] : [{ text: part.text }];
+  });
+  return {
+    toolResult: {
+      toolUseId: callId(id),
+      content: content.length === 0 ? [{ text: isError ? "error" : "done" }] : content,
+      ...(isError ? { status: "error" } : {}),
+    },
+  };
+}
+
+/** A document must stand beside a text. */
+function withText(content: readonly JsonObject[]): readonly JsonObject[] {
+  const bare = content.some((block) => block["document"] !== undefined) && !content.some((block) => "text" in block);
+  return bare ? [...content, { text: "See the attached document." }] : content;
+}

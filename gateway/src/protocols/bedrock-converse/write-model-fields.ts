@@ -1,0 +1,63 @@
+import type { ReasoningWish, Turn } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import type { JsonObject } from "../json-value.ts";
+import type { ModelFamily } from "./model-family.ts";
+
+/** Parameters that Converse has no name for, as each maker calls them. */
+export function writeModelFields(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {
+  return { ...writeTopK(turn.topK, family, warn), ...writeReasoning(turn, family, warn) };
+}
+
+function writeTopK(topK: number | null, family: ModelFamily, warn: Warn): JsonObject {
+  if (topK === null) return {};
+  if (family === "claude") return { top_k: topK };
+  if (family === "nova") return { inferenceConfig: { topK } };
+  warn("top_k is not understood by the upstream and was left out");
+  return {};
+}
+
+function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {
+  const wish = turn.reasoning;
+  if (wish === null || (wish.effort === null && wish.budgetTokens === null)) return {};
+  if (family === "claude") return writeThinking(wish, turn.outputTokensMax, warn);
+  if (family === "gpt-oss" && wish.effort !== null) return { reasoning_effort: gptOssEfforts[wish.effort] };
+  if (wish.effort !== "none") warn("the wish to reason is not understood by the upstream and was left out");
+  return {};
+}
+
+type Effort = NonNullable<ReasoningWish["effort"]>;
+
+const gptOssEfforts: Readonly<Record<Effort, string>> = {
+  none: "low",
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+};
+
+const budgets: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 1_024,
+  low: 4_096,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 32_768,
+};
+
+const budgetMin = 1_024;
+
+/** The budget must be at least 1024 and leave room below the cap on output. */
+function writeThinking(wish: ReasoningWish, outputTokensMax: number | null, warn: Warn): JsonObject {
+  const wanted = wish.budgetTokens ?? budgets[wish.effort ?? "none"];
+  if (wanted === 0) return { thinking: { type: "disabled" } };
+  const most = outputTokensMax === null ? wanted : outputTokensMax - 1;
+  const budget = Math.max(budgetMin, Math.min(wanted, most));
+  if (budget > most) {
+    warn("thinking needs a larger cap on output and was left out");
+    return {};
+  }
+  return { thinking: { type: "enabled", budget_tokens: budget } };
+}

@@ -1,0 +1,93 @@
+import type { Turn } from "#core/index.ts";
+import type { TurnTarget, Warn } from "../codec.ts";
+import { type JsonObject, unsupported } from "../json-value.ts";
+import { warnOnce } from "../warn-once.ts";
+import { writeCachePoint } from "./cache-point.ts";
+import { modelFamily } from "./model-family.ts";
+import { writeMessages } from "./write-messages.ts";
+import { writeModelFields } from "./write-model-fields.ts";
+import { writeTools } from "./write-tools.ts";
+
+/**
+ * A turn as the body of a Converse request. The model and whether it streams are in the path. The user's id and
+ * metadata have no place there and change nothing of the answer.
+ */
+export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Warn): Uint8Array {
+  const warn = warnOnce(warnAlways);
+  if (turn.choices > 1) throw unsupported("n", "Only one answer at a time can be translated.");
+  const family = modelFamily(target.upstreamModel);
+  const format = writeFormat(turn, target.traits.noSchemaOutput !== true, warn);
+  const messages = writeMessages(turn.messages, target, family, warn);
+  if (messages.length === 0)
+    throw unsupported("messages", "The upstream wants a conversation beside its instructions.");
+  const system = turn.system.flatMap((part) =>
+    part.text === "" ? [] : [{ text: part.text }, ...writeCachePoint(part.cache, family)],
+  );
+  if (format.instruction !== null) system.push({ text: format.instruction });
+  warnOfLosses(turn, warn);
+  const body: JsonObject = {
+    messages,
+    ...(system.length === 0 ? {} : { system }),
+    ...said("inferenceConfig", {
+      maxTokens: turn.outputTokensMax ?? undefined,
+      temperature: turn.temperature ?? undefined,
+      topP: turn.topP ?? undefined,
+      stopSequences: turn.stop.length === 0 ? undefined : turn.stop,
+    }),
+    ...said("toolConfig", writeTools(turn, family, warn)),
+    ...said("additionalModelRequestFields", writeModelFields(turn, family, warn)),
+    ...said("outputConfig", format.outputConfig),
+    ...serviceTier(turn.serviceTier, warn),
+  };
+  return encoder.encode(JSON.stringify(body));
+}
+
+/** Nothing for an object that says nothing. */
+function said(name: string, value: JsonObject): JsonObject {
+  return Object.values(value).some((member) => member !== undefined) ? { [name]: value } : {};
+}
+
+interface WrittenFormat {
+  readonly outputConfig: JsonObject;
+  /** What must be said in the instructions in its place. */
+  readonly instruction: string | null;
+}
+
+function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn): WrittenFormat {
+  if (format === null || format.kind === "text") return { outputConfig: {}, instruction: null };
+  if (format.kind === "json") {
+    warn("the upstream has no JSON mode: JSON was asked for in words");
+    return { outputConfig: {}, instruction: "Answer with one JSON object and nothing else." };
+  }
+  const schema = JSON.stringify(format.schema);
+  if (!schemaUnderstood) {
+    warn("a schema for the answer is not understood by the upstream: it was asked for in words");
+    const instruction = `Answer with one JSON object, and nothing else, that fits this JSON Schema:\n${schema}`;
+    return { outputConfig: {}, instruction };
+  }
+  const jsonSchema = {
+    schema,
+    ...(format.name === null ? {} : { name: format.name }),
+    ...(format.description === null ? {} : { description: format.description }),
+  };
+  return { outputConfig: { textFormat: { type: "json_schema", structure: { jsonSchema } } }, instruction: null };
+}
+
+function warnOfLosses(turn: Turn, warn: Warn): void {
+  if (turn.presencePenalty !== null) warn("presence_penalty is not understood by the upstream and was left out");
+  if (turn.frequencyPenalty !== null) warn("frequency_penalty is not understood by the upstream and was left out");
+  if (turn.seed !== null) warn("seed is not understood by the upstream and was left out");
+  if (turn.verbosity !== null) warn("verbosity is not understood by the upstream and was left out");
+  if (turn.parallelToolCalls === false) warn("the upstream cannot be kept from calling several tools at once");
+}
+
+const tiers: ReadonlySet<string> = new Set(["default", "flex", "priority", "reserved"]);
+
+function serviceTier(tier: string | null, warn: Warn): JsonObject {
+  if (tier === null || tier === "auto") return {};
+  if (tiers.has(tier)) return { serviceTier: { type: tier } };
+  warn("this service_tier is not understood by the upstream and was left out");
+  return {};
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,86 @@
+import type { Answer, AnswerEvent, Turn } from "#core/index.ts";
+
+/** Says what could not be carried: short ASCII, no content of the call. The caller reads it in x-sluice-warnings. */
+export type Warn = (what: string) => void;
+
+/** A fresh id with this prefix, for things that the upstream's dialect does not name. */
+export type NewId = (prefix: string) => string;
+
+/** What a kind of upstream does differently from its dialect's own vendor. */
+export interface DialectTraits {
+  /** max_tokens for dialects that require it, when the caller set none. Default 8192. */
+  readonly outputTokensDefault?: number;
+  /** openai-chat: how the cap is called. Default max_completion_tokens. */
+  readonly outputCapName?: "max_tokens" | "max_completion_tokens";
+  /** openai-chat: the role that instructions get. Default system. */
+  readonly instructionRole?: "system" | "developer";
+  /** openai-chat: what a tool loop's own thoughts go back as; absent: they are not sent back. */
+  readonly reasoningField?: "reasoning_content" | "reasoning";
+  /** The upstream downloads media from URLs. Default: as the dialect's own vendor does. */
+  readonly fetchesUrls?: boolean;
+  /** anthropic-messages: sampling parameters are refused (version 2026-10-21). Default false. */
+  readonly refusesSampling?: boolean;
+  /** openai-images: pictures to change are sent in `image`, as data URIs, to where pictures are made (Seedream). */
+  readonly editsWhereItMakes?: boolean;
+  /** Schema output is not understood: ask for JSON in its place and warn. Default false. */
+  readonly noSchemaOutput?: boolean;
+}
+
+export interface TurnTarget {
+  readonly upstreamModel: string;
+  /** Our id of the account that will read it: seals of others are left out. */
+  readonly account: string;
+  readonly traits: DialectTraits;
+  readonly newId: NewId;
+}
+
+/** What a writer of answers must know of the call. */
+export interface AnswerContext {
+  readonly turn: Turn;
+  /** The public name the caller used; given back where the upstream names none. */
+  readonly model: string;
+  /** Our id of the account that answers: seals are marked with it. */
+  readonly account: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  /** Chat completions: the caller asked for a usage chunk. */
+  readonly wantsUsage: boolean;
+  readonly newId: NewId;
+  readonly warn: Warn;
+}
+
+/** The caller's side of a dialect. */
+export interface CallerCodec {
+  /** Throws Failure invalid_request when the body cannot be understood. */
+  readTurn(body: Uint8Array, facts: { readonly model: string; readonly stream: boolean }, warn: Warn): Turn;
+  /** The whole answer's body. */
+  writeAnswer(answer: Answer, context: AnswerContext): Uint8Array;
+  writeEvents(context: AnswerContext): EventWriter;
+}
+
+/** The upstream's side of a dialect. */
+export interface UpstreamCodec {
+  /** The request's body. Throws Failure unsupported_by_model when the turn cannot be carried honestly. */
+  writeTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array;
+  /** Throws Failure upstream_error when the bytes are no answer. `account` marks seals. */
+  readAnswer(body: Uint8Array, source: AnswerSource): Answer;
+  readEvents(emit: (event: AnswerEvent) => void, source: AnswerSource): EventReader;
+}
+
+export interface AnswerSource {
+  readonly account: string;
+  readonly newId: NewId;
+}
+
+/** Is given the payload of each server-sent event (its data lines joined, comments left out), in order. */
+export interface EventReader {
+  /** Throws Failure upstream_error on what is not an event of the dialect; unknown events are passed over. */
+  read(data: string): void;
+  /** The bytes ended cleanly and the tap found the stream complete: says what is still missing, `end` last. */
+  end(): void;
+}
+
+/** Renders events as the caller's bytes; the returned text is whole events, or nothing yet. */
+export interface EventWriter {
+  write(event: AnswerEvent): string;
+}

@@ -1,0 +1,44 @@
+import type { CallerCodec, UpstreamCodec } from "../codec.ts";
+import type { Dialect, Wire } from "../dialect.ts";
+import { openaiLimitHeaders } from "../openai-limit-headers.ts";
+import { readGeminiRefusal, renderGeminiError, renderGeminiRefusal, renderGeminiStreamError } from "./error.ts";
+import { readGeminiAnswer } from "./read-answer.ts";
+import { GeminiEventReader } from "./read-events.ts";
+import { readGeminiTurn } from "./read-turn.ts";
+import { readGeminiReply } from "./reply.ts";
+import { patchGeminiRequest, readGeminiRequest } from "./request.ts";
+import { GeminiStreamTap } from "./stream.ts";
+import { writeGeminiAnswer } from "./write-answer.ts";
+import { GeminiEventWriter } from "./write-events.ts";
+import { writeGeminiTurn } from "./write-turn.ts";
+
+export { readGeminiRetryMs } from "./error.ts";
+export { geminiImageCodec } from "./image-codec.ts";
+
+/** Google has no headers for limits of its own: OpenAI's names are the ones that tools know. */
+export const gemini: Dialect = {
+  id: "gemini",
+  errorShape: "google",
+  renderError: renderGeminiError,
+  renderStreamError: renderGeminiStreamError,
+  readRefusal: readGeminiRefusal,
+  renderRefusal: renderGeminiRefusal,
+  keepAlive: ": keep-alive\n\n",
+  limitHeaders: openaiLimitHeaders,
+};
+
+export const geminiWire: Wire = {
+  readRequest: readGeminiRequest,
+  patchRequest: patchGeminiRequest,
+  readReply: readGeminiReply,
+  tapStream: () => new GeminiStreamTap(),
+};
+
+export const geminiCodec: CallerCodec & UpstreamCodec = {
+  readTurn: readGeminiTurn,
+  writeAnswer: writeGeminiAnswer,
+  writeEvents: (context) => new GeminiEventWriter(context),
+  writeTurn: writeGeminiTurn,
+  readAnswer: readGeminiAnswer,
+  readEvents: (emit, source) => new GeminiEventReader(emit, source),
+};

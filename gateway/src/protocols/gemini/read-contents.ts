@@ -1,0 +1,137 @@
+import type { Seal, ToolCallPart, TurnMessage, TurnPart, TurnRole } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
+import { plainName } from "../warn-once.ts";
+import { CallIds } from "./call-ids.ts";
+import { camelKeys } from "./camel-keys.ts";
+import { codeText } from "./code-text.ts";
+import { readResponse } from "./function-response.ts";
+import { readMedia } from "./read-media.ts";
+import { readSignature } from "./thought-signature.ts";
+
+/**
+ * Contents as messages. Neighbours of one role are joined, and the model's texts and thoughts within them: a client that
+ * keeps a stream sends every chunk back as a content of its own, with the signature of the thoughts on the last.
+ */
+export function readContents(contents: readonly unknown[], warn: Warn): TurnMessage[] {
+  const ids = new CallIds();
+  const messages: { readonly role: TurnRole; readonly parts: TurnPart[] }[] = [];
+  for (const entry of contents) {
+    if (!isObject(entry)) throw wrong("contents", "must hold objects with role and parts");
+    const content = camelKeys(entry);
+    const role = roleOf(content["role"]);
+    const last = messages.at(-1);
+    const parts = last?.role === role ? last.parts : [];
+    if (parts !== last?.parts) messages.push({ role, parts });
+    for (const value of arrayOf(content["parts"])) {
+      const part = camelKeys(value);
+      const { mediaResolution, videoMetadata } = part;
+      if (mediaResolution !== undefined) warn("mediaResolution is not understood by the upstream and was left out");
+      if (videoMetadata !== undefined) warn("videoMetadata is not understood by the upstream and was left out");
+      if (role === "assistant") readModelPart(part, parts, ids, warn);
+      else readUserPart(part, parts, ids, warn);
+    }
+  }
+  return messages.filter((message) => message.parts.length > 0);
+}
+
+/** Results of functions once had a role of their own; no role means the user. */
+function roleOf(role: unknown): TurnRole {
+  if (role === undefined || role === null || role === "" || role === "user" || role === "function") return "user";
+  if (role === "model") return "assistant";
+  if (role === "system") return "system";
+  throw wrong("contents", "must have the roles user and model");
+}
+
+function readUserPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: Warn): void {
+  const text = textOf(part["text"]);
+  if (text !== null) {
+    if (text !== "") parts.push({ kind: "text", text, cache: null });
+  } else if (isObject(part["functionResponse"])) {
+    parts.push(readResult(camelKeys(part["functionResponse"]), ids, warn));
+  } else {
+    readOther(part, parts, warn);
+  }
+}
+
+function readModelPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: Warn): void {
+  const signature = textOf(part["thoughtSignature"]) || null;
+  const read = signature === null ? null : readSignature(signature);
+  const seal = read?.seal ?? null;
+  if (isObject(part["functionCall"])) {
+    parts.push(readCall(camelKeys(part["functionCall"]), seal, ids));
+    return;
+  }
+  const text = textOf(part["text"]);
+  if (part["thought"] === true) {
+    addThought(parts, text ?? "", seal, read?.redacted ?? false);
+    return;
+  }
+  if (text !== null) addText(parts, text);
+  else readOther(part, parts, warn);
+  if (seal !== null) addLoose(parts, seal, text === null || text === "");
+}
+
+function readCall(call: JsonObject, seal: Seal | null, ids: CallIds): ToolCallPart {
+  const name = textOf(call["name"]);
+  if (name === null || name === "") throw wrong("contents", "hold a functionCall without a name");
+  const id = ids.call(textOf(call["id"]) || null, name);
+  return { kind: "tool-call", id, name, argumentsText: JSON.stringify(objectOf(call["args"])), seal, cache: null };
+}
+
+function readResult(result: JsonObject, ids: CallIds, warn: Warn): TurnPart {
+  const name = textOf(result["name"]);
+  if (name === null || name === "") throw wrong("contents", "hold a functionResponse without a name");
+  const { text, isError } = readResponse(objectOf(result["response"]));
+  const media = arrayOf(result["parts"]).map((part) => readMedia(camelKeys(part), warn));
+  return {
+    kind: "tool-result",
+    callId: ids.result(textOf(result["id"]) || null, name),
+    name,
+    parts: [{ kind: "text", text, cache: null }, ...media.filter((part) => part !== null)],
+    isError,
+    cache: null,
+  };
+}
+
+function readOther(part: JsonObject, parts: TurnPart[], warn: Warn): void {
+  const code = codeText(part);
+  const media = code === null ? readMedia(part, warn) : null;
+  if (code !== null) parts.push({ kind: "text", text: code, cache: null });
+  else if (media !== null) parts.push(media);
+  else {
+    const name = Object.keys(part).find((key) => !silent.has(key));
+    if (name !== undefined) {
+      warn(`parts with ${plainName(name)} are not understood by the upstream and were left out`);
+    }
+  }
+}
+
+const silent: ReadonlySet<string> = new Set(["thought", "thoughtSignature", "partMetadata"]);
+
+function addText(parts: TurnPart[], text: string): void {
+  const last = parts.at(-1);
+  if (text === "") return;
+  if (last?.kind === "text") parts[parts.length - 1] = { ...last, text: last.text + text };
+  else parts.push({ kind: "text", text, cache: null });
+}
+
+/** Pieces of one thought belong together until its signature closes it. */
+function addThought(parts: TurnPart[], text: string, seal: Seal | null, redacted: boolean): void {
+  const last = parts.at(-1);
+  if (last?.kind === "reasoning" && last.seal === null && !redacted) {
+    parts[parts.length - 1] = { ...last, text: last.text + text, seal };
+  } else if (text !== "" || seal !== null) {
+    parts.push({ kind: "reasoning", text, seal, redacted });
+  }
+}
+
+/** A signature beside a text or on an empty part: that of the thought before it, else one without words. */
+function addLoose(parts: TurnPart[], seal: Seal, empty: boolean): void {
+  const last = parts.at(-1);
+  if (empty && (last?.kind === "reasoning" || last?.kind === "tool-call") && last.seal === null) {
+    parts[parts.length - 1] = { ...last, seal };
+  } else {
+    parts.push({ kind: "reasoning", text: "", seal, redacted: false });
+  }
+}

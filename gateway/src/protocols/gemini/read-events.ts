@@ -1,0 +1,167 @@
+import { type AnswerEvent, Failure } from "#core/index.ts";
+import type { AnswerSource, EventReader } from "../codec.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { codeText } from "./code-text.ts";
+import { upstreamErrorOf } from "./error.ts";
+import { blockedFinish, blockReasonOf, isFinishReason, readFinish } from "./finish.ts";
+import { readToolName } from "./tool-name.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+/** Reads GenerateContentResponse objects, one of a whole answer or many of a stream, as neutral events. */
+export class GeminiEventReader implements EventReader {
+  readonly #emit: (event: AnswerEvent) => void;
+  readonly #source: AnswerSource;
+  #started = false;
+  #over = false;
+  #open: "text" | "reasoning" | "tool-call" | null = null;
+  /** Signatures of the open text: texts carry none in other dialects, so they follow as thoughts without words. */
+  #signatures: string[] = [];
+  #hasCalls = false;
+  #finishReason: string | null = null;
+  #blocked = false;
+  /** The last usage seen, until it is told: with the first event for those who want the prompt's size, and at the end. */
+  #usage: unknown = null;
+  #usageTold = false;
+
+  constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
+    this.#emit = emit;
+    this.#source = source;
+  }
+
+  read(data: string): void {
+    if (!this.#over) this.take(parseResponse(data));
+  }
+
+  take(response: JsonObject): void {
+    const error = response["error"];
+    if (error !== undefined && error !== null) {
+      this.#over = true;
+      this.#emit({ kind: "error", failure: upstreamErrorOf(error) });
+      return;
+    }
+    this.#start(response);
+    if (isObject(response["usageMetadata"])) this.#usage = response["usageMetadata"];
+    if (!this.#usageTold) this.#tellUsage();
+    if (blockReasonOf(response["promptFeedback"]) !== null) this.#blocked = true;
+    const candidate = objectOf(arrayOf(response["candidates"])[0]);
+    for (const part of arrayOf(objectOf(candidate["content"])["parts"])) this.#part(objectOf(part));
+    if (isFinishReason(candidate["finishReason"])) this.#finishReason = candidate["finishReason"];
+  }
+
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#start({});
+    this.#close();
+    this.#tellUsage();
+    this.#emit({ kind: "finish", finish: this.#finish() });
+    this.#emit({ kind: "end" });
+  }
+
+  #start(response: JsonObject): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#emit({ kind: "start", id: textOf(response["responseId"]), model: textOf(response["modelVersion"]) });
+  }
+
+  #finish(): ReturnType<typeof readFinish> {
+    if (this.#finishReason === null && this.#blocked) return blockedFinish;
+    return readFinish(this.#finishReason ?? "STOP", this.#hasCalls);
+  }
+
+  #tellUsage(): void {
+    const reading = this.#usage === null ? null : readGeminiUsage(this.#usage);
+    this.#usage = null;
+    if (reading === null) return;
+    this.#usageTold = true;
+    this.#emit({ kind: "usage", usage: reading.usage });
+  }
+
+  #part(part: JsonObject): void {
+    const signature = textOf(part["thoughtSignature"]);
+    const text = textOf(part["text"]) ?? codeText(part);
+    if (isObject(part["functionCall"])) this.#call(part["functionCall"]);
+    else if (text !== null && text !== "") this.#text(text, part["thought"] === true);
+    // Pictures among the thoughts are drafts of the one that follows.
+    else if (part["thought"] !== true) this.#media(part);
+    if (signature !== null && signature !== "") this.#sign(signature);
+  }
+
+  #text(text: string, thought: boolean): void {
+    const kind = thought ? "reasoning" : "text";
+    if (this.#open !== kind) {
+      this.#close();
+      this.#emit({ kind: "block-start", block: thought ? { kind: "reasoning", redacted: false } : { kind: "text" } });
+      this.#open = kind;
+    }
+    this.#emit({ kind: "block-delta", text });
+  }
+
+  /** Calls arrive whole. One without a signature stays open, for an empty part behind it may bring it. */
+  #call(call: JsonObject): void {
+    const name = textOf(call["name"]);
+    if (name === null || name === "") throw notAnEvent("has a function call without a name");
+    this.#close();
+    const id = textOf(call["id"]) || this.#source.newId("call_");
+    this.#emit({ kind: "block-start", block: { kind: "tool-call", id, name: readToolName(name) } });
+    this.#emit({ kind: "block-delta", text: JSON.stringify(objectOf(call["args"])) });
+    this.#open = "tool-call";
+    this.#hasCalls = true;
+  }
+
+  #media(part: JsonObject): void {
+    const { inlineData, fileData } = part;
+    const inline = objectOf(inlineData);
+    const mediaType = textOf(inline["mimeType"]) ?? textOf(objectOf(fileData)["mimeType"]) ?? "";
+    if (inlineData === undefined && fileData === undefined) return;
+    if (!mediaType.startsWith("image/")) throw notAnEvent(`holds ${mediaType || "data"}, which cannot be carried`);
+    this.#close();
+    const data = textOf(inline["data"]);
+    const url = textOf(objectOf(fileData)["fileUri"]) ?? "";
+    const source =
+      data === null ? ({ kind: "url", url, mediaType } as const) : ({ kind: "base64", mediaType, data } as const);
+    this.#emit({ kind: "block-start", block: { kind: "image", source } });
+    this.#emit({ kind: "block-end" });
+  }
+
+  /** Puts a signature where it comes back to the same place: on open thoughts or a call, else behind the open text. */
+  #sign(signature: string): void {
+    if (this.#open === "text") {
+      this.#signatures.push(signature);
+      return;
+    }
+    if (this.#open === null) {
+      this.#emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
+      this.#open = "reasoning";
+    }
+    const { account } = this.#source;
+    this.#emit({ kind: "block-seal", seal: { dialect: "gemini", account, data: signature, itemId: null } });
+    this.#close();
+  }
+
+  #close(): void {
+    if (this.#open === null) return;
+    this.#open = null;
+    this.#emit({ kind: "block-end" });
+    const signatures = this.#signatures;
+    if (signatures.length === 0) return;
+    this.#signatures = [];
+    for (const signature of signatures) this.#sign(signature);
+  }
+}
+
+/** The response that a text is, or the first of an array of them. Throws Failure upstream_error. */
+export function parseResponse(data: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(data);
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    if (isObject(first)) return first;
+  } catch (thrown) {
+    throw notAnEvent("is not valid JSON", thrown);
+  }
+  throw notAnEvent("is not an object");
+}
+
+function notAnEvent(why: string, cause?: unknown): Failure {
+  return new Failure("upstream_error", `The upstream's answer ${why}.`, { retry: "other", unwell: true, cause });
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "bun:test";
+import { readGeminiReply } from "./reply.ts";
+
+const bytes = (value: unknown): Uint8Array =>
+  new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
+
+describe("a whole generateContent reply", () => {
+  test("tells its usage and its id", () => {
+    const facts = readGeminiReply(
+      bytes({
+        candidates: [{ content: { parts: [{ text: "x".repeat(400) }] }, finishReason: "STOP" }],
+        usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 2, thoughtsTokenCount: 1 },
+        responseId: "r-1",
+      }),
+    );
+    expect(facts.usage?.usage).toMatchObject({ inputUncached: 4, output: 3, reasoning: 1 });
+    expect([facts.errorMessage, facts.id]).toEqual([null, "r-1"]);
+    expect(facts.outputEstimate).toBeGreaterThan(99);
+  });
+
+  test("a picture's base64 is not taken for text when output must be guessed", () => {
+    const data = "A".repeat(400_000);
+    const candidates = [{ content: { parts: [{ inlineData: { mimeType: "image/png", data } }] } }];
+    expect(readGeminiReply(bytes({ candidates })).outputEstimate).toBeLessThan(2_000);
+  });
+
+  test("a blocked prompt is an answer", () => {
+    const facts = readGeminiReply(bytes({ promptFeedback: { blockReason: "SAFETY" } }));
+    expect([facts.errorMessage, facts.usage, facts.outputEstimate]).toEqual([null, null, 0]);
+  });
+
+  test("an error in a 200 is told, in an array too", () => {
+    const error = { code: 500, message: "broken", status: "INTERNAL" };
+    expect(readGeminiReply(bytes({ error })).errorMessage).toBe("broken");
+    expect(readGeminiReply(bytes([{ error }])).errorMessage).toBe("broken");
+  });
+
+  test.each([[""], ["<html>"], ["{}"], ["[]"], ['{"candidates":['], ['{"usageMetadata":{broken}}']])(
+    "%j is no answer",
+    (body) => {
+      expect(() => readGeminiReply(bytes(body))).toThrow("not a generateContent answer");
+    },
+  );
+});

@@ -1,0 +1,57 @@
+import { Failure } from "#core/index.ts";
+import type { ReplyFacts } from "../dialect.ts";
+import { readSpan, type Span } from "../json-scan.ts";
+import { skimObject } from "../json-skim.ts";
+import { parseObject, textOf } from "../json-value.ts";
+import { errorMessageOf } from "./error.ts";
+import { estimateTokens } from "./size-estimate.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+const wanted: ReadonlySet<string> = new Set(["candidates", "promptFeedback", "usageMetadata", "error", "responseId"]);
+
+/**
+ * Reads a whole generateContent answer: that it is one, and what it used. A blocked prompt has no candidates and is an
+ * answer all the same. An error may stand in an array of one, as the vendor's stream face and its proxies wrap it.
+ */
+export function readGeminiReply(body: Uint8Array): ReplyFacts {
+  const members = skimObject(body, 0, body.length, wanted);
+  if (members === null) return readWrapped(body);
+  const candidates = members.get("candidates");
+  const usage = value(body, members.get("usageMetadata"));
+  const error = members.get("error");
+  if (error === undefined && candidates === undefined && usage === null && !members.has("promptFeedback")) {
+    throw notAnAnswer();
+  }
+  return {
+    usage: readGeminiUsage(usage),
+    errorMessage: error === undefined || candidates !== undefined ? null : errorMessageOf(value(body, error)),
+    outputEstimate: candidates === undefined ? 0 : estimateTokens(body, candidates),
+    id: textOf(value(body, members.get("responseId"))),
+  };
+}
+
+function readWrapped(body: Uint8Array): ReplyFacts {
+  const text = decoder.decode(body).trim();
+  const first = text.startsWith("[") && text.endsWith("]") ? parseObject(text.slice(1, -1)) : null;
+  if (first === null || first["error"] === undefined) throw notAnAnswer();
+  return { usage: null, errorMessage: errorMessageOf(first["error"]), outputEstimate: 0, id: null };
+}
+
+function value(body: Uint8Array, span: Span | undefined): unknown {
+  if (span === undefined) return null;
+  try {
+    return readSpan(body, span);
+  } catch (thrown) {
+    throw notAnAnswer(thrown);
+  }
+}
+
+function notAnAnswer(cause?: unknown): Failure {
+  return new Failure("upstream_error", "The upstream's answer is not a generateContent answer.", {
+    retry: "other",
+    unwell: true,
+    cause,
+  });
+}
+
+const decoder = new TextDecoder();

@@ -1,0 +1,145 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { Failure } from "#core/index.ts";
+import { GeminiStreamTap } from "./stream.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+const chunk = (parts: readonly object[], rest: object = {}, candidate: object = {}): string =>
+  `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts }, index: 0, ...candidate }], ...rest, modelVersion: "gemini-x", responseId: "r1" })}\n\n`;
+const used = (candidatesTokenCount: number): object => ({
+  usageMetadata: { promptTokenCount: 9, candidatesTokenCount, totalTokenCount: 9 + candidatesTokenCount },
+});
+const whole = [
+  chunk([{ text: "Grüße " }], used(1)),
+  ": keep-alive\n\n",
+  chunk([{ text: 'he said "usageMetadata":{ and "finishReason":"STOP"' }], used(9)),
+  chunk([{ text: "thinking", thought: true }], used(10)),
+  chunk(
+    [{ functionCall: { name: "f", args: { usageMetadata: { promptTokenCount: 1 }, finishReason: "STOP" } } }],
+    used(20),
+  ),
+  chunk([{ text: "\u{1F600}" }], used(21)),
+  chunk([{ text: "" }], used(22), { finishReason: "STOP" }),
+].join("");
+
+function listen(text: string, cuts: readonly number[] = []): { tap: GeminiStreamTap; out: string } {
+  const tap = new GeminiStreamTap();
+  const bytes = encoder.encode(text);
+  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
+  const out: Uint8Array[] = [];
+  let from = 0;
+  for (const to of [...places, bytes.length]) {
+    out.push(tap.push(bytes.slice(from, to)).slice());
+    from = to;
+  }
+  return { tap, out: decoder.decode(Buffer.concat(out)) };
+}
+
+const facts = (tap: GeminiStreamTap): unknown => [
+  tap.events,
+  tap.complete(),
+  tap.outputEstimate,
+  tap.contentSeen,
+  tap.usage,
+  tap.usageFinal,
+  tap.id,
+  tap.failure,
+];
+
+describe("a Gemini stream on its way through", () => {
+  test("every byte passes unchanged, the last usage counts, and only the finish reason makes it whole", () => {
+    const { tap, out } = listen(whole);
+    expect(out).toBe(whole);
+    expect(tap.usage?.usage).toMatchObject({ inputUncached: 9, output: 22 });
+    expect(tap.usage?.raw).toBe('{"promptTokenCount":9,"candidatesTokenCount":22,"totalTokenCount":31}');
+    expect([tap.events, tap.ended, tap.complete(), tap.usageFinal, tap.id]).toEqual([6, false, true, true, "r1"]);
+    expect(decoder.decode(tap.rest())).toBe("");
+  });
+
+  test("however the bytes are cut, the caller gets the same bytes and the gateway reads the same facts", () => {
+    const spaced = whole.replaceAll('":', '": ');
+    for (const text of [whole, spaced, whole.replaceAll("\n", "\r\n"), whole.replaceAll("\n\n", "\r\n\n")]) {
+      const plain = listen(text);
+      fc.assert(
+        fc.property(fc.array(fc.nat({ max: 5_000 }), { maxLength: 40 }), (cuts) => {
+          const { tap, out } = listen(text, cuts);
+          expect(out).toBe(text);
+          expect(facts(tap)).toEqual(facts(plain.tap));
+        }),
+        { numRuns: 300 },
+      );
+      expect(plain.tap.usage?.usage.output).toBe(22);
+    }
+  });
+
+  test("usage and finish may be asked for at any event, and are those of what has passed", () => {
+    const tap = new GeminiStreamTap();
+    tap.push(encoder.encode(chunk([{ text: "a" }], used(1)) + chunk([{ text: "b" }], used(2))));
+    expect([tap.usage?.usage.output, tap.usageFinal, tap.complete()]).toEqual([2, false, false]);
+    tap.push(encoder.encode(chunk([{ text: "c" }])));
+    expect(tap.usage?.usage.output).toBe(2);
+    tap.push(encoder.encode(chunk([{ text: "d" }], used(4), { finishReason: "MAX_TOKENS" })));
+    expect([tap.usage?.usage.output, tap.usageFinal, tap.complete()]).toEqual([4, true, true]);
+  });
+
+  test("an event whose data takes several lines is read all the same", () => {
+    const pretty = JSON.stringify({ candidates: [{ finishReason: "STOP" }], ...used(5) }, null, 1);
+    const lines = pretty.replaceAll("\n", "\ndata: ");
+    const { tap } = listen(`${chunk([{ text: "a" }])}data: ${lines}\n\n`);
+    expect([tap.usage?.usage.output, tap.complete()]).toEqual([5, true]);
+  });
+
+  test("output is guessed at a token for four bytes of text, and a picture at what the vendor counts", () => {
+    const parts = [{ text: "x".repeat(40) }, { text: 'a"\\\\"b'.repeat(10) }];
+    const { tap } = listen(chunk(parts) + chunk(parts));
+    expect(tap.contentSeen).toBe(true);
+    expect(tap.outputEstimate).toBeGreaterThan(45);
+    expect(tap.outputEstimate).toBeLessThan(90);
+    const picture = chunk([{ inlineData: { mimeType: "image/png", data: "A".repeat(5_000) } }]);
+    expect(listen(picture + picture).tap.outputEstimate).toBe(2_580);
+  });
+
+  test("a picture of several megabytes in one event passes, however it is cut", () => {
+    const text = chunk([{ inlineData: { mimeType: "image/png", data: "A".repeat(3_000_000) } }], used(1_290), {
+      finishReason: "STOP",
+    });
+    const { tap, out } = listen(text, [10, 1_000_000, 2_999_000]);
+    expect(out === text && tap.complete()).toBe(true);
+    expect(tap.usage?.usage.output).toBe(1_290);
+  });
+
+  test("an empty text is no content", () => {
+    expect(listen(chunk([{ text: "" }]) + chunk([{ text: "" }])).tap.contentSeen).toBe(false);
+  });
+});
+
+describe("the end of a Gemini stream", () => {
+  test("without a finish reason it is not complete, nor with one that says nothing", () => {
+    expect(listen(chunk([{ text: "x" }], used(1))).tap.complete()).toBe(false);
+    const unspecified = chunk([{ text: "x" }], {}, { finishReason: "FINISH_REASON_UNSPECIFIED" });
+    expect(listen(unspecified + unspecified).tap.complete()).toBe(false);
+    expect(listen(whole.slice(0, whole.lastIndexOf("data:"))).tap.complete()).toBe(false);
+  });
+
+  test("a blocked prompt is complete without candidates", () => {
+    const blocked = `data: ${JSON.stringify({ promptFeedback: { blockReason: "SAFETY" }, ...used(0) })}\n\n`;
+    const { tap } = listen(blocked);
+    expect([tap.complete(), tap.usageFinal, tap.contentSeen, tap.failure]).toEqual([true, true, false, null]);
+  });
+
+  test.each([
+    ['data: {"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}\n\n'],
+    ['data: [{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]\n\n'],
+    ['{\n"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}\n}\n'],
+  ])("the error %j in the middle is noticed", (error) => {
+    const { tap } = listen(chunk([{ text: "x" }]) + error);
+    expect(tap.complete()).toBe(false);
+    expect(tap.failure?.message).toContain("overloaded");
+  });
+
+  test("a first event that is not JSON fails while another deployment can still be tried", () => {
+    expect(() => listen("data: {broken\n\n")).toThrow(Failure);
+  });
+});

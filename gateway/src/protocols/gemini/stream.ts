@@ -1,0 +1,202 @@
+import { bounds, Failure } from "#core/index.ts";
+import type { StreamTap, UsageReading } from "../dialect.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { eventData, SseEvents } from "../sse-events.ts";
+import { upstreamErrorOf } from "./error.ts";
+import { blockReasonOf, isFinishReason } from "./finish.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
+const candidatesMark = ascii('"candidates"');
+const usageMark = ascii('"usageMetadata"');
+const finishMark = ascii('"finishReason"');
+const unspecified = ascii("FINISH_REASON_UNSPECIFIED");
+const argumentsMark = ascii('"args"');
+const textMark = ascii('"text"');
+const inlineMark = ascii('"inlineData"');
+const errorMark = ascii('"error"');
+const nextLineMark = ascii("\ndata:");
+const emptyBytes = new Uint8Array(0);
+/** What a picture of the vendor's own counts (Gemini API docs, "Image generation"); used when nothing was reported. */
+const pictureTokens = 1_290;
+
+/**
+ * Listens to the GenerateContentResponse events of a stream. There is no terminal event: the bytes end, and a finish
+ * reason seen before tells a whole answer from a cut one. Usage rides on every event and the last one counts, so its
+ * text is only kept, and read when someone asks.
+ *
+ * A member's name within quotes cannot stand inside a text, where quotes are escaped; only the arguments of a call hold
+ * names of the model's choice. So events with arguments are parsed, and so are the first and those without candidates;
+ * in all others the marks are enough.
+ */
+export class GeminiStreamTap implements StreamTap {
+  events = 0;
+  contentSeen = false;
+  failure: Failure | null = null;
+  outputEstimate = 0;
+  id: string | null = null;
+  /** Only the end of the bytes ends it. */
+  readonly ended = false;
+
+  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
+  #finished = false;
+  /** The last event from `"usageMetadata"` to the end of its line: an object but for its opening brace. */
+  #usageTail: string | null = null;
+  #usage: UsageReading | null = null;
+  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
+
+  push(chunk: Uint8Array): Uint8Array {
+    return this.#sse.push(chunk, this.#visit);
+  }
+
+  get usage(): UsageReading | null {
+    if (this.#usageTail !== null) {
+      this.#usage = readGeminiUsage(parseObject(`{${this.#usageTail}`)?.["usageMetadata"]) ?? this.#usage;
+      this.#usageTail = null;
+    }
+    return this.#usage;
+  }
+
+  get usageFinal(): boolean {
+    return this.#finished && this.usage !== null;
+  }
+
+  complete(): boolean {
+    // An error in the middle of a stream may also come as plain JSON, without a data line around it.
+    const held = this.#sse.held;
+    if (held.length > 0 && this.failure === null && bufferOf(held, 0, held.length).includes(errorMark)) {
+      const plain = firstObject(decoder.decode(held));
+      if (plain?.["error"] !== undefined) this.failure = upstreamErrorOf(plain["error"]);
+    }
+    return this.#finished;
+  }
+
+  rest(): Uint8Array {
+    return emptyBytes;
+  }
+
+  #inspect(bytes: Uint8Array, start: number, end: number): void {
+    if (!isData(bytes, start)) return;
+    const event = bufferOf(bytes, start, end);
+    this.events++;
+    if (this.events === 1 || !isPlain(event)) {
+      this.#readWhole(bytes, start, end);
+      return;
+    }
+    const usageAt = event.lastIndexOf(usageMark);
+    if (usageAt !== -1) this.#usageTail = lineFrom(event, usageAt);
+    if (!this.#finished) this.#finished = finishes(event);
+    this.#countTexts(event);
+    if (event.includes(inlineMark)) this.#countPicture();
+  }
+
+  #readWhole(bytes: Uint8Array, start: number, end: number): void {
+    const response = firstObject(eventData(bytes, start, end));
+    if (response === null) {
+      if (this.events === 1) throw notJson();
+      return;
+    }
+    if (response["error"] !== undefined && response["error"] !== null) {
+      this.failure = upstreamErrorOf(response["error"]);
+      return;
+    }
+    this.id ??= textOf(response["responseId"]);
+    const usage = readGeminiUsage(response["usageMetadata"]);
+    if (usage !== null) {
+      this.#usage = usage;
+      this.#usageTail = null;
+    }
+    if (blockReasonOf(response["promptFeedback"]) !== null) this.#finished = true;
+    for (const candidate of arrayOf(response["candidates"])) this.#readCandidate(objectOf(candidate));
+  }
+
+  #readCandidate(candidate: JsonObject): void {
+    if (isFinishReason(candidate["finishReason"])) this.#finished = true;
+    for (const part of arrayOf(objectOf(candidate["content"])["parts"])) {
+      const { text, functionCall, inlineData } = objectOf(part);
+      if (typeof text === "string" && text !== "") this.#countText(text.length);
+      if (isObject(functionCall)) this.#countText(JSON.stringify(functionCall["args"] ?? {}).length + 8);
+      if (isObject(inlineData)) this.#countPicture();
+    }
+  }
+
+  /** Texts of an event by the bytes between their quotes. */
+  #countTexts(event: Buffer): void {
+    for (let at = event.indexOf(textMark); at !== -1; at = event.indexOf(textMark, at)) {
+      at += textMark.length;
+      while (event[at] === 0x20 || event[at] === 0x3a) at++;
+      if (event[at] !== 0x22) continue;
+      const from = at + 1;
+      at = stringEnd(event, from);
+      if (at > from) this.#countText(at - from);
+    }
+  }
+
+  #countText(length: number): void {
+    this.contentSeen = true;
+    this.outputEstimate += Math.ceil(length / 4);
+  }
+
+  #countPicture(): void {
+    this.contentSeen = true;
+    this.outputEstimate += pictureTokens;
+  }
+}
+
+/** Marks are enough: it has candidates, no names of the model's choice, and stands on one line. */
+function isPlain(event: Buffer): boolean {
+  return event.includes(candidatesMark) && !event.includes(argumentsMark) && !event.includes(nextLineMark);
+}
+
+function lineFrom(event: Buffer, at: number): string {
+  const end = event.indexOf(0x0a, at);
+  return event.toString("latin1", at, end === -1 ? event.length : end);
+}
+
+/** Where the string that began before `from` closes. */
+function stringEnd(event: Buffer, from: number): number {
+  for (let at = event.indexOf(0x22, from); at !== -1; at = event.indexOf(0x22, at + 1)) {
+    let before = at - 1;
+    while (event[before] === 0x5c) before--;
+    if ((at - before) % 2 === 1) return at;
+  }
+  return event.length;
+}
+
+function finishes(event: Buffer): boolean {
+  const at = event.indexOf(finishMark);
+  if (at === -1) return false;
+  let from = at + finishMark.length;
+  while (event[from] === 0x20 || event[from] === 0x3a) from++;
+  return event[from] === 0x22 && !event.subarray(from + 1, from + 1 + unspecified.length).equals(unspecified);
+}
+
+/** True for an event that begins with a data, event or id line: anything but a comment or a blank line. */
+function isData(bytes: Uint8Array, start: number): boolean {
+  const first = bytes[start];
+  return first === 0x64 || first === 0x65 || first === 0x69;
+}
+
+function bufferOf(bytes: Uint8Array, start: number, end: number): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+}
+
+/** The object that a text is, or the first of an array of them. */
+function firstObject(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return isObject(first) ? first : null;
+  } catch {
+    return null;
+  }
+}
+
+function notJson(): Failure {
+  return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
+    retry: "other",
+    unwell: true,
+  });
+}
+
+const decoder = new TextDecoder();

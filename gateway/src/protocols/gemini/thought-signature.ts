@@ -1,0 +1,40 @@
+import type { Seal } from "#core/index.ts";
+import { readSealText, sealMark, sealText } from "../seal-text.ts";
+
+/** A seal as it is found in a `thoughtSignature`, and whether it is that of thoughts whose text the vendor hides. */
+export interface ReadSignature {
+  readonly seal: Seal;
+  readonly redacted: boolean;
+}
+
+/**
+ * A seal in the one field that Gemini has for such things. A `thoughtSignature` is base64: the vendor's own goes as it
+ * is, another's as base64 of its carried form, so that clients that decode and encode it keep it whole.
+ */
+export function writeSignature(seal: Seal, redacted = false): string {
+  if (seal.dialect === "gemini" && !redacted) return seal.data;
+  const text = (redacted ? redactedMark : "") + sealText(seal);
+  return Buffer.from(text, "utf8").toString("base64");
+}
+
+/** One that is not ours is the vendor's own, from an account we do not know. */
+export function readSignature(signature: string): ReadSignature {
+  const carried = readCarried(signature);
+  if (carried !== null) return carried;
+  return { seal: { dialect: "gemini", account: null, itemId: null, data: signature }, redacted: false };
+}
+
+const redactedMark = "redacted:";
+/** How base64 of either mark begins, so that the vendor's own signatures are not decoded for nothing. */
+const openings = [sealMark, redactedMark].map((mark) => {
+  const whole = mark.length - (mark.length % 3);
+  return Buffer.from(mark.slice(0, whole), "utf8").toString("base64");
+});
+
+function readCarried(signature: string): ReadSignature | null {
+  if (!openings.some((opening) => signature.startsWith(opening))) return null;
+  const text = Buffer.from(signature, "base64").toString("utf8");
+  const redacted = text.startsWith(redactedMark);
+  const seal = readSealText(redacted ? text.slice(redactedMark.length) : text);
+  return seal === null ? null : { seal, redacted };
+}

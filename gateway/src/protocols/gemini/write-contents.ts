@@ -1,0 +1,117 @@
+import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import type { TurnTarget, Warn } from "../codec.ts";
+import type { JsonObject } from "../json-value.ts";
+import { opens } from "../seal-text.ts";
+import { writeArguments } from "./call-arguments.ts";
+import { generationOf } from "./model-generation.ts";
+import { writeToolName } from "./tool-name.ts";
+import { writeMedia } from "./write-media.ts";
+import { writeResults } from "./write-results.ts";
+
+export interface GeminiContent {
+  readonly role: "user" | "model";
+  readonly parts: readonly JsonObject[];
+}
+
+/** Parts of one side until the other speaks. Results wait until it is known which calls they answer. */
+interface Draft {
+  readonly role: GeminiContent["role"];
+  readonly parts: JsonObject[];
+  readonly calls: ToolCallPart[];
+  readonly results: ToolResultPart[];
+}
+
+/**
+ * A conversation as contents: user and model in turns, the user first, and after a turn with calls one with as many
+ * results in the same order, or the vendor refuses the whole (reference/translation §5.4).
+ */
+export function writeContents(messages: readonly TurnMessage[], target: TurnTarget, warn: Warn): GeminiContent[] {
+  const drafts: Draft[] = [];
+  for (const message of messages) {
+    if (message.role === "system") warn("an instruction in the middle of the conversation was sent as user text");
+    for (const part of message.parts) addPart(drafts, message, part, { target, warn });
+  }
+  const needsSignatures = (generationOf(target.upstreamModel) ?? 0) >= signaturesSince;
+  const contents = drafts.map((draft, index): GeminiContent => {
+    if (draft.role === "model") return { role: "model", parts: needsSignatures ? signed(draft) : draft.parts };
+    const calls = drafts[index - 1]?.calls ?? [];
+    const answers = writeResults(calls, draft.results, target.traits, warn);
+    return { role: "user", parts: [...answers, ...draft.parts] };
+  });
+  if (contents[0]?.role === "model") {
+    warn("the conversation began with the model's words; a short user turn was put before them");
+    contents.unshift({ role: "user", parts: [{ text: "Continue." }] });
+  }
+  return contents;
+}
+
+const signaturesSince = 3;
+/**
+ * Gemini 3 refuses a turn whose first call has no signature; this one is the vendor's own for calls that another model
+ * made. Source: Gemini API docs, "Thought signatures", FAQ.
+ */
+const foreignSignature = "skip_thought_signature_validator";
+
+interface Means {
+  readonly target: TurnTarget;
+  readonly warn: Warn;
+}
+
+function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, means: Means): void {
+  const role = message.role === "assistant" ? "model" : "user";
+  switch (part.kind) {
+    case "text":
+    case "refusal":
+      if (part.text !== "") draftOf(drafts, role).parts.push({ text: part.text });
+      return;
+    case "tool-result":
+      draftOf(drafts, "user").results.push(part);
+      return;
+    case "tool-call": {
+      const draft = draftOf(drafts, "model");
+      draft.calls.push(part);
+      draft.parts.push(writeCall(part, means));
+      return;
+    }
+    case "reasoning": {
+      const written = writeReasoning(part, means.target);
+      if (written !== null) draftOf(drafts, "model").parts.push(written);
+      return;
+    }
+    default:
+      draftOf(drafts, role).parts.push(writeMedia(part, means.target.traits, means.warn));
+  }
+}
+
+function draftOf(drafts: Draft[], role: Draft["role"]): Draft {
+  const last = drafts.at(-1);
+  if (last?.role === role) return last;
+  const draft: Draft = { role, parts: [], calls: [], results: [] };
+  drafts.push(draft);
+  return draft;
+}
+
+function writeCall(call: ToolCallPart, { target, warn }: Means): JsonObject {
+  const functionCall = {
+    ...(call.id === "" ? {} : { id: call.id }),
+    name: writeToolName(call.name),
+    args: writeArguments(call.argumentsText, warn),
+  };
+  const { seal } = call;
+  if (seal === null || !opens(seal, "gemini", target.account)) return { functionCall };
+  return { functionCall, thoughtSignature: seal.data };
+}
+
+/** Thoughts go back to whoever thought them, signed; others would take them for the user's or their own words. */
+function writeReasoning(part: ReasoningPart, target: TurnTarget): JsonObject | null {
+  if (part.seal === null || !opens(part.seal, "gemini", target.account)) return null;
+  const thoughtSignature = part.seal.data;
+  return part.text === "" ? { text: "", thoughtSignature } : { text: part.text, thought: true, thoughtSignature };
+}
+
+function signed(draft: Draft): readonly JsonObject[] {
+  const at = draft.parts.findIndex((part) => part["functionCall"] !== undefined);
+  const first = draft.parts[at];
+  if (first === undefined || first["thoughtSignature"] !== undefined) return draft.parts;
+  return draft.parts.with(at, { ...first, thoughtSignature: foreignSignature });
+}

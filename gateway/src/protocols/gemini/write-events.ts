@@ -1,0 +1,121 @@
+import {
+  type AnswerBlock,
+  type AnswerEvent,
+  type BlockHead,
+  bounds,
+  Failure,
+  type Seal,
+  type Usage,
+} from "#core/index.ts";
+import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
+import type { JsonObject } from "../json-value.ts";
+import { warnOnce } from "../warn-once.ts";
+import { renderGeminiStreamError } from "./error.ts";
+import { writeFinish } from "./finish.ts";
+import { writeGeminiUsage } from "./usage.ts";
+import { writePart } from "./write-parts.ts";
+
+/**
+ * An answer's events as a stream of GenerateContentResponse chunks. Texts go out as they come; a call goes out whole, as
+ * the dialect has no pieces of one. The finish waits for the end, so that the totals of usage are in the last chunk.
+ */
+export class GeminiEventWriter implements EventWriter {
+  readonly #context: AnswerContext;
+  readonly #warn: Warn;
+  #head: BlockHead | null = null;
+  #arguments: string[] = [];
+  #argumentsLength = 0;
+  #seal: Seal | null = null;
+  #usage: Usage | null = null;
+  #finishReason = "OTHER";
+  #id: string | null = null;
+  #model: string | null = null;
+  /** What follows the candidates in every chunk; null when it must be written anew. */
+  #tail: string | null = null;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#warn = warnOnce(context.warn);
+  }
+
+  write(event: AnswerEvent): string {
+    switch (event.kind) {
+      case "start":
+        this.#id = event.id;
+        this.#model = event.model;
+        this.#tail = null;
+        return "";
+      case "block-start":
+        return this.#startBlock(event.block);
+      case "block-delta":
+        return this.#delta(event.text);
+      case "block-seal":
+        this.#seal = event.seal;
+        return "";
+      case "block-end":
+        return this.#endBlock();
+      case "usage":
+        this.#usage = event.usage;
+        this.#tail = null;
+        return "";
+      case "finish":
+        this.#finishReason = writeFinish(event.finish);
+        return "";
+      case "error":
+        return renderGeminiStreamError(event.failure, "");
+      case "end":
+        return this.#chunk({ text: "" }, `,"finishReason":"${this.#finishReason}"`);
+    }
+  }
+
+  #startBlock(head: BlockHead): string {
+    this.#head = head;
+    this.#seal = null;
+    return head.kind === "image" ? this.#block(head) : "";
+  }
+
+  #delta(text: string): string {
+    const { kind } = this.#head ?? {};
+    if (kind === "reasoning") return this.#chunk({ text, thought: true });
+    if (kind !== "tool-call") return this.#chunk({ text });
+    this.#argumentsLength += text.length;
+    if (this.#argumentsLength > bounds.eventBytesMax) {
+      throw new Failure("upstream_error", `A tool call has more than ${bounds.eventBytesMax} bytes of arguments.`);
+    }
+    this.#arguments.push(text);
+    return "";
+  }
+
+  #endBlock(): string {
+    const head = this.#head;
+    const seal = this.#seal;
+    this.#head = null;
+    if (head?.kind === "tool-call") {
+      const argumentsText = this.#arguments.join("");
+      this.#arguments = [];
+      this.#argumentsLength = 0;
+      return this.#block({ ...head, argumentsText, seal });
+    }
+    // The words of a thought have gone out already: its signature follows on a part without any.
+    if (head?.kind === "reasoning" && seal !== null) return this.#block({ ...head, text: "", seal });
+    return "";
+  }
+
+  #block(block: AnswerBlock): string {
+    const part = writePart(block, this.#warn);
+    return part === null ? "" : this.#chunk(part);
+  }
+
+  #chunk(part: JsonObject, finish = ""): string {
+    this.#tail ??= this.#writeTail();
+    const content = `{"role":"model","parts":[${JSON.stringify(part)}]}`;
+    return `data: {"candidates":[{"content":${content}${finish},"index":0}],${this.#tail}}\n\n`;
+  }
+
+  #writeTail(): string {
+    this.#id ??= this.#context.newId("resp_");
+    const usage = this.#usage === null ? "" : `"usageMetadata":${JSON.stringify(writeGeminiUsage(this.#usage))},`;
+    const model = JSON.stringify(this.#model ?? this.#context.model);
+    return `${usage}"modelVersion":${model},"responseId":${JSON.stringify(this.#id)}`;
+  }
+}

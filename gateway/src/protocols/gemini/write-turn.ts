@@ -1,0 +1,47 @@
+import type { Turn } from "#core/index.ts";
+import type { TurnTarget, Warn } from "../codec.ts";
+import { type JsonObject, missing } from "../json-value.ts";
+import { warnOnce } from "../warn-once.ts";
+import { type GeminiContent, writeContents } from "./write-contents.ts";
+import { writeGeneration } from "./write-generation.ts";
+import { writeTools } from "./write-tools.ts";
+
+/**
+ * A turn as the body of a generateContent request. The model and whether it streams are in the path. Cache hints, the
+ * user's id and metadata have no place there and change nothing of the answer.
+ */
+export function writeGeminiTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array {
+  const warned = warnOnce(warn);
+  const contents = writeContents(turn.messages, target, warned);
+  const system = turn.system.filter((part) => part.text !== "").map((part): JsonObject => ({ text: part.text }));
+  const generationConfig = writeGeneration(turn, target, warned);
+  const body = {
+    ...withSystem(system, contents, warned),
+    ...writeTools(turn, warned),
+    ...(generationConfig === null ? {} : { generationConfig }),
+    ...serviceTier(turn.serviceTier, warned),
+  };
+  return encoder.encode(JSON.stringify(body));
+}
+
+/** Contents must not be empty: instructions that stand alone are what the user says. */
+function withSystem(system: readonly JsonObject[], contents: readonly GeminiContent[], warn: Warn): JsonObject {
+  if (contents.length > 0)
+    return system.length === 0 ? { contents } : { systemInstruction: { parts: system }, contents };
+  if (system.length === 0) throw missing("messages");
+  warn("instructions without a conversation were sent as user text");
+  return { contents: [{ role: "user", parts: system }] };
+}
+
+const tiers: ReadonlySet<string> = new Set(["standard", "flex", "priority"]);
+/** Words of other vendors for what is done without being asked. */
+const usualTiers: ReadonlySet<string> = new Set(["auto", "default", "unspecified"]);
+
+function serviceTier(tier: string | null, warn: Warn): JsonObject {
+  if (tier === null || usualTiers.has(tier)) return {};
+  if (tiers.has(tier)) return { serviceTier: tier };
+  warn("the service tier is not known to the upstream and was left out");
+  return {};
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,105 @@
+import { Failure } from "#core/index.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The object, or an empty one for anything else. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The array, or an empty one for anything else. */
+export function arrayOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+export function numberOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+export function booleanOf(value: unknown): boolean | null {
+  return typeof value === "boolean" ? value : null;
+}
+
+/** A whole number ≥ 0, else null: how vendors count. */
+export function countOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+/** The object in a JSON text; null when it is none. Never throws. */
+export function parseObject(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The object that a request's body is. Throws Failure invalid_json. */
+export function parseBody(body: Uint8Array): JsonObject {
+  const value = parseObject(decoder.decode(body));
+  if (value === null) throw new Failure("invalid_json", "The body is not a JSON object.");
+  return value;
+}
+
+/** The object that an upstream's answer is. Throws Failure upstream_error. */
+export function parseReply(body: Uint8Array): JsonObject {
+  const value = parseObject(decoder.decode(body));
+  if (value !== null) return value;
+  throw new Failure("upstream_error", "The upstream's answer is not a JSON object.", { retry: "other", unwell: true });
+}
+
+export function missing(param: string): Failure {
+  return new Failure("missing_required_parameter", `The parameter "${param}" is missing.`, { param });
+}
+
+export function wrong(param: string, why: string): Failure {
+  return new Failure("invalid_request", `The parameter "${param}" ${why}.`, { param });
+}
+
+/** A turn that this upstream cannot be asked for; another deployment may. */
+export function unsupported(param: string, why: string): Failure {
+  return new Failure("unsupported_by_model", why, { param, retry: "other" });
+}
+
+/** A request's member where it is said (null is not said). These throw Failure invalid_request on another type. */
+export function textMember(body: JsonObject, name: string): string | null {
+  const value = body[name] ?? null;
+  if (value === null || typeof value === "string") return value;
+  throw wrong(name, "must be a string");
+}
+
+export function numberMember(body: JsonObject, name: string): number | null {
+  const value = body[name] ?? null;
+  if (value === null || (typeof value === "number" && Number.isFinite(value))) return value;
+  throw wrong(name, "must be a number");
+}
+
+/** A whole number of at least `min`. */
+export function countMember(body: JsonObject, name: string, min = 0): number | null {
+  const value = numberMember(body, name);
+  if (value === null || (Number.isSafeInteger(value) && value >= min)) return value;
+  throw wrong(name, `must be a whole number of at least ${min}`);
+}
+
+export function booleanMember(body: JsonObject, name: string): boolean | null {
+  const value = body[name] ?? null;
+  if (value === null || typeof value === "boolean") return value;
+  throw wrong(name, "must be true or false");
+}
+
+export function arrayMember(body: JsonObject, name: string): readonly unknown[] | null {
+  const value = body[name] ?? null;
+  if (value === null || Array.isArray(value)) return value;
+  throw wrong(name, "must be an array");
+}
+
+const decoder = new TextDecoder();

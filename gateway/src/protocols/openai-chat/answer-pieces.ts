@@ -1,0 +1,72 @@
+import type { MediaSource } from "#core/index.ts";
+import { readDataUri } from "../data-uri.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { thinkingText } from "./part-reader.ts";
+
+/** What a message, or a delta of one, says. */
+export interface Piece {
+  readonly kind: "text" | "reasoning" | "refusal";
+  readonly text: string;
+}
+
+export interface CallPiece {
+  readonly index: number | null;
+  /** Empty where it is not said. */
+  readonly id: string;
+  readonly name: string;
+  readonly argumentsText: string;
+  /** Gemini's thought signature, which its OpenAI-shaped endpoint sends with calls. */
+  readonly signature: string | null;
+}
+
+/** Thoughts first, then text, then a refusal; nothing that is empty. */
+export function piecesOf(message: JsonObject): readonly Piece[] {
+  const pieces: Piece[] = [];
+  add(pieces, "reasoning", textOf(message["reasoning_content"]) ?? textOf(message["reasoning"]));
+  const content = message["content"];
+  if (typeof content === "string") add(pieces, "text", content);
+  // Mistral sends an array of parts where it thinks aloud.
+  else for (const part of arrayOf(content)) addPart(pieces, part);
+  add(pieces, "refusal", textOf(message["refusal"]));
+  return pieces;
+}
+
+/** Pictures as several vendors attach them: `images: [{"type":"image_url","image_url":{"url"}}]`. */
+export function imagesOf(message: JsonObject): readonly MediaSource[] {
+  return arrayOf(message["images"]).flatMap((image) => {
+    const url = textOf(objectOf(objectOf(image)["image_url"])["url"]);
+    if (url === null) return [];
+    return [readDataUri(url) ?? { kind: "url" as const, url, mediaType: null }];
+  });
+}
+
+/** Tool calls, the old single `function_call` among them. */
+export function callsOf(message: JsonObject): readonly CallPiece[] {
+  const calls = arrayOf(message["tool_calls"]).map((call) => callPiece(objectOf(call)));
+  const legacy = message["function_call"];
+  return isObject(legacy) ? [...calls, callPiece({ function: legacy })] : calls;
+}
+
+function callPiece(call: JsonObject): CallPiece {
+  const index = call["index"];
+  const body = objectOf(call["function"] ?? call["custom"]);
+  const given = body["arguments"] ?? body["input"];
+  return {
+    index: typeof index === "number" ? index : null,
+    id: textOf(call["id"]) ?? "",
+    name: textOf(body["name"]) ?? "",
+    argumentsText: isObject(given) ? JSON.stringify(given) : (textOf(given) ?? ""),
+    signature: textOf(objectOf(objectOf(call["extra_content"])["google"])["thought_signature"]),
+  };
+}
+
+function addPart(pieces: Piece[], value: unknown): void {
+  const part = objectOf(value);
+  if (part["type"] === "thinking") add(pieces, "reasoning", thinkingText(part["thinking"]));
+  else if (part["type"] === "refusal") add(pieces, "refusal", textOf(part["refusal"]));
+  else add(pieces, "text", textOf(part["text"]));
+}
+
+function add(pieces: Piece[], kind: Piece["kind"], text: string | null): void {
+  if (text !== null && text !== "") pieces.push({ kind, text });
+}

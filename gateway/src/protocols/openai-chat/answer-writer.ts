@@ -1,0 +1,74 @@
+import { type Answer, type AnswerBlock, Failure, type Finish } from "#core/index.ts";
+import type { AnswerContext } from "../codec.ts";
+import { customInput, customNames } from "./custom-tool.ts";
+import { type ChatFinish, chatFinish } from "./finish.ts";
+import { writeChatUsage } from "./usage-writer.ts";
+
+/** A whole chat.completion. Throws Failure upstream_error for an answer that broke: the dialect cannot say so. */
+export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Array {
+  const { blocks } = answer;
+  const calls = blocks.filter((block) => block.kind === "tool-call");
+  const text = textsOf(blocks, "text");
+  const refusal = textsOf(blocks, "refusal");
+  const thoughts = textsOf(blocks, "reasoning");
+  if (blocks.some((block) => block.kind === "image")) context.warn(imageLost);
+  const custom = customNames(context.turn);
+  const completion = {
+    id: answer.id ?? context.newId("chatcmpl-"),
+    object: "chat.completion",
+    created: context.createdAt,
+    model: answer.model ?? context.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: text === "" && calls.length > 0 ? null : text,
+          ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
+          refusal: refusal === "" ? null : refusal,
+          annotations: [],
+          ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => writeCall(call, custom)) }),
+        },
+        logprobs: null,
+        finish_reason: finishOf(answer.finish, context),
+      },
+    ],
+    ...(answer.usage === null ? {} : { usage: writeChatUsage(answer.usage) }),
+  };
+  return encoder.encode(JSON.stringify(completion));
+}
+
+export const imageLost = "a picture in the answer cannot be carried by chat completions and was left out";
+
+export function brokenAnswer(): Failure {
+  return new Failure("upstream_error", "The upstream could not finish its answer.", { retry: "other" });
+}
+
+/** A signature as Gemini's OpenAI-shaped endpoint has it; other seals have no place in this dialect. */
+export function extraContent(seal: { readonly dialect: string; readonly data: string } | null): object {
+  return seal?.dialect === "gemini" ? { extra_content: { google: { thought_signature: seal.data } } } : {};
+}
+
+export function warnOfPause(finish: Finish, context: AnswerContext): void {
+  if (finish.reason === "pause") context.warn("the upstream paused its answer: send it back to have it go on");
+}
+
+function finishOf(finish: Finish, context: AnswerContext): ChatFinish {
+  const reason = chatFinish(finish.reason);
+  if (reason === null) throw brokenAnswer();
+  warnOfPause(finish, context);
+  return reason;
+}
+
+function writeCall(call: AnswerBlock & { readonly kind: "tool-call" }, custom: ReadonlySet<string>): object {
+  const { id, name } = call;
+  if (custom.has(name)) return { id, type: "custom", custom: { name, input: customInput(call.argumentsText) } };
+  const argumentsText = call.argumentsText === "" ? "{}" : call.argumentsText;
+  return { id, type: "function", function: { name, arguments: argumentsText }, ...extraContent(call.seal) };
+}
+
+function textsOf(blocks: readonly AnswerBlock[], kind: "text" | "refusal" | "reasoning"): string {
+  return blocks.flatMap((block) => (block.kind === kind ? [block.text] : [])).join("");
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, type AnswerBlock, Failure, noUsage, type Turn } from "#core/index.ts";
+import type { AnswerContext } from "../codec.ts";
+import { readChatAnswer } from "./answer-reader.ts";
+import { writeChatAnswer } from "./answer-writer.ts";
+import { customTool } from "./custom-tool.ts";
+
+const source = { account: "acc", newId: (prefix: string): string => `${prefix}new` };
+const turn = { tools: [] as Turn["tools"] } as Turn;
+
+function write(blocks: readonly AnswerBlock[], change: Partial<Answer> = {}, tools: Turn["tools"] = []) {
+  const warnings: string[] = [];
+  const context: AnswerContext = {
+    turn: { ...turn, tools },
+    model: "public",
+    account: "acc",
+    createdAt: 1_700_000_000,
+    wantsUsage: false,
+    newId: source.newId,
+    warn: (what) => warnings.push(what),
+  };
+  const answer: Answer = {
+    id: null,
+    model: null,
+    blocks,
+    finish: { reason: "stop", stopSequence: null },
+    usage: null,
+    ...change,
+  };
+  const completion = JSON.parse(new TextDecoder().decode(writeChatAnswer(answer, context))) as Record<string, unknown>;
+  const choice = (completion["choices"] as Record<string, unknown>[])[0] ?? {};
+  return { completion, choice, message: choice["message"] as Record<string, unknown>, warnings };
+}
+
+function read(message: object, rest: object = {}): Answer {
+  const reply = { id: "", choices: [{ index: 0, finish_reason: "stop", message }], ...rest };
+  return readChatAnswer(new TextEncoder().encode(JSON.stringify(reply)), source);
+}
+
+const call: AnswerBlock = { kind: "tool-call", id: "c1", name: "look", argumentsText: '{"a":1}', seal: null };
+
+describe("a chat completion for the caller", () => {
+  test("has every field that the vendor's has", () => {
+    expect(
+      write([{ kind: "text", text: "Hi" }], {
+        usage: { ...noUsage, inputUncached: 5, cacheRead: 3, output: 4, reasoning: 1 },
+      }).completion,
+    ).toEqual({
+      id: "chatcmpl-new",
+      object: "chat.completion",
+      created: 1_700_000_000,
+      model: "public",
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: "Hi", refusal: null, annotations: [] },
+          logprobs: null,
+          finish_reason: "stop",
+        },
+      ],
+      usage: {
+        prompt_tokens: 8,
+        completion_tokens: 4,
+        total_tokens: 12,
+        prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: 0, audio_tokens: 0 },
+        completion_tokens_details: {
+          reasoning_tokens: 1,
+          audio_tokens: 0,
+          accepted_prediction_tokens: 0,
+          rejected_prediction_tokens: 0,
+        },
+      },
+    });
+  });
+
+  test("has null for content only beside tool calls", () => {
+    expect(write([]).message["content"]).toBe("");
+    expect(write([{ kind: "refusal", text: "no" }]).message).toMatchObject({ content: "", refusal: "no" });
+    expect(write([call]).message["content"]).toBeNull();
+  });
+
+  test.each([
+    ["stop-sequence", "stop"],
+    ["pause", "stop"],
+    ["context-length", "length"],
+    ["tool-calls", "tool_calls"],
+    ["refusal", "content_filter"],
+  ] as const)("says of %s that it finished for %s", (reason, expected) => {
+    expect(write([], { finish: { reason, stopSequence: null } }).choice["finish_reason"]).toBe(expected);
+  });
+
+  test("is no completion at all when the upstream broke off", () => {
+    expect(() => write([], { finish: { reason: "error", stopSequence: null } })).toThrow(Failure);
+  });
+
+  test("carries Gemini's signatures and drops what only others can read", () => {
+    const sealed = (dialect: "gemini" | "anthropic-messages"): AnswerBlock => ({
+      ...call,
+      seal: { dialect, account: "acc", data: "sig", itemId: null },
+    });
+    const { message } = write([sealed("gemini"), sealed("anthropic-messages")]);
+    const calls = message["tool_calls"] as Record<string, unknown>[];
+    expect(calls.map((each) => each["extra_content"])).toEqual([{ google: { thought_signature: "sig" } }, undefined]);
+  });
+
+  test("gives the caller of a custom tool its free text", () => {
+    const shell: AnswerBlock = { ...call, name: "shell", argumentsText: '{"input":"ls\\n"}' };
+    const { message } = write([shell], {}, [customTool("shell", null)]);
+    expect(message["tool_calls"]).toEqual([{ id: "c1", type: "custom", custom: { name: "shell", input: "ls\n" } }]);
+  });
+
+  test("leaves pictures out with a warning", () => {
+    expect(
+      write([{ kind: "image", source: { kind: "base64", mediaType: "image/png", data: "A" } }]).warnings,
+    ).toHaveLength(1);
+  });
+});
+
+describe("an upstream's chat completion", () => {
+  test("is read with its thoughts, under either name, before its text", () => {
+    for (const field of ["reasoning_content", "reasoning"]) {
+      expect(read({ content: "Hi", [field]: "hm" }).blocks).toMatchObject([
+        { kind: "reasoning", text: "hm" },
+        { kind: "text", text: "Hi" },
+      ]);
+    }
+  });
+
+  test("is read where a vendor sends its content as parts", () => {
+    const content = [
+      { type: "thinking", thinking: [{ type: "text", text: "hm" }] },
+      { type: "text", text: "a" },
+      { type: "text", text: "b" },
+    ];
+    expect(read({ content }).blocks).toMatchObject([
+      { kind: "reasoning", text: "hm" },
+      { kind: "text", text: "ab" },
+    ]);
+  });
+
+  test("has tool calls whatever the finish reason says, with ids where there were none", () => {
+    const answer = read({ content: null, tool_calls: [{ function: { name: "look", arguments: { a: 1 } } }] });
+    expect(answer.blocks).toMatchObject([{ id: "call_new", name: "look", argumentsText: '{"a":1}' }]);
+    expect(answer.finish.reason).toBe("tool-calls");
+    const legacy = read({ content: null, function_call: { name: "look", arguments: "{}" } });
+    expect(legacy.blocks).toMatchObject([{ kind: "tool-call", name: "look" }]);
+  });
+
+  test("that refuses is a refusal", () => {
+    expect(read({ content: null, refusal: "no" })).toMatchObject({
+      blocks: [{ kind: "refusal", text: "no" }],
+      finish: { reason: "refusal" },
+    });
+  });
+
+  test("without names or usage says so", () => {
+    expect(read({ content: "x" })).toMatchObject({ id: null, model: null, usage: null });
+  });
+
+  test("that is an error, or nothing, is a Failure that another deployment may mend", () => {
+    for (const reply of ['{"error":{"message":"no"}}', '{"choices":[]}', "<html>", "[]"]) {
+      expect(() => readChatAnswer(new TextEncoder().encode(reply), source)).toThrow(Failure);
+    }
+  });
+});

@@ -1,0 +1,41 @@
+import type { ReasoningWish } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { countOf, isObject, type JsonObject, textMember } from "../json-value.ts";
+
+type Effort = NonNullable<ReasoningWish["effort"]>;
+
+/**
+ * `reasoning_effort`, and the `thinking` object that several vendors of this dialect take beside it. The dialect has
+ * no way to ask for the thoughts themselves; who sends `thinking` or `include_reasoning` wants to see them.
+ */
+export function readReasoning(request: JsonObject, warn: Warn): ReasoningWish | null {
+  const said = textMember(request, "reasoning_effort");
+  const effort = said !== null && isEffort(said) ? said : null;
+  if (said !== null && effort === null) warn("this reasoning_effort is not understood and was left out");
+  const thinking = isObject(request["thinking"]) ? request["thinking"] : null;
+  const visible = request["include_reasoning"] === true || (thinking !== null && thinking["type"] !== "disabled");
+  if (thinking?.["type"] === "disabled") return { effort: effort ?? "none", budgetTokens: null, visible };
+  const budgetTokens = thinking === null ? null : countOf(thinking["budget_tokens"]);
+  return effort === null && budgetTokens === null && !visible ? null : { effort, budgetTokens, visible };
+}
+
+/** The effort to ask an upstream for; null leaves it to the model. */
+export function chatEffort(wish: ReasoningWish | null): Effort | null {
+  if (wish === null) return null;
+  return wish.effort ?? (wish.budgetTokens === null ? null : effortOfBudget(wish.budgetTokens));
+}
+
+const efforts: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] satisfies Effort[];
+
+function isEffort(value: string): value is Effort {
+  return efforts.includes(value);
+}
+
+/** A budget in tokens as the effort whose usual budget it reaches. */
+function effortOfBudget(tokens: number): Effort {
+  if (tokens <= 0) return "none";
+  if (tokens < 2_048) return "minimal";
+  if (tokens < 8_192) return "low";
+  if (tokens < 16_384) return "medium";
+  return tokens < 32_768 ? "high" : "xhigh";
+}

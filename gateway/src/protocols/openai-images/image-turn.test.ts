@@ -1,0 +1,153 @@
+import { describe, expect, test } from "bun:test";
+import { Failure } from "#core/index.ts";
+import type { FormContent } from "#ports/index.ts";
+import { readImageForm, readImageTurn, writeImageJson } from "./index.ts";
+
+const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+const uri = "data:image/png;base64,QUJD";
+
+const form: FormContent = {
+  fields: [
+    { name: "model", value: "public" },
+    { name: "prompt", value: "42" },
+    { name: "n", value: "1" },
+    { name: "size", value: "1536x1024" },
+    { name: "stream", value: "true" },
+    { name: "watermark", value: "false" },
+    { name: "seed", value: "-7" },
+    { name: "quality", value: "high" },
+  ],
+  files: [
+    { name: "image[]", filename: "a.png", mediaType: "image/png", data: "QUJD" },
+    { name: "image[]", filename: "b.jpg", mediaType: "image/jpg", data: "REVG" },
+  ],
+};
+const maskFile = { name: "mask", filename: "m.png", mediaType: "image/png", data: "TUFT" };
+
+function heard<T>(act: (warn: (what: string) => void) => T): { value: T; warnings: string[] } {
+  const warnings: string[] = [];
+  return { value: act((what) => warnings.push(what)), warnings };
+}
+
+function refusal(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (thrown) {
+    if (thrown instanceof Failure) return [thrown.code, thrown.param, thrown.retry];
+    throw thrown;
+  }
+  return "accepted";
+}
+
+const silent = (): void => {};
+const json = (body: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(body));
+
+describe("a call for pictures in neutral form", () => {
+  test("says of a form and of a JSON body the same", () => {
+    const { value, warnings } = heard((warn) => readImageForm({ ...form, files: [...form.files, maskFile] }, warn));
+    expect(value).toEqual({
+      prompt: "42",
+      count: 1,
+      size: { width: 1536, height: 1024 },
+      quality: "high",
+      background: null,
+      outputFormat: null,
+      images: [
+        { mediaType: "image/png", data: "QUJD" },
+        { mediaType: "image/jpeg", data: "REVG" },
+      ],
+      mask: { mediaType: "image/png", data: "TUFT" },
+      stream: true,
+    });
+    expect(warnings).toEqual([
+      "watermark is not understood by the upstream and was left out",
+      "seed is not understood by the upstream and was left out",
+    ]);
+    const body = {
+      model: "public",
+      prompt: "42",
+      size: "1536x1024",
+      stream: true,
+      quality: "high",
+      images: [{ image_url: uri }, { image_url: { url: "data:image/jpg;base64,REVG" } }],
+      mask: { image_url: "data:image/png;base64,TUFT" },
+      user: "u",
+      background: null,
+    };
+    expect(heard((warn) => readImageTurn(bytes(body), warn))).toEqual({ value, warnings: [] });
+  });
+
+  test("what the upstream cannot do as asked is a warning, where the picture stays what it is", () => {
+    const body = { prompt: "p", size: "2K", response_format: "url", "x y\n": 1 };
+    expect(heard((warn) => readImageTurn(bytes(body), warn)).warnings).toEqual([
+      "(unnamed) is not understood by the upstream and was left out",
+      "the upstream gives its pictures in the answer, not as URLs",
+      "size is not understood by the upstream and was left out",
+    ]);
+  });
+
+  test.each([
+    [{ prompt: "" }, ["missing_required_parameter", "prompt", "never"]],
+    [{ prompt: "p", n: 0 }, ["invalid_request", "n", "never"]],
+    [{ prompt: "p", image: "https://x/a.png" }, ["unsupported_by_model", "image", "other"]],
+    [{ prompt: "p", images: [{ file_id: "f" }] }, ["unsupported_by_model", "image", "other"]],
+    [{ prompt: "p", image: "data:text/plain,x" }, ["invalid_request", "image", "never"]],
+    [{ prompt: "p", images: [{}] }, ["invalid_request", "image", "never"]],
+  ])("%j is refused as %j", (body, expected) => {
+    expect(refusal(() => readImageTurn(bytes(body), silent))).toEqual(expected);
+  });
+
+  test("a file that is no known picture is refused", () => {
+    const files = [{ name: "image", filename: "a", mediaType: null, data: "QUJD" }];
+    expect(refusal(() => readImageForm({ ...form, files }, silent))).toEqual(["invalid_request", "image", "never"]);
+  });
+});
+
+describe("a call for changed pictures as vendors want it that take URLs in `image`", () => {
+  test("a form becomes a JSON body: its pictures as data URIs, its own fields in their own types", () => {
+    const { value, warnings } = heard((warn) => writeImageJson(form, "seedream", warn));
+    expect(json(value)).toEqual({
+      model: "seedream",
+      prompt: "42",
+      size: "1536x1024",
+      stream: true,
+      watermark: false,
+      seed: -7,
+      image: [uri, "data:image/jpg;base64,REVG"],
+    });
+    expect(warnings).toEqual(["quality is not understood by the upstream and was left out"]);
+  });
+
+  test("OpenAI's JSON body keeps its URLs and what the vendor knows; `auto` is the same as nothing", () => {
+    const body = {
+      model: "public",
+      prompt: "p",
+      images: [{ image_url: "https://x/a.png" }],
+      size: "auto",
+      quality: "auto",
+      output_format: "webp",
+      n: 4,
+      sequential_image_generation: "auto",
+      sequential_image_generation_options: { max_images: 4 },
+    };
+    const { value, warnings } = heard((warn) => writeImageJson(bytes(body), "seedream", warn));
+    expect(json(value)).toEqual({
+      model: "seedream",
+      prompt: "p",
+      image: "https://x/a.png",
+      sequential_image_generation: "auto",
+      sequential_image_generation_options: { max_images: 4 },
+    });
+    expect(warnings).toEqual(["output_format is not understood by the upstream and was left out"]);
+  });
+
+  test("a mask, or several pictures at once, is for another upstream", () => {
+    const masked = { ...form, files: [...form.files, maskFile] };
+    expect(refusal(() => writeImageJson(masked, "m", silent))).toEqual(["unsupported_by_model", "mask", "other"]);
+    expect(refusal(() => writeImageJson(bytes({ prompt: "p", n: 2 }), "m", silent))).toEqual([
+      "unsupported_by_model",
+      "n",
+      "other",
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import { noUsage } from "#core/index.ts";
+import { imagesWire } from "./index.ts";
+
+const encoder = new TextEncoder();
+const read = (value: unknown) =>
+  imagesWire.readReply(encoder.encode(typeof value === "string" ? value : JSON.stringify(value)));
+
+describe("what an answer with pictures used", () => {
+  test("OpenAI's tokens of text and of pictures are told apart, and the pictures are counted", () => {
+    const usage = {
+      input_tokens: 50,
+      input_tokens_details: { text_tokens: 10, image_tokens: 40 },
+      output_tokens: 8320,
+      total_tokens: 8370,
+    };
+    const reading = read({ created: 1, data: [{ b64_json: "QUJD" }, { b64_json: "}]" }], usage }).usage;
+    expect(reading?.usage).toEqual({ ...noUsage, inputUncached: 10, imageInput: 40, imageOutput: 8320, images: 2 });
+    expect(JSON.parse(reading?.raw ?? "")).toEqual(usage);
+  });
+
+  test("text among the output, and the author of an SVG, are text", () => {
+    const reply = {
+      data: [{ b64_json: "QUJD" }],
+      usage: {
+        input_tokens: 5,
+        input_tokens_details: { text_tokens: 5, image_tokens: 0 },
+        output_tokens: 100,
+        output_tokens_details: { text_tokens: 30, image_tokens: 70 },
+      },
+      svg_usage: { model: "m", input_tokens: 7, output_tokens: 11, reasoning_tokens: 4, total_tokens: 18 },
+    };
+    expect(read(reply).usage?.usage).toEqual({
+      ...noUsage,
+      inputUncached: 12,
+      output: 41,
+      reasoning: 4,
+      imageOutput: 70,
+      images: 1,
+    });
+  });
+
+  test("an entry that holds an error is no picture (Ark), and a reported zero is a value", () => {
+    const reply = {
+      model: "doubao-seedream",
+      data: [{ url: "https://x/1" }, { error: { code: "x", message: "y" } }, { url: "https://x/2", error: null }],
+      usage: { generated_images: 2, output_tokens: 0, total_tokens: 0 },
+    };
+    expect(read(reply).usage?.usage).toEqual({ ...noUsage, images: 2 });
+  });
+
+  test("an answer that reports nothing used its pictures", () => {
+    expect(read({ created: 1, data: [{ url: "https://x/1" }, { url: "https://x/2" }] }).usage).toEqual({
+      usage: { ...noUsage, images: 2 },
+      raw: "{}",
+    });
+    expect(read({ created: 1, data: [] }).usage?.usage).toEqual(noUsage);
+  });
+
+  test("an answer of thirty megabytes is read without blocking for more than twenty milliseconds", () => {
+    const picture = "A".repeat(15_000_000);
+    const bytes = encoder.encode(
+      JSON.stringify({ data: [{ b64_json: picture }, { b64_json: picture }], usage: { output_tokens: 3 } }),
+    );
+    const times = Array.from({ length: 5 }, () => {
+      const start = performance.now();
+      expect(imagesWire.readReply(bytes).usage?.usage.images).toBe(2);
+      return performance.now() - start;
+    });
+    expect(Math.min(...times)).toBeLessThan(20);
+  });
+});
+
+describe("an answer that is none", () => {
+  test("a 200 that carries an error says so", () => {
+    expect(read({ error: { message: "no" } })).toMatchObject({ errorMessage: "no", usage: null });
+    expect(read({ error: null, data: [{ url: "u" }] }).errorMessage).toBeNull();
+  });
+
+  test.each(["", "[]", '{"data":[', "<html>"])("%j is refused, to be tried elsewhere", (text) => {
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({ code: "upstream_error", retry: "other", unwell: true }) as unknown as Error,
+    );
+  });
+});

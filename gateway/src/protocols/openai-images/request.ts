@@ -1,0 +1,74 @@
+import { splice } from "../bytes.ts";
+import type { RequestFacts } from "../dialect.ts";
+import { readSpan, type Span } from "../json-scan.ts";
+import { missing, wrong } from "../json-value.ts";
+import { readBoolean, readCount, readLabel, readModel, scanRequest } from "../request-members.ts";
+
+const wanted: ReadonlySet<string> = new Set([
+  "model",
+  "prompt",
+  "stream",
+  "n",
+  "user",
+  "sequential_image_generation",
+  "sequential_image_generation_options",
+]);
+const wantedOption: ReadonlySet<string> = new Set(["max_images"]);
+
+/**
+ * Reads what governs a request for pictures, made or edited, with a JSON body. Source: OpenAI API reference, "Create
+ * image" and "Create image edit"; Ark's, which counts pictures in `sequential_image_generation_options`.
+ */
+export function readImagesRequest(body: Uint8Array): RequestFacts {
+  const members = scanRequest(body, wanted);
+  const modelSpan = members.get("model");
+  const model = readModel(body, modelSpan);
+  return {
+    model,
+    modelSpan: modelSpan ?? null,
+    stream: readBoolean(body, members.get("stream"), "stream"),
+    wantsUsage: true,
+    outputTokensMax: null,
+    inputEstimate: promptEstimate(promptBytes(body, members.get("prompt"))),
+    streamOptionsSpan: null,
+    affinity: readLabel(body, members.get("user")),
+    continues: null,
+    keeps: false,
+    images: Math.max(1, readCount(body, members.get("n")) ?? 1, seriesMax(body, members)),
+  };
+}
+
+export function patchImagesRequest(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
+  if (facts.modelSpan === null || upstreamModel === facts.model) return body;
+  const { start, end } = facts.modelSpan;
+  return splice(body, [{ start, end, text: JSON.stringify(upstreamModel) }]);
+}
+
+/** Tokens of a prompt of this many bytes. Pictures that are sent along are counted by the upstream. */
+export function promptEstimate(bytes: number): number {
+  return Math.ceil(bytes / 4);
+}
+
+/** How many pictures Ark makes at most when it may make a series and the request does not say. */
+const seriesDefault = 15;
+
+function seriesMax(body: Uint8Array, members: ReadonlyMap<string, Span>): number {
+  const series = members.get("sequential_image_generation");
+  if (series === undefined || readLabel(body, series) !== "auto") return 1;
+  const options = members.get("sequential_image_generation_options");
+  if (options === undefined || body[options.start] !== 0x7b) return seriesDefault;
+  const inner = body.subarray(options.start, options.end);
+  return readCount(inner, scanRequest(inner, wantedOption).get("max_images")) ?? seriesDefault;
+}
+
+function promptBytes(body: Uint8Array, span: Span | undefined): number {
+  if (span === undefined || readNull(body, span)) throw missing("prompt");
+  if (body[span.start] !== 0x22) throw wrong("prompt", "must be a string");
+  const size = span.end - span.start - 2;
+  if (size === 0) throw missing("prompt");
+  return size;
+}
+
+function readNull(body: Uint8Array, span: Span): boolean {
+  return span.end - span.start === 4 && readSpan(body, span) === null;
+}

@@ -1,0 +1,17 @@
+import type { LimitTold } from "./dialect.ts";
+
+/** A caller's own limit in OpenAI's header names. */
+export function openaiLimitHeaders(unit: "requests" | "tokens", told: LimitTold): Readonly<Record<string, string>> {
+  return {
+    [`x-ratelimit-limit-${unit}`]: String(told.limit),
+    [`x-ratelimit-remaining-${unit}`]: String(told.remaining),
+    [`x-ratelimit-reset-${unit}`]: duration(told.resetMs),
+  };
+}
+
+/** OpenAI writes durations as `12ms`, `1s`, `6m0s`. */
+function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.ceil(ms)}ms`;
+  const seconds = Math.ceil(ms / 1_000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}

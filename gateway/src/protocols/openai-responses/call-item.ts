@@ -1,0 +1,97 @@
+import { customInput } from "../openai-chat/custom-tool.ts";
+import { BaseItem, type ItemPlace, type ItemStatus, type OutputItem } from "./output-item.ts";
+
+/** What the caller knows the called tool by. */
+export interface CallName {
+  readonly callId: string;
+  readonly name: string;
+  readonly namespace: string | null;
+}
+
+export class FunctionCallItem extends BaseItem implements OutputItem {
+  readonly #call: CallName;
+  #arguments = "";
+
+  constructor(place: ItemPlace, call: CallName) {
+    super(place);
+    this.#call = call;
+  }
+
+  open(): string {
+    return this.added(this.#item("in_progress"));
+  }
+
+  delta(text: string): string {
+    this.#arguments += text;
+    return this.say("response.function_call_arguments.delta", `,"delta":${JSON.stringify(text)}`);
+  }
+
+  endBlock(): string {
+    // Clients parse what they are given: no arguments are an empty object.
+    const filled = this.#arguments === "" ? this.delta("{}") : "";
+    const members = `,"arguments":${JSON.stringify(this.#arguments)},"name":${JSON.stringify(this.#call.name)}`;
+    return filled + this.say("response.function_call_arguments.done", members);
+  }
+
+  close(status: ItemStatus): string {
+    return this.done(JSON.stringify(this.#item(status)));
+  }
+
+  #item(status: string): object {
+    const { callId, name, namespace } = this.#call;
+    return {
+      type: "function_call",
+      id: this.place.id,
+      call_id: callId,
+      name,
+      arguments: this.#arguments,
+      status,
+      ...(namespace === null ? {} : { namespace }),
+    };
+  }
+}
+
+/** A custom tool's free text stands inside JSON arguments, so it is told only once they are whole. */
+export class CustomCallItem extends BaseItem implements OutputItem {
+  readonly #call: CallName;
+  #arguments = "";
+  #input = "";
+
+  constructor(place: ItemPlace, call: CallName) {
+    super(place);
+    this.#call = call;
+  }
+
+  open(): string {
+    return this.added(this.#item("in_progress"));
+  }
+
+  delta(text: string): string {
+    this.#arguments += text;
+    return "";
+  }
+
+  endBlock(): string {
+    this.#input = customInput(this.#arguments);
+    const text = JSON.stringify(this.#input);
+    const delta = this.#input === "" ? "" : this.say("response.custom_tool_call_input.delta", `,"delta":${text}`);
+    return delta + this.say("response.custom_tool_call_input.done", `,"input":${text}`);
+  }
+
+  close(status: ItemStatus): string {
+    return this.done(JSON.stringify(this.#item(status)));
+  }
+
+  #item(status: string): object {
+    const { callId, name, namespace } = this.#call;
+    return {
+      type: "custom_tool_call",
+      id: this.place.id,
+      call_id: callId,
+      name,
+      input: this.#input,
+      status,
+      ...(namespace === null ? {} : { namespace }),
+    };
+  }
+}

@@ -1,0 +1,45 @@
+import type { CallerCodec, UpstreamCodec } from "../codec.ts";
+import type { Dialect, Wire } from "../dialect.ts";
+import { readChatRefusal, renderChatError, renderChatRefusal } from "../openai-chat/error.ts";
+import { openaiLimitHeaders } from "../openai-limit-headers.ts";
+import { readCompactRequest } from "./compact.ts";
+import { renderResponsesStreamError } from "./error.ts";
+import { readResponsesAnswer } from "./read-answer.ts";
+import { ResponsesEventReader } from "./read-events.ts";
+import { readResponsesTurn } from "./read-turn.ts";
+import { readResponsesReply } from "./reply.ts";
+import { patchResponsesRequest, readResponsesRequest } from "./request.ts";
+import { ResponsesStreamTap } from "./stream.ts";
+import { ResponsesEventWriter, writeResponsesAnswer } from "./write-events.ts";
+import { writeResponsesTurn } from "./write-turn.ts";
+
+/** The Responses API: refusals in OpenAI's shape, errors of a stream as events of its own. */
+export const openaiResponses: Dialect = {
+  id: "openai-responses",
+  errorShape: "openai",
+  renderError: renderChatError,
+  renderStreamError: renderResponsesStreamError,
+  readRefusal: readChatRefusal,
+  renderRefusal: renderChatRefusal,
+  keepAlive: ": keep-alive\n\n",
+  limitHeaders: openaiLimitHeaders,
+};
+
+export const openaiResponsesWire: Wire = {
+  readRequest: readResponsesRequest,
+  patchRequest: patchResponsesRequest,
+  readReply: readResponsesReply,
+  tapStream: () => new ResponsesStreamTap(),
+};
+
+/** POST /responses/compact: never streamed, answered with a response.compaction. */
+export const responsesCompactWire: Wire = { ...openaiResponsesWire, readRequest: readCompactRequest };
+
+export const openaiResponsesCodec: CallerCodec & UpstreamCodec = {
+  readTurn: readResponsesTurn,
+  writeAnswer: writeResponsesAnswer,
+  writeEvents: (context) => new ResponsesEventWriter(context),
+  writeTurn: writeResponsesTurn,
+  readAnswer: readResponsesAnswer,
+  readEvents: (emit, source) => new ResponsesEventReader(emit, source),
+};

@@ -1,0 +1,238 @@
+import type { AnswerEvent } from "#core/index.ts";
+import type { AnswerSource } from "../codec.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { customArguments } from "../openai-chat/custom-tool.ts";
+import { blocksOf, callIdOf, callNameOf, thoughtsOf } from "./read-answer.ts";
+
+type Emit = (event: AnswerEvent) => void;
+
+/** Turns the events of one output item into neutral ones. */
+export interface OutputReader {
+  read(type: string, event: JsonObject): void;
+  /** The item is finished; what its events left out is in it. */
+  done(item: JsonObject): void;
+}
+
+/** null for items that are passed over. */
+export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource): OutputReader | null {
+  switch (item["type"]) {
+    case "message":
+      return new MessageReader(emit);
+    case "function_call":
+      return new CallReader(item, emit, source);
+    case "custom_tool_call":
+      return new CustomCallReader(item, emit, source);
+    case "reasoning":
+      return new ReasoningReader(emit, source);
+    case "image_generation_call":
+      return new ImageReader(emit, source);
+    default:
+      return null;
+  }
+}
+
+class MessageReader implements OutputReader {
+  readonly #emit: Emit;
+  /** The part that is open, and how much of its text has been passed on. */
+  #open: { readonly index: number; readonly kind: "text" | "refusal"; passed: number } | null = null;
+  #next = 0;
+
+  constructor(emit: Emit) {
+    this.#emit = emit;
+  }
+
+  read(type: string, event: JsonObject): void {
+    const index = typeof event["content_index"] === "number" ? event["content_index"] : 0;
+    switch (type) {
+      case "response.content_part.added":
+        this.#part(index, objectOf(event["part"]));
+        return;
+      case "response.content_part.done":
+        this.#part(index, objectOf(event["part"]));
+        this.#close(index);
+        return;
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+        this.#delta(index, type === "response.refusal.delta" ? "refusal" : "text", textOf(event["delta"]) ?? "");
+        return;
+      case "response.output_text.done":
+        this.#whole(index, "text", textOf(event["text"]) ?? "");
+        return;
+      case "response.refusal.done":
+        this.#whole(index, "refusal", textOf(event["refusal"]) ?? "");
+    }
+  }
+
+  done(item: JsonObject): void {
+    arrayOf(item["content"]).forEach((part, index) => {
+      this.#part(index, objectOf(part));
+    });
+    if (this.#open !== null) this.#close(this.#open.index);
+  }
+
+  #part(index: number, part: JsonObject): void {
+    if (part["type"] === "refusal") this.#whole(index, "refusal", textOf(part["refusal"]) ?? "");
+    else if (part["type"] === "output_text") this.#whole(index, "text", textOf(part["text"]) ?? "");
+  }
+
+  /** Passes on what of the whole text is still missing. */
+  #whole(index: number, kind: "text" | "refusal", text: string): void {
+    const open = this.#reach(index, kind);
+    if (open !== null && text.length > open.passed) this.#delta(index, kind, text.slice(open.passed));
+  }
+
+  #delta(index: number, kind: "text" | "refusal", text: string): void {
+    const open = this.#reach(index, kind);
+    if (open === null || text === "") return;
+    open.passed += text.length;
+    this.#emit({ kind: "block-delta", text });
+  }
+
+  /** The part at `index`, opened if it comes now; null when it is closed already. */
+  #reach(index: number, kind: "text" | "refusal"): { passed: number } | null {
+    if (this.#open?.index === index) return this.#open;
+    if (index < this.#next) return null;
+    if (this.#open !== null) this.#close(this.#open.index);
+    this.#next = index + 1;
+    this.#open = { index, kind, passed: 0 };
+    this.#emit({ kind: "block-start", block: { kind } });
+    return this.#open;
+  }
+
+  #close(index: number): void {
+    if (this.#open?.index !== index) return;
+    this.#open = null;
+    this.#emit({ kind: "block-end" });
+  }
+}
+
+class CallReader implements OutputReader {
+  readonly #emit: Emit;
+  #passed = 0;
+
+  constructor(item: JsonObject, emit: Emit, source: AnswerSource) {
+    this.#emit = emit;
+    emit({ kind: "block-start", block: headOf(item, source) });
+  }
+
+  read(type: string, event: JsonObject): void {
+    if (type === "response.function_call_arguments.delta") this.#pass(textOf(event["delta"]) ?? "");
+    else if (type === "response.function_call_arguments.done") this.#whole(textOf(event["arguments"]) ?? "");
+  }
+
+  done(item: JsonObject): void {
+    this.#whole(textOf(item["arguments"]) ?? "");
+    this.#emit({ kind: "block-end" });
+  }
+
+  #whole(text: string): void {
+    if (text.length > this.#passed) this.#pass(text.slice(this.#passed));
+  }
+
+  #pass(text: string): void {
+    if (text === "") return;
+    this.#passed += text.length;
+    this.#emit({ kind: "block-delta", text });
+  }
+}
+
+/** Its free text becomes JSON arguments, which takes the whole of it. */
+class CustomCallReader implements OutputReader {
+  readonly #emit: Emit;
+  #input = "";
+
+  constructor(item: JsonObject, emit: Emit, source: AnswerSource) {
+    this.#emit = emit;
+    emit({ kind: "block-start", block: headOf(item, source) });
+  }
+
+  read(type: string, event: JsonObject): void {
+    if (type === "response.custom_tool_call_input.delta") this.#input += textOf(event["delta"]) ?? "";
+    else if (type === "response.custom_tool_call_input.done") this.#input = textOf(event["input"]) ?? this.#input;
+  }
+
+  done(item: JsonObject): void {
+    this.#emit({ kind: "block-delta", text: customArguments(textOf(item["input"]) ?? this.#input) });
+    this.#emit({ kind: "block-end" });
+  }
+}
+
+/** Opened by the first thought or by the seal: an item that shows neither says nothing. */
+class ReasoningReader implements OutputReader {
+  readonly #emit: Emit;
+  readonly #source: AnswerSource;
+  #open = false;
+  /** Summary or thoughts themselves, whichever came first; and which part of it. */
+  #kind: string | null = null;
+  #part = 0;
+  #passed = false;
+
+  constructor(emit: Emit, source: AnswerSource) {
+    this.#emit = emit;
+    this.#source = source;
+  }
+
+  read(type: string, event: JsonObject): void {
+    if (type === "response.reasoning_summary_text.delta") this.#delta(type, event["summary_index"], event["delta"]);
+    else if (type === "response.reasoning_text.delta") this.#delta(type, event["content_index"], event["delta"]);
+  }
+
+  done(item: JsonObject): void {
+    const thoughts = this.#passed ? "" : thoughtsOf(item);
+    if (thoughts !== "") this.#say(thoughts);
+    const data = textOf(item["encrypted_content"]) ?? "";
+    if (data !== "") {
+      this.#reach();
+      const itemId = textOf(item["id"]);
+      const seal = { dialect: "openai-responses" as const, account: this.#source.account, data, itemId };
+      this.#emit({ kind: "block-seal", seal });
+    }
+    if (this.#open) this.#emit({ kind: "block-end" });
+  }
+
+  #delta(kind: string, index: unknown, delta: unknown): void {
+    const text = textOf(delta) ?? "";
+    this.#kind ??= kind;
+    if (text === "" || kind !== this.#kind) return;
+    const part = typeof index === "number" ? index : 0;
+    if (this.#passed && part !== this.#part) this.#say("\n\n");
+    this.#part = part;
+    this.#say(text);
+  }
+
+  #say(text: string): void {
+    this.#reach();
+    this.#passed = true;
+    this.#emit({ kind: "block-delta", text });
+  }
+
+  #reach(): void {
+    if (this.#open) return;
+    this.#open = true;
+    this.#emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
+  }
+}
+
+class ImageReader implements OutputReader {
+  readonly #emit: Emit;
+  readonly #source: AnswerSource;
+
+  constructor(emit: Emit, source: AnswerSource) {
+    this.#emit = emit;
+    this.#source = source;
+  }
+
+  read(): void {}
+
+  done(item: JsonObject): void {
+    for (const block of blocksOf(item, this.#source)) {
+      if (block.kind !== "image") continue;
+      this.#emit({ kind: "block-start", block });
+      this.#emit({ kind: "block-end" });
+    }
+  }
+}
+
+function headOf(item: JsonObject, source: AnswerSource): { kind: "tool-call"; id: string; name: string } {
+  return { kind: "tool-call", id: callIdOf(item, source), name: callNameOf(item) };
+}

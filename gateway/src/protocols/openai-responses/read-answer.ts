@@ -1,0 +1,124 @@
+import type { Answer, AnswerBlock, FinishReason } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
+import { plainName } from "../anthropic-messages/safe-name.ts";
+import type { AnswerSource } from "../codec.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
+import { customArguments } from "../openai-chat/custom-tool.ts";
+import { upstreamFailure } from "./error.ts";
+import { readResponsesUsage } from "./usage.ts";
+
+/** A whole response in neutral form. Built-in tools' own items are passed over. */
+export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Answer {
+  const response = parseReply(body);
+  const { status } = response;
+  if (status === "failed") throw upstreamFailure(objectOf(response["error"]));
+  if (!Array.isArray(response["output"])) {
+    if (isObject(response["error"])) throw upstreamFailure(response);
+    throw new Failure("upstream_error", "The upstream's answer is not a response.", { retry: "other", unwell: true });
+  }
+  if (status === "queued" || status === "in_progress" || status === "cancelled") {
+    throw new Failure("upstream_error", `The upstream's answer is ${status}.`, { retry: "other", unwell: true });
+  }
+  const blocks = arrayOf(response["output"]).flatMap((item) => blocksOf(objectOf(item), source));
+  return {
+    id: textOf(response["id"]),
+    model: textOf(response["model"]),
+    blocks,
+    finish: { reason: finishOf(status === "incomplete" ? response : null, has(blocks)), stopSequence: null },
+    usage: readResponsesUsage(response["usage"])?.usage ?? null,
+  };
+}
+
+/** What one finished output item says. */
+export function blocksOf(item: JsonObject, source: AnswerSource): AnswerBlock[] {
+  switch (item["type"]) {
+    case "message":
+      return arrayOf(item["content"]).flatMap((part) => messageBlock(objectOf(part)));
+    case "function_call":
+      return [callBlock(item, textOf(item["arguments"]) ?? "", source)];
+    case "custom_tool_call":
+      return [callBlock(item, customArguments(textOf(item["input"]) ?? ""), source)];
+    case "reasoning":
+      return reasoningBlock(item, source);
+    case "image_generation_call":
+      return imageBlock(item);
+    default:
+      return [];
+  }
+}
+
+export function callIdOf(item: JsonObject, source: AnswerSource): string {
+  return textOf(item["call_id"]) ?? textOf(item["id"]) ?? source.newId("call_");
+}
+
+/** The tool's own name: one that this API would not take was written in another form. */
+export function callNameOf(item: JsonObject): string {
+  return plainName(textOf(item["name"]) ?? "");
+}
+
+/** `incomplete` is a response that broke off. Else what came out decides: a call is to be answered, a refusal is none. */
+export function finishOf(
+  incomplete: JsonObject | null,
+  met: { readonly calls: boolean; readonly refusal: boolean },
+): FinishReason {
+  if (incomplete !== null) {
+    const { reason } = objectOf(incomplete["incomplete_details"]);
+    if (reason === "content_filter") return "content-filter";
+    return reason === "max_output_tokens" || reason === undefined ? "length" : "stop";
+  }
+  if (met.calls) return "tool-calls";
+  return met.refusal ? "refusal" : "stop";
+}
+
+/** Thoughts of an item: the summary, or where there is none what was thought itself. */
+export function thoughtsOf(item: JsonObject): string {
+  return joined(item["summary"]) || joined(item["content"]);
+}
+
+function has(blocks: readonly AnswerBlock[]): { calls: boolean; refusal: boolean } {
+  return {
+    calls: blocks.some((block) => block.kind === "tool-call"),
+    refusal: blocks.some((block) => block.kind === "refusal"),
+  };
+}
+
+function messageBlock(part: JsonObject): AnswerBlock[] {
+  if (part["type"] === "refusal") return [{ kind: "refusal", text: textOf(part["refusal"]) ?? "" }];
+  const text = textOf(part["text"]);
+  return text === null ? [] : [{ kind: "text", text }];
+}
+
+function callBlock(item: JsonObject, argumentsText: string, source: AnswerSource): AnswerBlock {
+  return {
+    kind: "tool-call",
+    id: callIdOf(item, source),
+    name: callNameOf(item),
+    argumentsText,
+    seal: null,
+  };
+}
+
+function reasoningBlock(item: JsonObject, source: AnswerSource): AnswerBlock[] {
+  const text = thoughtsOf(item);
+  const data = textOf(item["encrypted_content"]) ?? "";
+  if (text === "" && data === "") return [];
+  const seal =
+    data === ""
+      ? null
+      : { dialect: "openai-responses" as const, account: source.account, data, itemId: textOf(item["id"]) };
+  return [{ kind: "reasoning", text, seal, redacted: false }];
+}
+
+function imageBlock(item: JsonObject): AnswerBlock[] {
+  const data = textOf(item["result"]);
+  if (data === null || data === "") return [];
+  const mediaType = `image/${textOf(item["output_format"]) ?? "png"}`;
+  return [{ kind: "image", source: { kind: "base64", mediaType, data } }];
+}
+
+function joined(parts: unknown): string {
+  return arrayOf(parts)
+    .map((part) => textOf(objectOf(part)["text"]) ?? "")
+    .filter((text) => text !== "")
+    .join("\n\n");
+}

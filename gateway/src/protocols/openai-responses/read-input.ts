@@ -1,0 +1,177 @@
+import type { ReasoningPart, Seal, TextPart, TurnMessage, TurnPart, TurnRole, TurnTool } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf, unsupported, wrong } from "../json-value.ts";
+import { customArguments } from "../openai-chat/custom-tool.ts";
+import { plainName } from "../warn-once.ts";
+import { joinedName } from "./namespaced-tool.ts";
+import { type ContentPart, readContent, textPart } from "./read-parts.ts";
+import { readTools } from "./read-tools.ts";
+import { readSealed } from "./sealed-reasoning.ts";
+
+/** `input` as messages. What the assistant did in one go becomes one message, and so do the results it got. */
+export class InputReader {
+  /** Instructions that stand before everything else. */
+  readonly system: TextPart[] = [];
+  readonly messages: TurnMessage[] = [];
+  /** Tools that the input itself brings. */
+  readonly tools: TurnTool[] = [];
+
+  readonly #warn: Warn;
+  readonly #names = new Map<string, string>();
+  /** The parts of the last message, while more may join them. */
+  #open: { readonly role: TurnRole; readonly results: boolean; readonly parts: TurnPart[] } | null = null;
+
+  constructor(warn: Warn) {
+    this.#warn = warn;
+  }
+
+  read(input: unknown): void {
+    if (typeof input === "string") {
+      this.#add("user", [textPart(input)]);
+      return;
+    }
+    if (!Array.isArray(input)) throw wrong("input", "must be a string or an array");
+    arrayOf(input).forEach((item, index) => {
+      if (!isObject(item)) throw wrong(`input[${index}]`, "must be an object");
+      this.#readItem(item, `input[${index}]`);
+    });
+  }
+
+  #readItem(item: JsonObject, param: string): void {
+    const type = item["type"] ?? (item["role"] === undefined ? undefined : "message");
+    if (typeof type !== "string") throw wrong(`${param}.type`, "must be a string");
+    if (atOpenAiOnly.has(type)) {
+      throw unsupported(param, `An item of type ${type} can only be read by the upstream that made it.`);
+    }
+    switch (type) {
+      case "message":
+        this.#readMessage(item, param);
+        return;
+      case "function_call":
+        this.#readCall(item, need(item["arguments"] ?? "", `${param}.arguments`), param);
+        return;
+      case "custom_tool_call":
+        this.#readCall(item, customArguments(need(item["input"] ?? "", `${param}.input`)), param);
+        return;
+      case "function_call_output":
+      case "custom_tool_call_output":
+        this.#readResult(item, param);
+        return;
+      case "reasoning":
+        this.#readReasoning(item);
+        return;
+      case "additional_tools":
+        this.tools.push(...readTools(item["tools"], `${param}.tools`, this.#warn));
+        return;
+      default:
+        this.#warn(`items of type ${plainName(type)} are not understood by the upstream and were left out`);
+    }
+  }
+
+  #readMessage(item: JsonObject, param: string): void {
+    const parts = readContent(item["content"], `${param}.content`, this.#warn);
+    switch (item["role"]) {
+      case "user":
+        this.#add("user", parts);
+        return;
+      case "assistant":
+        this.#join("assistant", false, parts);
+        return;
+      case "system":
+      case "developer":
+        this.#instruct(parts);
+        return;
+      default:
+        throw wrong(`${param}.role`, "must be user, assistant, system or developer");
+    }
+  }
+
+  #instruct(parts: readonly ContentPart[]): void {
+    const texts = parts.filter((part) => part.kind === "text");
+    if (texts.length < parts.length) this.#warn("instructions may hold text only; other parts were left out");
+    if (this.messages.length === 0) this.system.push(...texts);
+    else this.#add("system", texts);
+  }
+
+  #readCall(item: JsonObject, argumentsText: string, param: string): void {
+    const id = need(item["call_id"] ?? item["id"], `${param}.call_id`);
+    const ownName = need(item["name"], `${param}.name`);
+    const namespace = textOf(item["namespace"]);
+    const name = namespace === null || namespace === "" ? ownName : joinedName(namespace, ownName);
+    this.#names.set(id, name);
+    this.#join("assistant", false, [{ kind: "tool-call", id, name, argumentsText, seal: null, cache: null }]);
+  }
+
+  #readResult(item: JsonObject, param: string): void {
+    const callId = need(item["call_id"], `${param}.call_id`);
+    const parts = readContent(item["output"], `${param}.output`, this.#warn).map((part) =>
+      part.kind === "refusal" ? textPart(part.text) : part,
+    );
+    const name = this.#names.get(callId) ?? textOf(item["name"]);
+    this.#join("user", true, [{ kind: "tool-result", callId, name, parts, isError: false, cache: null }]);
+  }
+
+  #readReasoning(item: JsonObject): void {
+    const sealed = textOf(item["encrypted_content"]);
+    const read = sealed === null || sealed === "" ? null : readSealed(sealed, textOf(item["id"]));
+    if (read?.note === "call") {
+      this.#sealCall(read.seal);
+      return;
+    }
+    const summary = textsOf(item["summary"]);
+    const text = summary === "" ? textsOf(item["content"]) : summary;
+    if (text === "" && read === null) {
+      this.#warn("reasoning that only its upstream keeps was left out");
+      return;
+    }
+    const part: ReasoningPart = {
+      kind: "reasoning",
+      text,
+      seal: read?.seal ?? null,
+      redacted: read?.note === "redacted",
+    };
+    this.#join("assistant", false, [part]);
+  }
+
+  /** The seal of the last call, which stands behind it as an item of its own. */
+  #sealCall(seal: Seal): void {
+    const parts = this.#open?.role === "assistant" ? this.#open.parts : [];
+    const at = parts.findLastIndex((part) => part.kind === "tool-call");
+    const call = parts[at];
+    if (call?.kind === "tool-call" && call.seal === null) parts[at] = { ...call, seal };
+  }
+
+  #add(role: TurnRole, parts: readonly TurnPart[]): void {
+    this.#open = null;
+    if (parts.length > 0) this.messages.push({ role, parts });
+  }
+
+  #join(role: TurnRole, results: boolean, parts: readonly TurnPart[]): void {
+    if (parts.length === 0) return;
+    if (this.#open?.role !== role || this.#open.results !== results) {
+      this.#open = { role, results, parts: [] };
+      this.messages.push({ role, parts: this.#open.parts });
+    }
+    this.#open.parts.push(...parts);
+  }
+}
+
+/** Items that refer to what OpenAI keeps, or that only OpenAI can open. */
+const atOpenAiOnly: ReadonlySet<string> = new Set([
+  "item_reference",
+  "compaction",
+  "compaction_summary",
+  "compaction_trigger",
+]);
+
+function textsOf(value: unknown): string {
+  return arrayOf(value)
+    .map((part) => textOf(objectOf(part)["text"]) ?? "")
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+function need(value: unknown, param: string): string {
+  if (typeof value !== "string") throw wrong(param, "must be a string");
+  return value;
+}

@@ -1,0 +1,108 @@
+import type { ToolChoice, TurnTool } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
+import { customTool } from "../openai-chat/custom-tool.ts";
+import { plainName } from "../warn-once.ts";
+import { isNamespaced, joinedName, type NamespacedTool } from "./namespaced-tool.ts";
+
+/** The tools that other dialects know: functions, custom tools, and both in namespaces. Built-in ones are left out. */
+export function readTools(value: unknown, param: string, warn: Warn): TurnTool[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw wrong(param, "must be an array");
+  return value.flatMap((tool, index) => readTool(tool, `${param}[${index}]`, warn));
+}
+
+/** `allowed_tools` has no neutral form: the tools that are not allowed are left out, which asks for the same. */
+export function readToolChoice(
+  value: unknown,
+  tools: readonly TurnTool[],
+  warn: Warn,
+): { readonly choice: ToolChoice | null; readonly tools: readonly TurnTool[] } {
+  if (value === undefined || value === null) return { choice: null, tools };
+  if (value === "auto" || value === "none") return { choice: { kind: value }, tools };
+  if (value === "required") return { choice: anyOf(tools, warn), tools };
+  if (!isObject(value)) throw wrong("tool_choice", "must be a string or an object");
+  if (value["type"] === "allowed_tools") {
+    const names = new Set(arrayOf(value["tools"]).map((tool) => textOf(objectOf(tool)["name"])));
+    const allowed = tools.filter((tool) => names.has(tool.name) || (isNamespaced(tool) && names.has(tool.ownName)));
+    if (allowed.length < tools.length) warn("allowed_tools was carried by leaving the other tools out");
+    return { choice: value["mode"] === "required" ? anyOf(allowed, warn) : { kind: "auto" }, tools: allowed };
+  }
+  const name = textOf(value["name"]);
+  if ((value["type"] === "function" || value["type"] === "custom") && name !== null) {
+    const spaced = tools.find((tool) => isNamespaced(tool) && tool.ownName === name);
+    const known = tools.some((tool) => tool.name === name) ? name : (spaced?.name ?? name);
+    return { choice: { kind: "tool", name: known }, tools };
+  }
+  warn(
+    `tool_choice of type ${plainName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`,
+  );
+  return { choice: null, tools };
+}
+
+function anyOf(tools: readonly TurnTool[], warn: Warn): ToolChoice | null {
+  if (tools.length > 0) return { kind: "any" };
+  warn("tool_choice required was left out: none of the tools could be carried");
+  return null;
+}
+
+function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
+  if (!isObject(value)) throw wrong(param, "must be an object");
+  if (value["type"] === "function") return [readFunction(value, param)];
+  if (value["type"] === "custom") return [readCustom(value, param)];
+  if (value["type"] === "namespace") return readNamespace(value, param, warn);
+  warn(`the tool type ${plainName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`);
+  return [];
+}
+
+function readFunction(tool: JsonObject, param: string): TurnTool {
+  const parameters = tool["parameters"];
+  return {
+    name: nameOf(tool, param),
+    description: textOf(tool["description"]),
+    parameters: isObject(parameters) && !takesNothing(parameters) ? parameters : null,
+    // Not strict is what every other dialect takes silence for; it is said here because this one does not.
+    strict: tool["strict"] === true ? true : null,
+    cache: null,
+  };
+}
+
+/** How tools without arguments are written where a schema must stand. */
+function takesNothing(schema: JsonObject): boolean {
+  const { type, properties } = schema;
+  const empty = isObject(properties) && Object.keys(properties).length === 0;
+  return type === "object" && empty && Object.keys(schema).length === 2;
+}
+
+function readCustom(tool: JsonObject, param: string): TurnTool {
+  const format = objectOf(tool["format"]);
+  const said = textOf(tool["description"]);
+  const grammar = format["type"] === "grammar" ? textOf(format["definition"]) : null;
+  if (grammar === null) return customTool(nameOf(tool, param), said);
+  // Nobody else constrains a tool's text by a grammar, but a model that is shown it keeps to it quite well.
+  const rule = `The input must match this grammar (${plainName(textOf(format["syntax"]) ?? "")}):\n${grammar}`;
+  return customTool(nameOf(tool, param), said === null ? rule : `${said}\n\n${rule}`);
+}
+
+/** The namespace's own description goes to its first tool. */
+function readNamespace(space: JsonObject, param: string, warn: Warn): NamespacedTool[] {
+  const namespace = nameOf(space, param);
+  let about = textOf(space["description"]);
+  return readTools(space["tools"], `${param}.tools`, warn).map((tool) => {
+    const description = [about, tool.description].filter((text) => text !== null && text !== "").join("\n\n");
+    about = null;
+    return {
+      ...tool,
+      name: joinedName(namespace, tool.name),
+      description: description === "" ? null : description,
+      namespace,
+      ownName: tool.name,
+    };
+  });
+}
+
+function nameOf(tool: JsonObject, param: string): string {
+  const name = textOf(tool["name"]);
+  if (name === null || name === "") throw wrong(`${param}.name`, "must be a name");
+  return name;
+}

@@ -1,0 +1,170 @@
+import type { AnswerFormat, ReasoningWish, Turn } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import {
+  arrayOf,
+  booleanOf,
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  parseBody,
+  textOf,
+  unsupported,
+  wrong,
+} from "../json-value.ts";
+import { plainName, warnOnce } from "../warn-once.ts";
+import { InputReader } from "./read-input.ts";
+import { textPart } from "./read-parts.ts";
+import { readToolChoice, readTools } from "./read-tools.ts";
+
+/** A Responses request in neutral form. */
+export function readResponsesTurn(
+  body: Uint8Array,
+  facts: { readonly model: string; readonly stream: boolean },
+  warning: Warn,
+): Turn {
+  const request = parseBody(body);
+  const warn = warnOnce(warning);
+  refuseServerState(request);
+  warnOfUnknown(request, warn);
+  const input = new InputReader(warn);
+  const instructions = textOf(request["instructions"]);
+  if (instructions === null && (request["instructions"] ?? null) !== null)
+    throw wrong("instructions", "must be a string");
+  if (instructions !== null && instructions !== "") input.system.push(textPart(instructions));
+  input.read(request["input"]);
+  const tools = [...readTools(request["tools"], "tools", warn), ...input.tools];
+  const chosen = readToolChoice(request["tool_choice"], tools, warn);
+  const text = objectOf(request["text"]);
+  return {
+    stream: facts.stream,
+    system: input.system,
+    messages: input.messages,
+    tools: chosen.tools,
+    toolChoice: chosen.choice,
+    parallelToolCalls: booleanOf(request["parallel_tool_calls"]),
+    outputTokensMax: numberIn(request, "max_output_tokens"),
+    temperature: numberIn(request, "temperature"),
+    topP: numberIn(request, "top_p"),
+    topK: null,
+    presencePenalty: null,
+    frequencyPenalty: null,
+    seed: null,
+    stop: [],
+    choices: 1,
+    format: readFormat(text["format"]),
+    reasoning: readReasoning(request, warn),
+    verbosity: textOf(text["verbosity"]),
+    userId: textOf(request["safety_identifier"]) ?? textOf(request["user"]),
+    metadata: readMetadata(request["metadata"]),
+    cacheKey: textOf(request["prompt_cache_key"]),
+    serviceTier: textOf(request["service_tier"]),
+  };
+}
+
+/** A call that builds on what OpenAI keeps cannot be answered by anyone else. */
+function refuseServerState(request: JsonObject): void {
+  for (const param of ["previous_response_id", "conversation", "prompt"]) {
+    if (request[param] === undefined || request[param] === null) continue;
+    throw unsupported(param, `This model's upstream keeps no responses: "${param}" cannot be used with it.`);
+  }
+  if (request["background"] === true) {
+    throw unsupported("background", "This model's upstream cannot answer in the background.");
+  }
+}
+
+function warnOfUnknown(request: JsonObject, warn: Warn): void {
+  for (const [name, value] of Object.entries(request)) {
+    if (value === null || read.has(name) || harmless.has(name)) continue;
+    if (name === "truncation" && value !== "auto") continue;
+    if (name === "top_logprobs" && value === 0) continue;
+    warn(`the field ${plainName(name)} is not understood by the upstream and was left out`);
+  }
+  if (arrayOf(request["include"]).includes("message.output_text.logprobs")) {
+    warn("logprobs cannot be had from the upstream and were left out");
+  }
+}
+
+const read: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "instructions",
+  "stream",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "max_output_tokens",
+  "temperature",
+  "top_p",
+  "text",
+  "reasoning",
+  "include",
+  "metadata",
+  "safety_identifier",
+  "user",
+  "prompt_cache_key",
+  "service_tier",
+  "background",
+]);
+
+/** Hints to OpenAI's own machinery, without which the answer is the same. Nothing is stored, and the answer says so. */
+const harmless: ReadonlySet<string> = new Set([
+  "store",
+  "stream_options",
+  "prompt_cache_retention",
+  "prompt_cache_options",
+  "client_metadata",
+]);
+
+function readFormat(value: unknown): AnswerFormat | null {
+  if (value === undefined || value === null) return null;
+  const format = objectOf(value);
+  switch (format["type"]) {
+    case "text":
+      return { kind: "text" };
+    case "json_object":
+      return { kind: "json" };
+    case "json_schema": {
+      const { schema } = format;
+      if (!isObject(schema)) throw wrong("text.format.schema", "must be an object");
+      return {
+        kind: "schema",
+        name: textOf(format["name"]),
+        description: textOf(format["description"]),
+        schema,
+        strict: booleanOf(format["strict"]),
+      };
+    }
+    default:
+      throw wrong("text.format.type", "must be text, json_object or json_schema");
+  }
+}
+
+/** Who asks for the sealed thoughts wants to see that there were some, and to send them back. */
+function readReasoning(request: JsonObject, warn: Warn): ReasoningWish | null {
+  const reasoning = objectOf(request["reasoning"]);
+  const said = textOf(reasoning["effort"]);
+  const effort = efforts.find((known) => known === said) ?? null;
+  if (said !== null && effort === null) warn("reasoning.effort is not understood and was left out");
+  if (textOf(reasoning["mode"]) === "pro") warn("reasoning.mode is not understood by the upstream and was left out");
+  const summary = textOf(reasoning["summary"]) ?? textOf(reasoning["generate_summary"]);
+  const visible = summary !== null || arrayOf(request["include"]).includes("reasoning.encrypted_content");
+  return effort === null && !visible ? null : { effort, budgetTokens: null, visible };
+}
+
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
+  if (!isObject(value)) return null;
+  const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  if (entries.length < Object.keys(value).length) throw wrong("metadata", "must hold strings only");
+  return entries.length === 0 ? null : Object.fromEntries(entries);
+}
+
+function numberIn(request: JsonObject, param: string): number | null {
+  const value = request[param];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "number") throw wrong(param, "must be a number");
+  if (param === "max_output_tokens" && countOf(value) === null) throw wrong(param, "must be a whole number");
+  return value;
+}

@@ -1,0 +1,53 @@
+import type { Seal } from "#core/index.ts";
+import { BaseItem, type ItemPlace, type OutputItem } from "./output-item.ts";
+import { type SealNote, writeSealed } from "./sealed-reasoning.ts";
+
+/** Thoughts as one summary part, and their seal as encrypted content. */
+export class ReasoningItem extends BaseItem implements OutputItem {
+  readonly #note: SealNote;
+  #summary = "";
+  #sealed: string | null = null;
+
+  constructor(place: ItemPlace, note: SealNote) {
+    super(place);
+    this.#note = note;
+  }
+
+  open(): string {
+    return this.added({ type: "reasoning", id: this.place.id, summary: [] });
+  }
+
+  seal(seal: Seal): void {
+    this.#sealed = writeSealed(seal, this.#note);
+  }
+
+  delta(text: string): string {
+    const added =
+      this.#summary === ""
+        ? this.say("response.reasoning_summary_part.added", `,"summary_index":0,"part":${summaryJson("")}`)
+        : "";
+    this.#summary += text;
+    return (
+      added + this.say("response.reasoning_summary_text.delta", `,"summary_index":0,"delta":${JSON.stringify(text)}`)
+    );
+  }
+
+  endBlock(): string {
+    if (this.#summary === "") return "";
+    const text = JSON.stringify(this.#summary);
+    return (
+      this.say("response.reasoning_summary_text.done", `,"summary_index":0,"text":${text}`) +
+      this.say("response.reasoning_summary_part.done", `,"summary_index":0,"part":${summaryJson(this.#summary)}`)
+    );
+  }
+
+  close(): string {
+    const summary = this.#summary === "" ? [] : [{ type: "summary_text", text: this.#summary }];
+    const sealed = this.#sealed === null ? {} : { encrypted_content: this.#sealed };
+    return this.done(JSON.stringify({ type: "reasoning", id: this.place.id, summary, ...sealed }));
+  }
+}
+
+function summaryJson(text: string): string {
+  return JSON.stringify({ type: "summary_text", text });
+}

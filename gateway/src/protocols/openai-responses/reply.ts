@@ -1,0 +1,55 @@
+import { Failure } from "#core/index.ts";
+import type { ReplyFacts } from "../dialect.ts";
+import { readSpan, type Span } from "../json-scan.ts";
+import { skimObject } from "../json-skim.ts";
+import { objectOf, textOf } from "../json-value.ts";
+import { readResponsesUsage } from "./usage.ts";
+
+const wanted: ReadonlySet<string> = new Set(["object", "id", "status", "usage", "error", "output"]);
+
+/**
+ * Reads a whole response or response.compaction: that it is one, and what it used. A failed response is an answer
+ * like any other; a background one that still runs has used nothing yet. The bytes themselves go on unchanged.
+ */
+export function readResponsesReply(body: Uint8Array): ReplyFacts {
+  const members = skimObject(body, 0, body.length, wanted);
+  if (members === null) throw notAReply("The upstream's answer is not a JSON object.");
+  const read = (span: Span | undefined): unknown => (span === undefined ? null : readValue(body, span));
+  const error = read(members.get("error"));
+  const output = members.get("output");
+  if (output === undefined && textOf(read(members.get("object"))) === null) {
+    if (error === null) throw notAReply("The upstream's answer is not a response.");
+    return { usage: null, errorMessage: errorText(error), outputEstimate: 0, id: null };
+  }
+  const usage = readResponsesUsage(read(members.get("usage")));
+  const status = read(members.get("status"));
+  const running = status === "queued" || status === "in_progress";
+  return {
+    usage,
+    errorMessage: null,
+    outputEstimate: usage !== null || running || output === undefined ? 0 : estimate(output),
+    id: textOf(read(members.get("id"))),
+  };
+}
+
+/** The message inside an error member, which some vendors send as a plain string. */
+export function errorText(error: unknown): string {
+  return textOf(error) ?? textOf(objectOf(error)["message"]) ?? "unknown error";
+}
+
+function estimate(output: Span): number {
+  const size = output.end - output.start;
+  return size <= "[]".length ? 0 : Math.ceil(size / 4);
+}
+
+function readValue(body: Uint8Array, span: Span): unknown {
+  try {
+    return readSpan(body, span);
+  } catch {
+    throw notAReply("The upstream's answer is not valid JSON.");
+  }
+}
+
+function notAReply(message: string): Failure {
+  return new Failure("upstream_error", message, { retry: "other", unwell: true });
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { Failure } from "#core/index.ts";
+import { openaiResponsesWire, responsesCompactWire } from "./index.ts";
+
+const encoder = new TextEncoder();
+const bytes = (value: unknown): Uint8Array => encoder.encode(typeof value === "string" ? value : JSON.stringify(value));
+const facts = (body: unknown) => openaiResponsesWire.readRequest(bytes(body), null);
+const base = { model: "m", input: "hi" };
+
+function refusal(wire: typeof openaiResponsesWire, body: unknown): { code: string; param: string | null } {
+  try {
+    wire.readRequest(bytes(body), null);
+  } catch (thrown) {
+    if (thrown instanceof Failure) return { code: thrown.code, param: thrown.param };
+    throw thrown;
+  }
+  throw new Error("was accepted");
+}
+
+describe("a Responses request on its way upstream", () => {
+  test("only the model changes: every other member, known or not, keeps its value and its place", () => {
+    const extra = fc.dictionary(
+      fc.string().filter((key) => !Object.hasOwn(known, key) && key !== "__proto__"),
+      fc.jsonValue({ maxDepth: 4 }),
+    );
+    fc.assert(
+      fc.property(extra, fc.string({ minLength: 1 }), fc.constantFrom(0, 2), (more, name, indent) => {
+        const text = JSON.stringify(
+          { ...more, model: "public", input: [{ role: "user", content: "x" }] },
+          null,
+          indent,
+        );
+        const raw = bytes(text);
+        const patched = openaiResponsesWire.patchRequest(raw, openaiResponsesWire.readRequest(raw, null), name);
+        expect(new TextDecoder().decode(patched)).toBe(text.replace('"public"', () => JSON.stringify(name)));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("a body that needs no change is not copied", () => {
+    const raw = bytes(base);
+    expect(openaiResponsesWire.patchRequest(raw, openaiResponsesWire.readRequest(raw, null), "m")).toBe(raw);
+  });
+
+  test("a conversation is held together by its cache key, else by its user", () => {
+    expect(facts({ ...base, prompt_cache_key: "k", user: "u" }).affinity).toBe("k");
+    expect(facts({ ...base, safety_identifier: "s", user: "u" }).affinity).toBe("s");
+    expect(facts({ ...base, user: "u" }).affinity).toBe("u");
+    expect(facts(base).affinity).toBeNull();
+  });
+
+  test("what a call continues is known by the response or the conversation it names", () => {
+    expect(facts({ model: "m", previous_response_id: "resp_1" }).continues).toBe("resp_1");
+    expect(facts({ ...base, conversation: "conv_1" }).continues).toBe("conv_1");
+    expect(facts({ ...base, conversation: { id: "conv_2" } }).continues).toBe("conv_2");
+    expect(facts({ ...base, previous_response_id: null }).continues).toBeNull();
+  });
+
+  test("responses are kept upstream unless the caller says no; background ones always are", () => {
+    expect(facts(base).keeps).toBe(true);
+    expect(facts({ ...base, store: null }).keeps).toBe(true);
+    expect(facts({ ...base, store: false }).keeps).toBe(false);
+    expect(facts({ ...base, store: false, background: true }).keeps).toBe(true);
+  });
+
+  test("input may be left out where something else brings it", () => {
+    expect(facts({ model: "m", prompt: { id: "pmpt_1" } }).model).toBe("m");
+    expect(facts({ model: "m", input: null, conversation: "conv_1" }).model).toBe("m");
+  });
+
+  test("the size of inline pictures and files hardly counts; text counts a token for four bytes", () => {
+    const picture = (size: number) =>
+      facts({
+        model: "m",
+        input: [
+          {
+            role: "user",
+            content: [{ type: "input_image", image_url: `data:image/png;base64,${"A".repeat(size)}`, detail: "auto" }],
+          },
+        ],
+      }).inputEstimate;
+    expect(picture(4_000_000)).toBe(picture(8_000));
+    expect(facts({ model: "m", input: "x".repeat(4_000) }).inputEstimate).toBeGreaterThanOrEqual(1_000);
+    expect(facts({ model: "m", input: "x", tools: [], instructions: "y".repeat(400) }).inputEstimate).toBe(102);
+  });
+
+  test("stream and the cap on output are read as they are", () => {
+    expect(facts({ ...base, stream: true, max_output_tokens: 64 })).toMatchObject({
+      stream: true,
+      outputTokensMax: 64,
+    });
+    expect(facts(base)).toMatchObject({ stream: false, outputTokensMax: null, wantsUsage: true, images: 0 });
+  });
+});
+
+describe("a bad Responses request", () => {
+  test.each([
+    ["", "invalid_json", null],
+    ["[]", "invalid_json", null],
+    ['{"model":"a","model":"b","input":"x"}', "invalid_json", null],
+    [{ input: "x" }, "missing_required_parameter", "model"],
+    [{ model: 5, input: "x" }, "invalid_request", "model"],
+    [{ model: "m" }, "missing_required_parameter", "input"],
+    [{ model: "m", input: null }, "missing_required_parameter", "input"],
+    [{ model: "m", input: 7 }, "invalid_request", "input"],
+    [{ model: "m", input: {} }, "invalid_request", "input"],
+    [{ model: "m", input: "x", stream: "yes" }, "invalid_request", "stream"],
+  ])("%j is refused as %s, naming %s", (body, code, param) => {
+    expect(refusal(openaiResponsesWire, body)).toEqual({ code, param });
+  });
+});
+
+describe("a compaction", () => {
+  test("needs a model and something to compact, is never streamed and keeps nothing", () => {
+    expect(refusal(responsesCompactWire, { model: "m" })).toEqual({
+      code: "missing_required_parameter",
+      param: "input",
+    });
+    expect(refusal(responsesCompactWire, { input: "x" })).toEqual({
+      code: "missing_required_parameter",
+      param: "model",
+    });
+    const read = responsesCompactWire.readRequest(bytes({ ...base, stream: true, prompt_cache_key: "k" }), null);
+    expect(read).toMatchObject({ stream: false, keeps: false, affinity: "k", outputTokensMax: null });
+    const continued = responsesCompactWire.readRequest(bytes({ model: "m", previous_response_id: "resp_1" }), null);
+    expect(continued.continues).toBe("resp_1");
+  });
+
+  test("its answer tells its usage", () => {
+    const reply = {
+      id: "resp_1",
+      object: "response.compaction",
+      created_at: 1,
+      output: [{ type: "compaction", id: "cmp_1", encrypted_content: "x" }],
+      usage: {
+        input_tokens: 139,
+        input_tokens_details: { cached_tokens: 9, cache_write_tokens: 30 },
+        output_tokens: 438,
+        output_tokens_details: { reasoning_tokens: 64 },
+        total_tokens: 577,
+      },
+    };
+    const { usage, id } = responsesCompactWire.readReply(bytes(reply));
+    expect(usage?.usage).toMatchObject({
+      inputUncached: 100,
+      cacheRead: 9,
+      cacheWrite5m: 30,
+      output: 438,
+      reasoning: 64,
+    });
+    expect(id).toBe("resp_1");
+  });
+});
+
+const known = {
+  model: 0,
+  input: 0,
+  stream: 0,
+  store: 0,
+  background: 0,
+  conversation: 0,
+  prompt: 0,
+  previous_response_id: 0,
+};

@@ -1,0 +1,87 @@
+import { splice } from "../bytes.ts";
+import type { RequestFacts } from "../dialect.ts";
+import { readSpan, type Span } from "../json-scan.ts";
+import { missing, objectOf, textOf, wrong } from "../json-value.ts";
+import { readBoolean, readCount, readLabel, readModel, scanRequest } from "../request-members.ts";
+import { estimateInput } from "./input-estimate.ts";
+
+const wanted: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "instructions",
+  "tools",
+  "prompt",
+  "previous_response_id",
+  "conversation",
+  "stream",
+  "store",
+  "background",
+  "max_output_tokens",
+  "prompt_cache_key",
+  "safety_identifier",
+  "user",
+]);
+
+/** Reads what governs a Responses request. Source: OpenAI API reference, "Create a model response". */
+export function readResponsesRequest(body: Uint8Array): RequestFacts {
+  const members = scanRequest(body, wanted);
+  const modelSpan = members.get("model");
+  const model = readModel(body, modelSpan);
+  const previous = said(body, members.get("previous_response_id"));
+  const conversation = said(body, members.get("conversation"));
+  const continued = previous ?? conversation ?? said(body, members.get("prompt"));
+  requireInput(body, members.get("input"), continued !== null);
+
+  const background = readBoolean(body, members.get("background"), "background");
+  const store = members.get("store");
+  return {
+    model,
+    modelSpan: modelSpan ?? null,
+    stream: readBoolean(body, members.get("stream"), "stream"),
+    wantsUsage: true,
+    outputTokensMax: readCount(body, members.get("max_output_tokens")),
+    inputEstimate: estimateInput(body, [members.get("input"), members.get("instructions"), members.get("tools")]),
+    streamOptionsSpan: null,
+    affinity:
+      readLabel(body, members.get("prompt_cache_key")) ??
+      readLabel(body, members.get("safety_identifier")) ??
+      readLabel(body, members.get("user")),
+    continues: idOf(body, previous) ?? idOf(body, conversation),
+    keeps: background || store === undefined || readSpan(body, store) !== false,
+    images: 0,
+  };
+}
+
+/** Only the model's name is replaced. */
+export function patchResponsesRequest(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
+  if (upstreamModel === facts.model || facts.modelSpan === null) return body;
+  return splice(body, [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }]);
+}
+
+/** `input` as the API takes it: a text or items; it may be left out of a call that continues another. */
+export function requireInput(body: Uint8Array, input: Span | undefined, continued: boolean): void {
+  const span = said(body, input);
+  if (span === null) {
+    if (!continued) throw missing("input");
+    return;
+  }
+  const first = body[span.start];
+  if (first !== QUOTE && first !== OPEN_ARRAY) throw wrong("input", "must be a string or an array");
+}
+
+/** A member that stands there and is not null. */
+export function said(body: Uint8Array, span: Span | undefined): Span | null {
+  return span === undefined || body[span.start] === LOWER_N ? null : span;
+}
+
+/** An id, given as a text or as an object that holds it. */
+export function idOf(body: Uint8Array, span: Span | null): string | null {
+  if (span === null) return null;
+  const value = readSpan(body, span);
+  const id = textOf(value) ?? textOf(objectOf(value)["id"]);
+  return id === "" ? null : id;
+}
+
+const QUOTE = 0x22;
+const OPEN_ARRAY = 0x5b;
+const LOWER_N = 0x6e;

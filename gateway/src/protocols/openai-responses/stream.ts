@@ -1,0 +1,185 @@
+import { bounds, Failure } from "#core/index.ts";
+import type { StreamTap, UsageReading } from "../dialect.ts";
+import { type EventLines, eventLines } from "../event-lines.ts";
+import { readSpan, type Span } from "../json-scan.ts";
+import { skimObject } from "../json-skim.ts";
+import { type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { SseEvents } from "../sse-events.ts";
+import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
+import { readResponsesUsage } from "./usage.ts";
+
+/**
+ * Listens to response events. Cheap marks tell most of them apart; payloads are opened only at the start (for the
+ * id), at the end (for the usage) and at errors. An `error` event is a failure but not yet the end: OpenAI sends
+ * `response.failed` after it, and Codex reads only that one.
+ */
+export class ResponsesStreamTap implements StreamTap {
+  events = 0;
+  ended = false;
+  contentSeen = false;
+  usage: UsageReading | null = null;
+  failure: Failure | null = null;
+  outputEstimate = 0;
+  id: string | null = null;
+
+  /** The last event repeats the whole answer, and pictures come as base64: as large as those of the images API. */
+  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
+  #rest: Uint8Array = emptyBytes;
+  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
+
+  push(chunk: Uint8Array): Uint8Array {
+    return this.#sse.push(chunk, this.#visit);
+  }
+
+  /** Usage is told once, in the terminal event. */
+  get usageFinal(): boolean {
+    return this.usage !== null;
+  }
+
+  /** The terminal event was seen, be it only that its blank line is missing at the end of the bytes. */
+  complete(): boolean {
+    const { held } = this.#sse;
+    if (!this.ended && held.length > 0 && terminal.has(typeOf(eventLines(held, 0, held.length)))) {
+      this.#inspect(held, 0, held.length);
+      if (this.ended) this.#rest = Buffer.concat([held, blankLine]);
+    }
+    return this.ended;
+  }
+
+  rest(): Uint8Array {
+    return this.#rest;
+  }
+
+  /** Goes on with the stream's own id and numbers. */
+  breakOff(failure: Failure): Uint8Array {
+    const response = bareFailedResponse(failure, this.id ?? "resp_unknown");
+    return encoder.encode(failureEvents(failure, response, this.events));
+  }
+
+  #inspect(bytes: Uint8Array, start: number, end: number): void {
+    if (this.ended) return;
+    const lines = eventLines(bytes, start, end);
+    if (lines.data.length === 0) return;
+    const type = typeOf(lines);
+    if (type === "") {
+      this.#inspectUntyped(lines.data);
+      return;
+    }
+    if (type === "keepalive") return;
+    this.events++;
+    if (this.events === 1 && skim(lines.data, responseOnly) === null) throw notJson();
+    if (deltas.has(type)) this.#countContent(lines.data);
+    else if (terminal.has(type)) this.#readTerminal(type, lines.data);
+    else if (type === "error") this.failure ??= upstreamFailure(parseObject(decoder.decode(lines.data)) ?? {});
+    else if (this.id === null && beginnings.has(type)) this.id = textOf(responseIn(lines.data)?.["id"]);
+  }
+
+  /** [DONE], which some proxies add, and errors in the shape of chat completions. */
+  #inspectUntyped(data: Uint8Array): void {
+    const text = decoder.decode(data);
+    if (text.trim() === "[DONE]") return;
+    this.events++;
+    const object = parseObject(text);
+    if (object === null && this.events === 1) throw notJson();
+    if (object !== null && object["error"] !== undefined && object["error"] !== null) {
+      this.failure ??= upstreamFailure(object);
+    }
+  }
+
+  /** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four bytes. */
+  #countContent(data: Uint8Array): void {
+    const length = deltaLength(data);
+    if (length === 0) return;
+    this.contentSeen = true;
+    this.outputEstimate += length <= 16 ? 1 : Math.ceil(length / 4);
+  }
+
+  /** An event that is cut or broken does not end the stream; that it never ended will be noticed. */
+  #readTerminal(type: string, data: Uint8Array): void {
+    const response = responseIn(data);
+    if (response === null) return;
+    this.ended = true;
+    this.id ??= textOf(response["id"]);
+    this.usage = readResponsesUsage(response["usage"]);
+    if (type === "response.failed") this.failure ??= upstreamFailure(objectOf(response["error"]));
+  }
+}
+
+const terminal: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
+const beginnings: ReadonlySet<string> = new Set(["response.created", "response.queued", "response.in_progress"]);
+const deltas: ReadonlySet<string> = new Set([
+  "response.output_text.delta",
+  "response.function_call_arguments.delta",
+  "response.custom_tool_call_input.delta",
+  "response.reasoning_summary_text.delta",
+  "response.reasoning_text.delta",
+  "response.refusal.delta",
+]);
+const typeOnly: ReadonlySet<string> = new Set(["type"]);
+const responseOnly: ReadonlySet<string> = new Set(["response"]);
+const factsWanted: ReadonlySet<string> = new Set(["id", "usage", "error"]);
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const deltaMark = Buffer.from('"delta":', "latin1");
+const blankLine = Buffer.from("\n\n", "latin1");
+const emptyBytes = new Uint8Array(0);
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** What the event's name says, where it is one of this dialect; else what its payload says. Empty: nothing. */
+function typeOf({ name, data }: EventLines): string {
+  if (name.startsWith("response.") || name === "error" || name === "keepalive") return name;
+  const span = skim(data, typeOnly)?.get("type");
+  return (span === undefined ? null : textOf(readValue(data, span))) ?? "";
+}
+
+/** Bytes of the `delta` text, as they stand escaped in the JSON. */
+function deltaLength(data: Uint8Array): number {
+  const event = Buffer.from(data.buffer, data.byteOffset, data.length);
+  const mark = event.indexOf(deltaMark);
+  if (mark === -1) return 0;
+  let from = mark + deltaMark.length;
+  while (event[from] === 0x20) from++;
+  if (event[from] !== QUOTE) return 0;
+  from++;
+  let quote = event.indexOf(QUOTE, from);
+  while (quote !== -1) {
+    let before = quote - 1;
+    while (event[before] === BACKSLASH) before--;
+    if ((quote - before) % 2 === 1) return quote - from;
+    quote = event.indexOf(QUOTE, quote + 1);
+  }
+  return 0;
+}
+
+/** Id, usage and error of the response inside a lifecycle event; the rest of it is passed over unread. */
+function responseIn(data: Uint8Array): JsonObject | null {
+  const span = skim(data, responseOnly)?.get("response");
+  if (span === undefined) return null;
+  const members = skimObject(data, span.start, span.end, factsWanted);
+  if (members === null) return null;
+  const facts: Record<string, unknown> = {};
+  for (const [name, at] of members) facts[name] = readValue(data, at);
+  return facts;
+}
+
+function skim(data: Uint8Array, wanted: ReadonlySet<string>): Map<string, Span> | null {
+  return skimObject(data, 0, data.length, wanted);
+}
+
+/** null for what is no JSON, which a skim does not see. */
+function readValue(data: Uint8Array, span: Span): unknown {
+  try {
+    return readSpan(data, span);
+  } catch {
+    return null;
+  }
+}
+
+function notJson(): Failure {
+  return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
+    retry: "other",
+    unwell: true,
+  });
+}

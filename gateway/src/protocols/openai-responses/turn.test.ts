@@ -1,0 +1,206 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ResponseCreateParams } from "openai/resources/responses/responses";
+import type { Seal, Turn, TurnMessage, TurnPart } from "#core/index.ts";
+import { openaiResponsesCodec } from "./index.ts";
+
+const encoder = new TextEncoder();
+const none: Turn = {
+  stream: false,
+  system: [],
+  messages: [],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  outputTokensMax: null,
+  temperature: null,
+  topP: null,
+  topK: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  seed: null,
+  stop: [],
+  choices: 1,
+  format: null,
+  reasoning: null,
+  verbosity: null,
+  userId: null,
+  metadata: null,
+  cacheKey: null,
+  serviceTier: null,
+};
+const text = (value: string): TurnPart => ({ kind: "text", text: value, cache: null });
+const user = (...parts: TurnPart[]): TurnMessage => ({ role: "user", parts });
+const assistant = (...parts: TurnPart[]): TurnMessage => ({ role: "assistant", parts });
+const call = (id: string, name = "f"): TurnPart => ({
+  kind: "tool-call",
+  id,
+  name,
+  argumentsText: '{"a":1}',
+  seal: null,
+  cache: null,
+});
+const result = (callId: string, value = "ok"): TurnPart => ({
+  kind: "tool-result",
+  callId,
+  name: "f",
+  parts: [{ kind: "text", text: value, cache: null }],
+  isError: false,
+  cache: null,
+});
+const sealBy = (account: string | null, dialect: Seal["dialect"] = "openai-responses"): Seal => ({
+  dialect,
+  account,
+  data: "gAAA",
+  itemId: "rs_1",
+});
+const thought = (seal: Seal | null, said = "hm"): TurnPart => ({
+  kind: "reasoning",
+  text: said,
+  seal,
+  redacted: false,
+});
+
+function read(request: object): { turn: Turn; warnings: string[] } {
+  const warnings: string[] = [];
+  const body = encoder.encode(JSON.stringify({ model: "m", ...request }));
+  const turn = openaiResponsesCodec.readTurn(body, { model: "m", stream: false }, (what) => warnings.push(what));
+  return { turn, warnings };
+}
+function write(
+  turn: Partial<Turn>,
+  traits = {},
+): { body: ResponseCreateParams; items: Record<string, unknown>[]; warnings: string[] } {
+  const warnings: string[] = [];
+  const target = { upstreamModel: "up", account: "acc", traits, newId: (prefix: string) => `${prefix}1` };
+  const bytes = openaiResponsesCodec.writeTurn({ ...none, ...turn }, target, (what) => warnings.push(what));
+  const body = JSON.parse(new TextDecoder().decode(bytes)) as ResponseCreateParams;
+  return { body, items: body.input as unknown as Record<string, unknown>[], warnings };
+}
+describe("a turn carried there and back", () => {
+  test("keeps its meaning", () => {
+    fc.assert(
+      fc.property(turns(), (turn) => {
+        const { body } = write(turn);
+        const back = read({ ...body, model: "m" });
+        expect(back.warnings).toEqual([]);
+        expect({ ...back.turn, messages: flat(back.turn) }).toEqual({ ...turn, messages: flat(turn) } as never);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+/** Parts with their roles; how they were grouped into messages says nothing. */
+function flat(turn: Turn): unknown[] {
+  return turn.messages.flatMap(({ role, parts }) => parts.map((part) => ({ role, part })));
+}
+
+function turns(): fc.Arbitrary<Turn> {
+  const word = fc.string({ minLength: 1, maxLength: 12 });
+  const said = word.map(text);
+  const base64 = fc.base64String({ minLength: 4, maxLength: 12 });
+  const blank = { name: null, detail: null, cache: null };
+  const picture = fc.oneof(
+    base64.map(
+      (data): TurnPart => ({
+        ...blank,
+        kind: "image",
+        source: { kind: "base64", mediaType: "image/png", data },
+        detail: "low",
+      }),
+    ),
+    fc.constant<TurnPart>({
+      ...blank,
+      kind: "image",
+      source: { kind: "url", url: "https://a.b/c.png", mediaType: null },
+    }),
+    base64.map(
+      (data): TurnPart => ({
+        ...blank,
+        kind: "document",
+        source: { kind: "base64", mediaType: "application/pdf", data },
+        name: "a.pdf",
+      }),
+    ),
+    fc.constant<TurnPart>({
+      ...blank,
+      kind: "image",
+      source: { kind: "file", id: "file-1", dialect: "openai-responses" },
+    }),
+  );
+  const asked = fc.array(fc.oneof(said, picture), { minLength: 1, maxLength: 3 }).map((parts) => [user(...parts)]);
+  const answered = fc
+    .record({ thought: fc.boolean(), said: fc.option(said), refused: fc.boolean() })
+    .map((one) => [
+      assistant(
+        ...(one.thought ? [thought({ ...sealBy(null) })] : []),
+        one.said ?? text("ok"),
+        ...(one.refused ? [{ kind: "refusal", text: "no" } as const] : []),
+      ),
+    ]);
+  const loops = fc
+    .tuple(fc.uuid(), fc.boolean(), word)
+    .map(([id, twice, output]) => [
+      assistant(thought(sealBy(null)), call(`${id}-1`), ...(twice ? [call(`${id}-2`, "g")] : [])),
+      user(
+        result(`${id}-1`, output),
+        ...(twice ? [{ ...(result(`${id}-2`) as TurnPart & { kind: "tool-result" }), name: "g" }] : []),
+      ),
+    ]);
+  const later = said.map((part): TurnMessage[] => [{ role: "system", parts: [part] }]);
+  return fc
+    .record({
+      opening: asked,
+      rest: fc.array(fc.oneof(asked, answered, loops, later), { maxLength: 6 }),
+      system: fc.option(word),
+      temperature: fc.option(fc.constantFrom(0, 0.5, 2)),
+      cap: fc.option(fc.integer({ min: 16, max: 9_999 })),
+      strict: fc.boolean(),
+      choice: fc.constantFrom<Turn["toolChoice"]>(
+        null,
+        { kind: "auto" },
+        { kind: "none" },
+        { kind: "any" },
+        { kind: "tool", name: "f" },
+      ),
+      effort: fc.constantFrom("minimal", "high", "max"),
+      format: fc.constantFrom<Turn["format"]>(
+        null,
+        { kind: "json" },
+        { kind: "text" },
+        {
+          kind: "schema",
+          name: "n",
+          description: "d",
+          schema: { type: "object" },
+          strict: true,
+        },
+      ),
+    })
+    .map((made) => ({
+      ...none,
+      system: made.system === null ? [] : [{ kind: "text", text: made.system, cache: null }],
+      messages: [...made.opening, ...made.rest.flat()],
+      tools: [
+        {
+          name: "f",
+          description: "d",
+          parameters: { type: "object", properties: { a: { type: "number" } } },
+          strict: made.strict ? true : null,
+          cache: null,
+        },
+      ],
+      toolChoice: made.choice,
+      parallelToolCalls: made.strict,
+      outputTokensMax: made.cap,
+      temperature: made.temperature,
+      topP: 0,
+      format: made.format,
+      reasoning: { effort: made.effort as "high", budgetTokens: null, visible: true },
+      verbosity: "low",
+      userId: "u",
+      metadata: { a: "b" },
+      cacheKey: "k",
+      serviceTier: "flex",
+    }));
+}

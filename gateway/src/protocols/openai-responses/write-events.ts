@@ -1,0 +1,235 @@
+import {
+  type Answer,
+  type AnswerEvent,
+  type BlockHead,
+  bounds,
+  Failure,
+  type Finish,
+  type MediaSource,
+  type Seal,
+  type TurnTool,
+  type Usage,
+} from "#core/index.ts";
+import type { AnswerContext, EventWriter } from "../codec.ts";
+import { customNames } from "../openai-chat/custom-tool.ts";
+import { answerEvents } from "./answer-events.ts";
+import { CustomCallItem, FunctionCallItem } from "./call-item.ts";
+import { failureEvents, responseError } from "./error.ts";
+import { ImageItem } from "./image-item.ts";
+import { MessageItem } from "./message-item.ts";
+import { isNamespaced } from "./namespaced-tool.ts";
+import { NumberedEvents } from "./numbered-events.ts";
+import type { ItemPlace, ItemStatus, OutputItem } from "./output-item.ts";
+import { ReasoningItem } from "./reasoning-item.ts";
+import { responseEcho } from "./response-echo.ts";
+import { writeResponsesUsage } from "./usage.ts";
+
+/** A whole answer is the response with which its stream would end. */
+export function writeResponsesAnswer(answer: Answer, context: AnswerContext): Uint8Array {
+  const writer = new ResponsesEventWriter(context);
+  for (const event of answerEvents(answer)) writer.write(event);
+  return encoder.encode(writer.response);
+}
+
+/**
+ * Writes an answer as response events: everything is numbered, every `done` repeats what its deltas said, and the
+ * terminal event repeats it all. SDKs and Codex rely on this order.
+ */
+export class ResponsesEventWriter implements EventWriter {
+  /** The response as it was last said, as JSON text. */
+  response = "";
+
+  readonly #context: AnswerContext;
+  readonly #lines = new NumberedEvents();
+  /** The called tools that are not plain functions. */
+  readonly #custom: ReadonlySet<string>;
+  readonly #tools: ReadonlyMap<string, TurnTool>;
+  readonly #done: string[] = [];
+  /** What the request said, as JSON text without its closing brace. */
+  #echo = "";
+  /** Closed only when the next item begins or the answer ends: until then more may join it. */
+  #item: OutputItem | null = null;
+  #inBlock = false;
+  #thoughts: ReasoningItem | null = null;
+  /** The seal of the open tool call, written behind it. */
+  #callSeal: Seal | null = null;
+  #refused = false;
+  #length = 0;
+  #usage: Usage | null = null;
+  #finish: Finish | null = null;
+  #over = false;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#custom = customNames(context.turn);
+    this.#tools = new Map(context.turn.tools.map((tool) => [tool.name, tool]));
+  }
+
+  write(event: AnswerEvent): string {
+    if (this.#over) return "";
+    if (event.kind === "start") return this.#start(event.id, event.model);
+    if (this.#echo === "") return this.#start(null, null) + this.write(event);
+    switch (event.kind) {
+      case "block-start":
+        return this.#startBlock(event.block);
+      case "block-delta":
+        return this.#delta(event.text);
+      case "block-seal":
+        this.#seal(event.seal);
+        return "";
+      case "block-end":
+        this.#inBlock = false;
+        return this.#item?.endBlock() ?? "";
+      case "usage":
+        this.#usage = event.usage;
+        return "";
+      case "finish":
+        this.#finish = event.finish;
+        return this.#close(this.#status());
+      case "error":
+        return this.#fail(event.failure);
+      case "end":
+        return this.#end();
+    }
+  }
+
+  #start(id: string | null, model: string | null): string {
+    if (this.#echo !== "") return "";
+    const own = id?.startsWith("resp_") === true ? id : this.#context.newId("resp_");
+    this.#echo = JSON.stringify(responseEcho(this.#context, own, model ?? this.#context.model)).slice(0, -1);
+    const begun = `"response":${this.#say({ status: "in_progress", error: null, incomplete_details: null }, [])}`;
+    return this.#lines.line("response.created", begun) + this.#lines.line("response.in_progress", begun);
+  }
+
+  #startBlock(block: BlockHead): string {
+    // A picture given by address has no place in this dialect but in text.
+    const linked = block.kind === "image" && block.source.kind !== "base64" ? block.source : null;
+    const head: BlockHead = linked === null ? block : { kind: "text" };
+    if (head.kind === "refusal") this.#refused = true;
+    const begun = this.#item?.startBlock(head) ?? this.#close("completed") + this.#open(head);
+    this.#inBlock = true;
+    return linked === null ? begun : begun + this.#delta(pictureText(linked));
+  }
+
+  #open(head: BlockHead): string {
+    const item = this.#newItem(head);
+    this.#item = item;
+    return item.open() + (item.startBlock(head) ?? "");
+  }
+
+  #newItem(head: BlockHead): OutputItem {
+    switch (head.kind) {
+      case "text":
+      case "refusal":
+        return new MessageItem(this.#place("msg_"));
+      case "reasoning":
+        this.#thoughts = new ReasoningItem(this.#place("rs_"), head.redacted ? "redacted" : null);
+        return this.#thoughts;
+      case "tool-call":
+        return this.#newCall(head.id, head.name);
+      case "image":
+        if (head.source.kind !== "base64") return new MessageItem(this.#place("msg_"));
+        return new ImageItem(this.#place("ig_"), head.source.mediaType, head.source.data);
+    }
+  }
+
+  #newCall(callId: string, called: string): OutputItem {
+    const tool = this.#tools.get(called);
+    const spaced = tool !== undefined && isNamespaced(tool) ? tool : null;
+    const call = { callId, name: spaced?.ownName ?? called, namespace: spaced?.namespace ?? null };
+    if (this.#custom.has(called)) return new CustomCallItem(this.#place("ctc_"), call);
+    return new FunctionCallItem(this.#place("fc_"), call);
+  }
+
+  #place(prefix: string): ItemPlace {
+    return { lines: this.#lines, index: this.#done.length, id: this.#context.newId(prefix) };
+  }
+
+  #delta(text: string): string {
+    this.#length += text.length;
+    if (this.#length > bounds.replyBytesMax) {
+      throw new Failure("upstream_error", "The upstream's answer is larger than the gateway holds.");
+    }
+    return this.#item?.delta(text) ?? "";
+  }
+
+  #seal(seal: Seal): void {
+    if (this.#thoughts !== null && this.#thoughts === this.#item) this.#thoughts.seal(seal);
+    else this.#callSeal = seal;
+  }
+
+  /** Closes the open item, and puts the seal of a call behind it. */
+  #close(status: ItemStatus): string {
+    const item = this.#item;
+    if (item === null) return "";
+    this.#item = null;
+    const closed = item.close(status);
+    this.#done.push(item.json);
+    const seal = this.#callSeal;
+    if (seal === null) return closed;
+    this.#callSeal = null;
+    const sealing = new ReasoningItem(this.#place("rs_"), "call");
+    sealing.seal(seal);
+    const sealed = closed + sealing.open() + sealing.close();
+    this.#done.push(sealing.json);
+    return sealed;
+  }
+
+  #end(): string {
+    this.#over = true;
+    const reason = this.#finish?.reason ?? "error";
+    if (reason === "error") {
+      return this.#fail(new Failure("upstream_error", "The upstream broke its answer off with an error."));
+    }
+    const details = this.#incomplete();
+    const status = details === null ? "completed" : "incomplete";
+    const said = { status, error: null, incomplete_details: details, ...this.#used() };
+    return this.#lines.line(`response.${status}`, `"response":${this.#say(said, this.#done)}`);
+  }
+
+  #fail(failure: Failure): string {
+    this.#over = true;
+    const sequence = this.#lines.next;
+    // What was begun is shown as far as it came; that it is done is not said, so that nobody acts on it.
+    if (this.#inBlock) this.#item?.endBlock();
+    this.#close("incomplete");
+    const error = responseError(failure);
+    const response = this.#say({ status: "failed", error, incomplete_details: null, ...this.#used() }, this.#done);
+    return failureEvents(failure, response, sequence);
+  }
+
+  #used(): object {
+    return this.#usage === null ? {} : { usage: writeResponsesUsage(this.#usage) };
+  }
+
+  #status(): ItemStatus {
+    return this.#incomplete() === null ? "completed" : "incomplete";
+  }
+
+  /** Why the answer is not whole; null when it is. A refusal without a word of its own is a filtered answer. */
+  #incomplete(): { readonly reason: "max_output_tokens" | "content_filter" } | null {
+    switch (this.#finish?.reason) {
+      case "length":
+      case "context-length":
+        return { reason: "max_output_tokens" };
+      case "content-filter":
+        return { reason: "content_filter" };
+      case "refusal":
+        return this.#refused ? null : { reason: "content_filter" };
+      default:
+        return null;
+    }
+  }
+
+  #say(state: object, output: readonly string[]): string {
+    this.response = `${this.#echo},${JSON.stringify(state).slice(1, -1)},"output":[${output.join(",")}]}`;
+    return this.response;
+  }
+}
+
+const encoder = new TextEncoder();
+
+function pictureText(source: MediaSource): string {
+  if (source.kind === "url") return `![image](${source.url})`;
+  return source.kind === "text" ? source.text : "(image)";
+}

@@ -1,0 +1,169 @@
+import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import { safeName } from "../anthropic-messages/safe-name.ts";
+import type { TurnTarget, Warn } from "../codec.ts";
+import type { JsonObject } from "../json-value.ts";
+import { shortId } from "../openai-chat/short-id.ts";
+import { opens } from "../seal-text.ts";
+import { writeInputPart } from "./write-parts.ts";
+
+/** OpenAI refuses longer ids of calls and users, and longer cache keys. */
+export const idCharactersMax = 64;
+
+/**
+ * Messages as items. The API refuses a history in which a call has no output, an output no call, or in which
+ * reasoning is not followed by what came of it: such gaps are filled or left out here.
+ */
+export class InputWriter {
+  readonly items: JsonObject[] = [];
+  /** Reasoning of the target's own account was among the messages and went back. */
+  restored = false;
+
+  readonly #target: TurnTarget;
+  readonly #warn: Warn;
+  /** Calls that wait for their output, by the id of the turn: the id they were written with. */
+  readonly #waiting = new Map<string, string>();
+  readonly #used = new Set<string>();
+  /** Parts of the message that is being put together. */
+  #content: JsonObject[] = [];
+  #role: TurnMessage["role"] = "user";
+  /** Reasoning that goes out with the item that follows it. */
+  #thoughts: JsonObject[] = [];
+
+  constructor(target: TurnTarget, warn: Warn) {
+    this.#target = target;
+    this.#warn = warn;
+  }
+
+  write(messages: readonly TurnMessage[]): void {
+    messages.forEach((message, index) => {
+      this.#role = message.role;
+      if (this.#waiting.size > 0 && !goesOnCalling(message)) this.#fillGaps(resultsFrom(messages, index));
+      for (const part of message.parts) this.#writePart(part);
+      this.#endMessage();
+      this.#thoughts = [];
+    });
+    this.#fillGaps(new Set());
+  }
+
+  #writePart(part: TurnPart): void {
+    switch (part.kind) {
+      case "text":
+        if (this.#role === "assistant") this.#content.push({ type: "output_text", text: part.text, annotations: [] });
+        else this.#content.push({ type: "input_text", text: part.text });
+        return;
+      case "refusal":
+        if (this.#role === "assistant") this.#content.push({ type: "refusal", refusal: part.text });
+        else this.#content.push({ type: "input_text", text: part.text });
+        return;
+      case "tool-call":
+        this.#writeCall(part);
+        return;
+      case "tool-result":
+        this.#writeResult(part);
+        return;
+      case "reasoning":
+        this.#writeReasoning(part);
+        return;
+      default:
+        if (this.#role === "user") this.#content.push(writeInputPart(part, this.#target.traits, this.#warn));
+        else this.#warn(`${part.kind} parts of ${this.#role} messages cannot be carried and were left out`);
+    }
+  }
+
+  #writeCall(part: ToolCallPart): void {
+    this.#endMessage();
+    if (this.#waiting.has(part.id)) {
+      this.#warn("a tool call that stands twice was left out");
+      return;
+    }
+    // Some vendors count their ids anew in every answer; here an id stands for one call.
+    let call_id = shortId(part.id, "call_", idCharactersMax);
+    for (let use = 2; this.#used.has(call_id); use++) call_id = shortId(`${part.id}_${use}`, "call_", idCharactersMax);
+    this.#used.add(call_id);
+    this.#waiting.set(part.id, call_id);
+    this.#item({ type: "function_call", call_id, name: safeName(part.name), arguments: part.argumentsText || "{}" });
+  }
+
+  #writeResult(part: ToolResultPart): void {
+    const call_id = this.#waiting.get(part.callId);
+    if (call_id === undefined) {
+      this.#warn("a tool result without its call was carried as text");
+      this.#content.push({ type: "input_text", text: `Result of the tool ${part.name ?? "call"}:` });
+      this.#content.push(...this.#inputParts(part));
+      return;
+    }
+    this.#waiting.delete(part.callId);
+    this.#endMessage();
+    this.#item({ type: "function_call_output", call_id, output: this.#outputOf(part) });
+  }
+
+  /** A text where text is all there is. That it is an error is said in it: the API has no mark for it. */
+  #outputOf(part: ToolResultPart): string | JsonObject[] {
+    const texts = part.parts.flatMap((inner) => (inner.kind === "text" ? [inner.text] : []));
+    if (texts.length === part.parts.length) {
+      const text = texts.join("\n");
+      return part.isError ? `Error: ${text === "" ? "the tool failed" : text}` : text;
+    }
+    const parts = this.#inputParts(part);
+    return part.isError ? [{ type: "input_text", text: "Error:" }, ...parts] : parts;
+  }
+
+  #inputParts(part: ToolResultPart): JsonObject[] {
+    return part.parts.map((inner) => writeInputPart(inner, this.#target.traits, this.#warn));
+  }
+
+  #writeReasoning({ text, seal }: ReasoningPart): void {
+    if (seal === null || !opens(seal, "openai-responses", this.#target.account)) {
+      this.#warn("reasoning of another upstream cannot be read by this one and was left out");
+      return;
+    }
+    this.#endMessage();
+    this.#thoughts.push({
+      type: "reasoning",
+      ...(seal.itemId === null ? {} : { id: seal.itemId }),
+      summary: text === "" ? [] : [{ type: "summary_text", text }],
+      encrypted_content: seal.data,
+    });
+  }
+
+  #endMessage(): void {
+    if (this.#content.length === 0) return;
+    const content = this.#content;
+    this.#content = [];
+    this.#item({ type: "message", role: this.#role, content });
+  }
+
+  #item(item: JsonObject): void {
+    if (this.#thoughts.length > 0) {
+      this.items.push(...this.#thoughts);
+      this.#thoughts = [];
+      this.restored = true;
+    }
+    this.items.push(item);
+  }
+
+  /** Before the conversation goes on: calls that get no result in what comes next. */
+  #fillGaps(results: ReadonlySet<string>): void {
+    for (const [id, call_id] of this.#waiting) {
+      if (results.has(id)) continue;
+      this.#waiting.delete(id);
+      this.#warn("a tool call without its result was given an empty one");
+      this.items.push({ type: "function_call_output", call_id, output: "No result was given for this call." });
+    }
+  }
+}
+
+/** An assistant that says nothing but calls: they belong to the ones before. */
+function goesOnCalling({ role, parts }: TurnMessage): boolean {
+  return role === "assistant" && parts.every((part) => part.kind === "tool-call");
+}
+
+/** Results from here on, up to where the assistant speaks again. */
+function resultsFrom(messages: readonly TurnMessage[], index: number): Set<string> {
+  const results = new Set<string>();
+  for (const message of messages.slice(index)) {
+    if (message.role === "assistant" && !goesOnCalling(message)) break;
+    for (const part of message.parts) if (part.kind === "tool-result") results.add(part.callId);
+  }
+  return results;
+}

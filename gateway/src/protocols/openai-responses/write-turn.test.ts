@@ -1,0 +1,258 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ResponseCreateParams } from "openai/resources/responses/responses";
+import { Failure, type Seal, type Turn, type TurnMessage, type TurnPart } from "#core/index.ts";
+import { openaiResponsesCodec } from "./index.ts";
+
+const none: Turn = {
+  stream: false,
+  system: [],
+  messages: [],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  outputTokensMax: null,
+  temperature: null,
+  topP: null,
+  topK: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  seed: null,
+  stop: [],
+  choices: 1,
+  format: null,
+  reasoning: null,
+  verbosity: null,
+  userId: null,
+  metadata: null,
+  cacheKey: null,
+  serviceTier: null,
+};
+const text = (value: string): TurnPart => ({ kind: "text", text: value, cache: null });
+const user = (...parts: TurnPart[]): TurnMessage => ({ role: "user", parts });
+const assistant = (...parts: TurnPart[]): TurnMessage => ({ role: "assistant", parts });
+const call = (id: string, name = "f"): TurnPart => ({
+  kind: "tool-call",
+  id,
+  name,
+  argumentsText: '{"a":1}',
+  seal: null,
+  cache: null,
+});
+const result = (callId: string, value = "ok"): TurnPart => ({
+  kind: "tool-result",
+  callId,
+  name: "f",
+  parts: [{ kind: "text", text: value, cache: null }],
+  isError: false,
+  cache: null,
+});
+const sealBy = (account: string | null, dialect: Seal["dialect"] = "openai-responses"): Seal => ({
+  dialect,
+  account,
+  data: "gAAA",
+  itemId: "rs_1",
+});
+const thought = (seal: Seal | null, said = "hm"): TurnPart => ({
+  kind: "reasoning",
+  text: said,
+  seal,
+  redacted: false,
+});
+
+function write(
+  turn: Partial<Turn>,
+  traits = {},
+): { body: ResponseCreateParams; items: Record<string, unknown>[]; warnings: string[] } {
+  const warnings: string[] = [];
+  const target = { upstreamModel: "up", account: "acc", traits, newId: (prefix: string) => `${prefix}1` };
+  const bytes = openaiResponsesCodec.writeTurn({ ...none, ...turn }, target, (what) => warnings.push(what));
+  const body = JSON.parse(new TextDecoder().decode(bytes)) as ResponseCreateParams;
+  return { body, items: body.input as unknown as Record<string, unknown>[], warnings };
+}
+function refusal(act: () => unknown): { code: string; param: string | null; retry: string } {
+  try {
+    act();
+  } catch (thrown) {
+    if (thrown instanceof Failure) return { code: thrown.code, param: thrown.param, retry: thrown.retry };
+    throw thrown;
+  }
+  throw new Error("was accepted");
+}
+describe("a turn written as a Responses request", () => {
+  test("keeps nothing upstream and says strict for every tool", () => {
+    const tools = [{ name: "f", description: null, parameters: null, strict: null, cache: null }];
+    const { body } = write({ messages: [user(text("hi"))], tools, toolChoice: { kind: "any" } });
+    expect(body).toMatchObject({
+      model: "up",
+      store: false,
+      tool_choice: "required",
+      tools: [{ type: "function", strict: false }],
+    });
+    expect(body).not.toHaveProperty("include");
+    expect(body).not.toHaveProperty("stream");
+  });
+
+  test("own reasoning goes back before what came of it; that of others and that without a follower does not", () => {
+    const own = sealBy("acc");
+    const { items, body, warnings } = write({
+      messages: [
+        user(text("go")),
+        assistant(
+          thought(sealBy("other")),
+          thought(sealBy(null, "anthropic-messages")),
+          thought(own),
+          call("c1"),
+          thought(own, "last"),
+        ),
+        user(result("c1")),
+      ],
+    });
+    expect(items.map((item) => item["type"])).toEqual([
+      "message",
+      "reasoning",
+      "function_call",
+      "function_call_output",
+    ]);
+    expect(items[1]).toEqual({
+      type: "reasoning",
+      id: "rs_1",
+      summary: [{ type: "summary_text", text: "hm" }],
+      encrypted_content: "gAAA",
+    });
+    expect(body.include).toEqual(["reasoning.encrypted_content"]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test("a call without a result is given one before the conversation goes on, a result without a call becomes text", () => {
+    const { items, warnings } = write({
+      messages: [user(text("go")), assistant(call("c1"), call("c2")), user(result("c2"), result("c9"), text("and?"))],
+    });
+    expect(items.map((item) => item["type"])).toEqual([
+      "message",
+      "function_call",
+      "function_call",
+      "function_call_output",
+      "function_call_output",
+      "message",
+    ]);
+    expect(items.slice(3, 5).map((item) => item["call_id"])).toEqual(["c1", "c2"]);
+    expect(JSON.stringify(items[5])).toContain("Result of the tool f:");
+    expect(warnings).toHaveLength(2);
+  });
+
+  test("every call has exactly one output behind it, whatever the history", () => {
+    const part = fc.oneof(
+      fc.constantFrom("a", "b", "c").map((id) => call(id)),
+      fc.constantFrom("a", "b", "c").map((id) => result(id)),
+      fc.constant(text("x")),
+    );
+    const message = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => {
+      const calls = parts.filter((one) => one.kind !== "tool-result");
+      return calls.some((one) => one.kind === "tool-call") ? assistant(...calls) : user(...parts);
+    });
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
+        const open = new Set<unknown>();
+        for (const item of write({ messages }).items) {
+          if (item["type"] === "function_call") open.add(item["call_id"]);
+          if (item["type"] === "function_call_output") expect(open.delete(item["call_id"])).toBe(true);
+        }
+        expect([...open]).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("what cannot be said is warned of; what would change the meaning is refused", () => {
+    const hi = { messages: [user(text("hi"))] };
+    const { warnings, body } = write({
+      ...hi,
+      stop: ["x"],
+      topK: 1,
+      seed: 0,
+      presencePenalty: 0,
+      frequencyPenalty: 1,
+      outputTokensMax: 5,
+    });
+    expect(warnings).toHaveLength(6);
+    expect(body.max_output_tokens).toBe(16);
+    expect(refusal(() => write({ ...hi, choices: 2 }))).toEqual({
+      code: "unsupported_by_model",
+      param: "n",
+      retry: "other",
+    });
+    const foreign = {
+      kind: "document",
+      source: { kind: "file", id: "f", dialect: "anthropic-messages" },
+      name: null,
+      detail: null,
+      cache: null,
+    } as const;
+    expect(refusal(() => write({ messages: [user(foreign)] })).code).toBe("unsupported_by_model");
+  });
+
+  test.each([
+    [{ effort: "high", budgetTokens: 1, visible: false }, { effort: "high" }],
+    [{ effort: null, budgetTokens: 0, visible: true }, { effort: "none" }],
+    [
+      { effort: null, budgetTokens: 2_048, visible: true },
+      { effort: "low", summary: "auto" },
+    ],
+    [{ effort: null, budgetTokens: 10_000, visible: false }, { effort: "medium" }],
+    [{ effort: null, budgetTokens: 60_000, visible: false }, { effort: "xhigh" }],
+    [{ effort: null, budgetTokens: null, visible: true }, { summary: "auto" }],
+  ] as const)("the wish %j becomes %j", (reasoning, expected) => {
+    const { body } = write({ messages: [user(text("hi"))], reasoning });
+    expect(body.reasoning).toEqual(expected);
+    expect(body.include !== undefined).toBe(!("effort" in expected && expected.effort === "none"));
+  });
+
+  test("ids longer than the API takes are replaced by the same digest wherever they stand", () => {
+    const id = "c".repeat(80);
+    const { items, body } = write({
+      messages: [assistant(call(id)), user(result(id))],
+      userId: "u".repeat(200),
+      cacheKey: "k",
+    });
+    expect(items[0]?.["call_id"]).toBe(items[1]?.["call_id"]);
+    expect(String(items[0]?.["call_id"]).length).toBeLessThanOrEqual(64);
+    expect(String(body.safety_identifier).length).toBeLessThanOrEqual(64);
+    expect(body.prompt_cache_key).toBe("k");
+  });
+
+  test("a failed tool's result says so, pictures in results stay pictures", () => {
+    const failed = { ...(result("c1", "boom") as TurnPart & { kind: "tool-result" }), isError: true };
+    const image = {
+      kind: "image",
+      source: { kind: "url", url: "https://x/y.png", mediaType: null },
+      name: null,
+      detail: null,
+      cache: null,
+    } as const;
+    const seen = { ...(result("c2") as TurnPart & { kind: "tool-result" }), parts: [image] };
+    const { items, warnings } = write({ messages: [assistant(call("c1"), call("c2")), user(failed, seen)] });
+    expect(items[2]?.["output"]).toBe("Error: boom");
+    expect(warnings).toEqual([]);
+    expect(items[3]?.["output"]).toEqual([{ type: "input_image", detail: "auto", image_url: "https://x/y.png" }]);
+  });
+
+  test("names that the API does not take are written in another form, and come back as they were", () => {
+    const tools = [{ name: "files.read", description: null, parameters: null, strict: null, cache: null }];
+    const { items, body } = write({
+      messages: [user(text("x")), assistant(call("c1", "files.read")), user(result("c1"))],
+      tools,
+    });
+    const written = String(items[1]?.["name"]);
+    expect(written).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect(body.tools).toMatchObject([{ name: written }]);
+    const reply = {
+      object: "response",
+      status: "completed",
+      output: [{ type: "function_call", call_id: "c", name: written, arguments: "{}" }],
+    };
+    const source = { account: "acc", newId: (prefix: string) => prefix };
+    const answer = openaiResponsesCodec.readAnswer(new TextEncoder().encode(JSON.stringify(reply)), source);
+    expect(answer.blocks).toMatchObject([{ kind: "tool-call", name: "files.read" }]);
+  });
+});

@@ -1,0 +1,141 @@
+import type { AnswerFormat, ReasoningWish, ToolChoice, Turn, TurnTool } from "#core/index.ts";
+import { safeName } from "../anthropic-messages/safe-name.ts";
+import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
+import { type JsonObject, unsupported } from "../json-value.ts";
+import { shortId } from "../openai-chat/short-id.ts";
+import { warnOnce } from "../warn-once.ts";
+import { InputWriter, idCharactersMax } from "./write-input.ts";
+
+/** A turn as a Responses request that keeps nothing at the upstream. */
+export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn): Uint8Array {
+  if (turn.choices > 1) throw unsupported("n", "This model's upstream gives one answer only.");
+  const warn = warnOnce(warning);
+  warnOfTheUnsayable(turn, warn);
+  const input = new InputWriter(target, warn);
+  input.write(turn.messages);
+  const instructions = turn.system.map((part) => part.text).join("\n\n");
+  const reasoning = turn.reasoning === null ? null : writeReasoning(turn.reasoning);
+  const body: Record<string, unknown> = {
+    model: target.upstreamModel,
+    // Instructions alone are no input; said as a message they are.
+    input: input.items.length > 0 ? input.items : [{ role: "system", content: instructions }],
+    store: false,
+  };
+  if (turn.stream) body["stream"] = true;
+  if (instructions !== "" && input.items.length > 0) body["instructions"] = instructions;
+  put(body, "max_output_tokens", outputCap(turn.outputTokensMax, warn));
+  put(body, "temperature", turn.temperature);
+  put(body, "top_p", turn.topP);
+  if (turn.tools.length > 0) {
+    body["tools"] = turn.tools.map(writeTool);
+    put(body, "tool_choice", turn.toolChoice === null ? null : writeToolChoice(turn.toolChoice));
+    put(body, "parallel_tool_calls", turn.parallelToolCalls);
+  }
+  put(body, "reasoning", reasoning);
+  // Models that do not reason refuse a request that asks for sealed reasoning, so only a wish for it does.
+  if (input.restored || (reasoning !== null && reasoning["effort"] !== "none")) {
+    body["include"] = ["reasoning.encrypted_content"];
+  }
+  put(body, "text", writeText(turn, target.traits, warn));
+  put(body, "metadata", writeMetadata(turn.metadata, warn));
+  put(body, "safety_identifier", turn.userId === null ? null : shortId(turn.userId, "user_", idCharactersMax));
+  put(body, "prompt_cache_key", turn.cacheKey === null ? null : shortId(turn.cacheKey, "key_", idCharactersMax));
+  put(body, "service_tier", serviceTier(turn.serviceTier, warn));
+  return encoder.encode(JSON.stringify(body));
+}
+
+/** The API refuses a smaller cap. */
+const outputTokensMin = 16;
+
+const encoder = new TextEncoder();
+
+function put(body: Record<string, unknown>, name: string, value: unknown): void {
+  if (value !== null) body[name] = value;
+}
+
+function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
+  const lost = (name: string): void => warn(`${name} is not understood by the upstream and was left out`);
+  if (turn.stop.length > 0) lost("stop");
+  if (turn.topK !== null) lost("top_k");
+  if (turn.seed !== null) lost("seed");
+  if (turn.presencePenalty !== null) lost("presence_penalty");
+  if (turn.frequencyPenalty !== null) lost("frequency_penalty");
+}
+
+function outputCap(cap: number | null, warn: Warn): number | null {
+  if (cap === null || cap >= outputTokensMin) return cap;
+  warn(`the cap on output tokens was raised to ${outputTokensMin}, the least the upstream accepts`);
+  return outputTokensMin;
+}
+
+function writeTool(tool: TurnTool): JsonObject {
+  return {
+    type: "function",
+    name: safeName(tool.name),
+    ...(tool.description === null ? {} : { description: tool.description }),
+    parameters: tool.parameters ?? { type: "object", properties: {} },
+    // Left unsaid, this API would hold the schema to rules that other dialects do not know.
+    strict: tool.strict ?? false,
+  };
+}
+
+function writeToolChoice(choice: ToolChoice): string | JsonObject {
+  if (choice.kind === "tool") return { type: "function", name: safeName(choice.name) };
+  return choice.kind === "any" ? "required" : choice.kind;
+}
+
+function writeReasoning(wish: ReasoningWish): JsonObject | null {
+  const effort = wish.effort ?? (wish.budgetTokens === null ? null : effortOf(wish.budgetTokens));
+  if (effort === null && !wish.visible) return null;
+  return { ...(effort === null ? {} : { effort }), ...(wish.visible && effort !== "none" ? { summary: "auto" } : {}) };
+}
+
+function effortOf(budgetTokens: number): string {
+  return budgets.find(([upTo]) => budgetTokens <= upTo)?.[1] ?? "xhigh";
+}
+
+const budgets: readonly (readonly [number, string])[] = [
+  [0, "none"],
+  [1_024, "minimal"],
+  [4_096, "low"],
+  [12_288, "medium"],
+  [24_576, "high"],
+];
+
+function writeText(turn: Turn, traits: DialectTraits, warn: Warn): JsonObject | null {
+  const format = turn.format === null ? null : writeFormat(turn.format, traits, warn);
+  if (format === null && turn.verbosity === null) return null;
+  return { ...(format === null ? {} : { format }), ...(turn.verbosity === null ? {} : { verbosity: turn.verbosity }) };
+}
+
+function writeFormat(format: AnswerFormat, traits: DialectTraits, warn: Warn): JsonObject {
+  if (format.kind === "text") return { type: "text" };
+  if (format.kind === "json") return { type: "json_object" };
+  if (traits.noSchemaOutput === true) {
+    warn("the schema of the answer is not understood by the upstream: plain JSON was asked for");
+    return { type: "json_object" };
+  }
+  return {
+    type: "json_schema",
+    name: (format.name ?? "answer").replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer",
+    schema: format.schema,
+    ...(format.description === null ? {} : { description: format.description }),
+    ...(format.strict === null ? {} : { strict: format.strict }),
+  };
+}
+
+function writeMetadata(metadata: Turn["metadata"], warn: Warn): JsonObject | null {
+  if (metadata === null) return null;
+  const entries = Object.entries(metadata);
+  const kept = entries.filter(([key, value]) => key.length <= 64 && value.length <= 512).slice(0, 16);
+  if (kept.length < entries.length) warn("metadata beyond what the upstream accepts was left out");
+  return kept.length === 0 ? null : Object.fromEntries(kept);
+}
+
+function serviceTier(tier: string | null, warn: Warn): string | null {
+  if (tier === null || tiers.has(tier)) return tier;
+  warn("service_tier is not understood by the upstream and was left out");
+  return null;
+}
+
+const tiers: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"]);

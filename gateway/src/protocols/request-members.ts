@@ -1,0 +1,65 @@
+import { bounds, Failure } from "#core/index.ts";
+import { JsonInvalid, readSpan, type Span, scanObject } from "./json-scan.ts";
+import { missing, wrong } from "./json-value.ts";
+
+/** The wanted members of a request's body. Throws Failure invalid_json. */
+export function scanRequest(bytes: Uint8Array, names: ReadonlySet<string>): Map<string, Span> {
+  try {
+    return scanObject(bytes, names);
+  } catch (thrown) {
+    if (!(thrown instanceof JsonInvalid)) throw thrown;
+    throw new Failure("invalid_json", `The body is not a valid JSON object: ${thrown.message}.`);
+  }
+}
+
+/** The model's name. Throws Failure missing_required_parameter or invalid_request. */
+export function readModel(body: Uint8Array, span: Span | undefined): string {
+  if (span === undefined) throw missing("model");
+  const model = readSpan(body, span);
+  if (typeof model !== "string") throw wrong("model", "must be a string");
+  if (model === "") throw missing("model");
+  if (model.length > bounds.modelNameBytesMax) throw wrong("model", "is longer than any model's name");
+  return model;
+}
+
+/** An array that holds something. */
+export function requireItems(body: Uint8Array, span: Span | undefined, param: string, item: string): Span {
+  if (span === undefined) throw missing(param);
+  if (body[span.start] !== 0x5b) throw wrong(param, "must be an array");
+  if (isEmptyArray(body, span)) throw wrong(param, `must hold at least one ${item}`);
+  return span;
+}
+
+export function readBoolean(body: Uint8Array, span: Span | undefined, param: string): boolean {
+  if (span === undefined) return false;
+  const value = readSpan(body, span);
+  if (value === null) return false;
+  if (typeof value !== "boolean") throw wrong(param, "must be true or false");
+  return value;
+}
+
+/** A count that governs a reservation; anything else is the upstream's to judge. */
+export function readCount(body: Uint8Array, span: Span | undefined): number | null {
+  if (span === undefined || span.end - span.start > 15) return null;
+  const value = readSpan(body, span);
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+/** A label that keeps calls together; what is too long to be one is none. */
+export function readLabel(body: Uint8Array, span: Span | undefined): string | null {
+  if (span === undefined || span.end - span.start > bounds.affinityBytesMax) return null;
+  const value = readSpan(body, span);
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** Bytes of these members together; the ones that are absent count nothing. */
+export function sizeOf(...spans: readonly (Span | undefined)[]): number {
+  let size = 0;
+  for (const span of spans) if (span !== undefined) size += span.end - span.start;
+  return size;
+}
+
+function isEmptyArray(body: Uint8Array, span: Span): boolean {
+  for (let at = span.start + 1; at < span.end - 1; at++) if ((body[at] ?? 0) > 0x20) return false;
+  return true;
+}

@@ -1,0 +1,34 @@
+import type { DialectId } from "#core/index.ts";
+import { anthropicMessages, anthropicMessagesCodec, anthropicMessagesWire } from "./anthropic-messages/index.ts";
+import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
+import type { UpstreamCodec } from "./codec.ts";
+import type { Dialect, Listener } from "./dialect.ts";
+import { gemini, geminiCodec, geminiWire } from "./gemini/index.ts";
+import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
+import { embeddingsWire } from "./openai-embeddings/index.ts";
+import { imagesWire } from "./openai-images/index.ts";
+import { openaiResponses, openaiResponsesCodec, openaiResponsesWire } from "./openai-responses/index.ts";
+
+/** What is known of a dialect as upstreams speak it. */
+export interface UpstreamSide {
+  /** How its generated answers are listened to. */
+  readonly listener: Listener;
+  /** null: nothing is translated into it. */
+  readonly codec: UpstreamCodec | null;
+  /** The shape of its refusals. */
+  readonly errors: Pick<Dialect, "errorShape" | "readRefusal">;
+}
+
+const sides: Readonly<Record<DialectId, UpstreamSide>> = {
+  "openai-chat": { listener: openaiChatWire, codec: openaiChatCodec, errors: openaiChat },
+  "openai-responses": { listener: openaiResponsesWire, codec: openaiResponsesCodec, errors: openaiResponses },
+  "anthropic-messages": { listener: anthropicMessagesWire, codec: anthropicMessagesCodec, errors: anthropicMessages },
+  gemini: { listener: geminiWire, codec: geminiCodec, errors: gemini },
+  "bedrock-converse": { listener: bedrockConverse, codec: bedrockConverseCodec, errors: bedrockErrors },
+  "openai-images": { listener: imagesWire, codec: null, errors: openaiChat },
+  "openai-embeddings": { listener: embeddingsWire, codec: null, errors: openaiChat },
+};
+
+export function upstreamSide(dialect: DialectId): UpstreamSide {
+  return sides[dialect];
+}

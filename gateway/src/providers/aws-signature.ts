@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { Failure } from "#core/index.ts";
+import type { OutboundDraft } from "./kind.ts";
+import { settingText } from "./settings.ts";
+
+/**
+ * Signs a request for an AWS service (Signature Version 4) with the account's settings. `now` is Unix milliseconds.
+ * Only what the gateway itself controls is signed: the host, the content type and Amazon's own headers.
+ */
+export async function signAws(draft: OutboundDraft, service: string, now: number): Promise<void> {
+  const { provider, headers } = draft;
+  const accessKeyId = settingText(provider, "access_key_id");
+  const secretAccessKey = settingText(provider, "secret_access_key");
+  const region = settingText(provider, "region");
+  if (accessKeyId === null || secretAccessKey === null || region === null) {
+    throw new Failure("upstream_error", "The provider has no AWS credentials or no region.", {
+      retry: "other",
+      unwell: true,
+    });
+  }
+  // Loaded with the first call that needs it: other installations are spared its start-up time.
+  const [{ SignatureV4 }, { Sha256 }] = await Promise.all([
+    import("@smithy/signature-v4"),
+    import("@aws-crypto/sha256-js"),
+  ]);
+  const sessionToken = settingText(provider, "session_token");
+  const signer = new SignatureV4({
+    service,
+    region,
+    sha256: Sha256,
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) },
+  });
+  const url = new URL(draft.url);
+  const signed = await signer.sign(
+    {
+      method: draft.method,
+      protocol: url.protocol,
+      hostname: url.hostname,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers: { ...signable(headers), host: url.host, "x-amz-content-sha256": bodyDigest(draft.body) },
+    },
+    { signingDate: new Date(now) },
+  );
+  for (const name of ["authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256"]) {
+    const value = signed.headers[name];
+    if (value !== undefined) headers[name] = value;
+  }
+}
+
+/** The transport may add headers of its own; those stay outside the signature. */
+function signable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name === "content-type" || name.startsWith("x-amzn-bedrock-")),
+  );
+}
+
+/** Natively: a body of megabytes would take a hundred times as long in the signer's own digest. */
+function bodyDigest(body: Uint8Array | null): string {
+  const hash = createHash("sha256");
+  if (body !== null) hash.update(body);
+  return hash.digest("hex");
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "bun:test";
+import { createHash, createHmac, createVerify, generateKeyPairSync } from "node:crypto";
+import { type Failure, type Provider, Secret } from "#core/index.ts";
+import { bytes, draftOf, kindOf, laneOf, means, now, providerOf } from "../../test/provider-ground.ts";
+
+describe("a request to AWS", () => {
+  const aws = {
+    region: "eu-west-1",
+    access_key_id: "AKIDEXAMPLE",
+    secret_access_key: "wJalrXUtnFEMI",
+    session_token: "tok",
+  };
+  const provider = providerOf("bedrock", { secret: null, settings: aws });
+
+  test("is signed as the vendor recomputes it", async () => {
+    const model = "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.amazon.nova-pro-v1:0";
+    const draft = draftOf(provider, laneOf("bedrock", "generate", model), model, { messages: [] });
+    await kindOf("bedrock").authorize(draft, means);
+    const hash = (text: string | Uint8Array): string => createHash("sha256").update(text).digest("hex");
+    const digest = hash(draft.body ?? "");
+    const path = `/model/${encodeURIComponent(encodeURIComponent(model))}/converse-stream`;
+    const signed = "content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token";
+    const canonical = [
+      "POST",
+      path,
+      "",
+      "content-type:application/json",
+      "host:bedrock-runtime.eu-west-1.amazonaws.com",
+      `x-amz-content-sha256:${digest}`,
+      "x-amz-date:20260102T030405Z",
+      "x-amz-security-token:tok",
+      "",
+      signed,
+      digest,
+    ].join("\n");
+    const scope = "20260102/eu-west-1/bedrock/aws4_request";
+    const mac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
+    let key = mac("AWS4wJalrXUtnFEMI", "20260102");
+    for (const part of ["eu-west-1", "bedrock", "aws4_request"]) key = mac(key, part);
+    const signature = mac(key, ["AWS4-HMAC-SHA256", "20260102T030405Z", scope, hash(canonical)].join("\n")).toString(
+      "hex",
+    );
+    expect(draft.headers["authorization"]).toBe(
+      `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/${scope}, SignedHeaders=${signed}, Signature=${signature}`,
+    );
+    expect(draft.headers).toMatchObject({ "x-amz-date": "20260102T030405Z", "x-amz-security-token": "tok" });
+    expect(JSON.stringify(draft.headers)).not.toContain(aws.secret_access_key);
+    expect(draft.headers["host"]).toBeUndefined();
+  });
+
+  test("without credentials is a failure of the gateway's, tried elsewhere", async () => {
+    const bare = providerOf("bedrock", { secret: null });
+    const draft = draftOf(bare, laneOf("bedrock", "generate", "m"), "m", {});
+    const failed = Promise.resolve(kindOf("bedrock").authorize(draft, means));
+    expect(failed).rejects.toMatchObject({ code: "upstream_error", retry: "other" });
+    await failed.catch(() => {});
+  });
+});
+
+describe("a service account of Google", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const key = {
+    type: "service_account",
+    client_email: "bot@proj.iam.gserviceaccount.com",
+    private_key_id: "kid-1",
+    private_key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    token_uri: "https://oauth2.googleapis.com/token",
+  };
+  const exchange = kindOf("vertex").tokens;
+  const withSecret = (text: string): Provider => providerOf("vertex", { secret: new Secret(text) });
+
+  test("asks for a token with a claim that its key has signed", async () => {
+    const draft = await exchange?.request(withSecret(JSON.stringify(key)), now);
+    expect(draft).toMatchObject({ method: "POST", url: key.token_uri });
+    const form = new URLSearchParams(new TextDecoder().decode(draft?.body ?? new Uint8Array(0)));
+    expect(form.get("grant_type")).toBe("urn:ietf:params:oauth:grant-type:jwt-bearer");
+    const [header = "", claims = "", signature = ""] = (form.get("assertion") ?? "").split(".");
+    const read = (part: string): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
+    expect(read(header)).toEqual({ alg: "RS256", typ: "JWT", kid: "kid-1" });
+    const issued = now / 1_000;
+    expect(read(claims)).toEqual({
+      iss: key.client_email,
+      scope: "https://www.googleapis.com/auth/cloud-platform",
+      aud: key.token_uri,
+      iat: issued,
+      exp: issued + 3_600,
+    });
+    const verifier = createVerify("RSA-SHA256").update(`${header}.${claims}`);
+    expect(verifier.verify(publicKey, Buffer.from(signature, "base64url"))).toBe(true);
+  });
+
+  test("is called with the token that came of it, and with an access token as it is", async () => {
+    const answer = bytes('{"access_token":"ya29.x","expires_in":3599,"token_type":"Bearer"}');
+    expect(exchange?.read(200, answer)).toEqual({ token: "ya29.x", expiresInMs: 3_599_000 });
+    expect(() => exchange?.read(400, bytes('{"error":"invalid_grant"}'))).toThrow("no access token");
+    const lane = laneOf("vertex", "generate", "m");
+    const provider = withSecret(JSON.stringify(key));
+    const draft = draftOf(provider, lane, "m");
+    await kindOf("vertex").authorize(draft, { now, token: "ya29.x" });
+    expect(draft.headers["authorization"]).toBe("Bearer ya29.x");
+    expect(exchange?.request(withSecret("ya29.direct"), now)).toBeNull();
+  });
+
+  test("whose key cannot be used is a failure that does not quote it", async () => {
+    for (const text of [JSON.stringify({ ...key, private_key: "not-a-key" }), '{"client_email":"x"}']) {
+      const tried = (async () => exchange?.request(withSecret(text), now))();
+      const failure = await tried.then(
+        () => null,
+        (thrown: unknown) => thrown as Failure,
+      );
+      expect(failure).toMatchObject({ code: "upstream_error", retry: "other" });
+      expect(failure?.message).not.toContain("not-a-key");
+    }
+  });
+});

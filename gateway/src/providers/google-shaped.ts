@@ -1,0 +1,54 @@
+import type { Failure } from "#core/index.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
+import type { BadAnswer, OutboundDraft } from "./kind.ts";
+import { authorizeBearer } from "./openai-shaped.ts";
+import { classifyByStatus, refusalObject } from "./refusal.ts";
+
+/** `x-goog-api-key`; below /openai a bearer. Source: Gemini API docs, "OpenAI compatibility". */
+export function authorizeGoogleKey(draft: OutboundDraft): void {
+  const { secret } = draft.provider;
+  if (draft.url.includes("/openai/")) authorizeBearer(draft);
+  else if (secret !== null) draft.headers["x-goog-api-key"] = secret.reveal();
+}
+
+/**
+ * A bad answer whose error is `{"error":{code,message,status,details}}`, sometimes in a list of one. A wrong key is
+ * a 400 here, told by the reason in its details (google.rpc.ErrorInfo).
+ */
+export function classifyGoogleShaped(answer: BadAnswer): Failure {
+  const error = objectOf(refusalObject(answer.body)["error"]);
+  const details = arrayOf(error["details"]).map(objectOf);
+  const reasons = details.map((detail) => textOf(detail["reason"]));
+  const refused = answer.status === 403 || reasons.some((reason) => reason !== null && keyReasons.has(reason));
+  return classifyByStatus(answer, {
+    account: refused ? "credential" : null,
+    spent: details.some(isDayQuota),
+    // What is wrong is the state of the account or its project, not the request.
+    elsewhere: error["status"] === "FAILED_PRECONDITION",
+    retryAfterMs: retryDelay(details),
+  });
+}
+
+const keyReasons: ReadonlySet<string> = new Set([
+  "API_KEY_INVALID",
+  "API_KEY_SERVICE_BLOCKED",
+  "SERVICE_DISABLED",
+  "ACCESS_TOKEN_EXPIRED",
+  "CREDENTIALS_MISSING",
+]);
+
+/** google.rpc.RetryInfo: "34s" or "0.5s". */
+function retryDelay(details: readonly JsonObject[]): number | undefined {
+  for (const detail of details) {
+    const match = /^(\d+(?:\.\d+)?)s$/.exec(textOf(detail["retryDelay"]) ?? "");
+    if (match !== null) return Math.ceil(Number(match[1]) * 1_000);
+  }
+  return undefined;
+}
+
+/** google.rpc.QuotaFailure of a quota that is counted by the day. */
+function isDayQuota(detail: JsonObject): boolean {
+  return arrayOf(detail["violations"]).some((violation) =>
+    (textOf(objectOf(violation)["quotaId"]) ?? "").includes("PerDay"),
+  );
+}

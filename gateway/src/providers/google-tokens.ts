@@ -1,0 +1,94 @@
+import { Failure, type Provider } from "#core/index.ts";
+import { numberOf, textOf } from "#protocols/index.ts";
+import type { OutboundDraft, TokenExchange } from "./kind.ts";
+import { refusalObject } from "./refusal.ts";
+
+/**
+ * A service account's key becomes an access token: a JWT signed with it (RS256) is exchanged at Google's token
+ * address (RFC 7523). An api_key that is no JSON is an access token already.
+ */
+export const googleTokens: TokenExchange = {
+  request: (provider, now) => {
+    const key = serviceAccount(provider);
+    return key === null ? null : tokenRequest(provider, key, now);
+  },
+  read: (status, body) => {
+    const answer = refusalObject(body);
+    const token = textOf(answer["access_token"]);
+    if (status !== 200 || token === null || token === "") {
+      throw new Failure("upstream_error", "Google gave no access token for the provider's service account.", {
+        retry: "other",
+        unwell: true,
+      });
+    }
+    return { token, expiresInMs: (numberOf(answer["expires_in"]) ?? 3_600) * 1_000 };
+  },
+};
+
+async function tokenRequest(provider: Provider, key: ServiceAccount, now: number): Promise<OutboundDraft> {
+  const assertion = await signedJwt(key, Math.floor(now / 1_000));
+  const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
+  return {
+    provider,
+    upstreamModel: "",
+    stream: false,
+    method: "POST",
+    url: key.tokenUri,
+    headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
+    body: encoder.encode(form.toString()),
+  };
+}
+
+interface ServiceAccount {
+  readonly email: string;
+  readonly keyId: string | null;
+  readonly privateKey: string;
+  readonly tokenUri: string;
+}
+
+/** null when the account's secret is not a key but a token, or nothing. */
+function serviceAccount(provider: Provider): ServiceAccount | null {
+  const text = provider.secret?.reveal().trim() ?? "";
+  if (!text.startsWith("{")) return null;
+  const key = refusalObject(encoder.encode(text));
+  const email = textOf(key["client_email"]);
+  const privateKey = textOf(key["private_key"]);
+  if (email === null || privateKey === null) throw unusable();
+  const tokenUri = textOf(key["token_uri"]) ?? "https://oauth2.googleapis.com/token";
+  return { email, privateKey, tokenUri, keyId: textOf(key["private_key_id"]) };
+}
+
+async function signedJwt({ email, keyId, privateKey, tokenUri }: ServiceAccount, nowSeconds: number): Promise<string> {
+  const header = { alg: "RS256", typ: "JWT", ...(keyId === null ? {} : { kid: keyId }) };
+  const claims = {
+    iss: email,
+    scope: "https://www.googleapis.com/auth/cloud-platform",
+    aud: tokenUri,
+    iat: nowSeconds,
+    exp: nowSeconds + 3_600,
+  };
+  const unsigned = `${base64Url(JSON.stringify(header))}.${base64Url(JSON.stringify(claims))}`;
+  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
+  try {
+    const der = Buffer.from(privateKey.replace(/-----[A-Z ]+-----|\s/g, ""), "base64");
+    const key = await crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
+    const signature = await crypto.subtle.sign(algorithm.name, key, encoder.encode(unsigned));
+    return `${unsigned}.${Buffer.from(signature).toString("base64url")}`;
+  } catch {
+    // What went wrong may quote the key: it is not passed on.
+    throw unusable();
+  }
+}
+
+function unusable(): Failure {
+  return new Failure("upstream_error", "The provider's service account key cannot be used.", {
+    retry: "other",
+    unwell: true,
+  });
+}
+
+function base64Url(text: string): string {
+  return Buffer.from(text, "utf8").toString("base64url");
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,63 @@
+import { Failure, type Provider } from "#core/index.ts";
+import type { BadAnswer, Lane, OutboundDraft, ProviderKind } from "../kind.ts";
+import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
+import { nameProblem, settingText } from "../settings.ts";
+import { chat, embeddings, imageEdits, images, responses, responsesCompact } from "../standard-lanes.ts";
+
+/**
+ * The v1 surface unless `settings.api_version` asks for the dated one, whose paths name the deployment. A model's
+ * upstream name is the name of its deployment. Where: `base_url`, or `settings.resource`.
+ */
+export const azureOpenai: ProviderKind = {
+  id: "azure-openai",
+  title: "Azure OpenAI",
+  baseUrl: null,
+  envKey: null,
+  envBaseUrl: null,
+  lanes: [
+    { ...responses, adjust: dated(responses, false) },
+    { ...responsesCompact, adjust: dated(responsesCompact, false) },
+    { ...chat, adjust: dated(chat, true) },
+    { ...embeddings, adjust: dated(embeddings, true) },
+    { ...images, adjust: dated(images, true) },
+    { ...imageEdits, adjust: dated(imageEdits, true) },
+  ],
+  checkSettings: (provider) => nameProblem(provider, "resource") ?? nameProblem(provider, "api_version"),
+  baseUrlOf: (provider) => {
+    const resource = settingText(provider, "resource");
+    return resource === null ? null : `https://${resource}.openai.azure.com/openai/v1`;
+  },
+  rootOf: (provider) => `${surfaceOf(provider)}/v1`,
+  authorize: (draft) => {
+    const { secret } = draft.provider;
+    if (secret !== null) draft.headers["api-key"] = secret.reveal();
+  },
+  classify: classifyAzure,
+  starterModels: [],
+};
+
+/** Up to and with /openai, of whatever the operator wrote: the host, one of the surfaces, or a deployment's address. */
+function surfaceOf({ baseUrl }: Provider): string {
+  const cut = baseUrl.indexOf("/openai", baseUrl.indexOf("://") + 3);
+  return cut === -1 ? `${baseUrl.replace(/\/+$/, "")}/openai` : baseUrl.slice(0, cut + "/openai".length);
+}
+
+/** The dated address of a lane. Responses name the model in the body; everything else names its deployment here. */
+function dated(lane: Lane, byDeployment: boolean): (draft: OutboundDraft) => void {
+  return (draft) => {
+    const version = settingText(draft.provider, "api_version");
+    if (version === null) return;
+    const deployment = byDeployment ? `/deployments/${encodeURIComponent(draft.upstreamModel)}` : "";
+    draft.url = `${surfaceOf(draft.provider)}${deployment}${lane.path}?api-version=${version}`;
+  };
+}
+
+/** A prompt that the content filter refused stays refused: sending it elsewhere would go round the account's policy. */
+function classifyAzure(answer: BadAnswer): Failure {
+  if (answer.status !== 400 || openaiErrorCode(answer.body) !== "content_filter") return classifyOpenAiShaped(answer);
+  const contentType = answer.headers.get("content-type") ?? "application/json";
+  return new Failure("upstream_error", "The provider's content filter refused the prompt.", {
+    retry: "never",
+    upstream: { status: 400, contentType, body: answer.body },
+  });
+}

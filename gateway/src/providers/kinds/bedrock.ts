@@ -1,0 +1,101 @@
+import type { Provider } from "#core/index.ts";
+import { arrayOf, JsonInvalid, readSpan, scanObject, type Warn } from "#protocols/index.ts";
+import { classifyAwsShaped } from "../aws-shaped.ts";
+import { signAws } from "../aws-signature.ts";
+import { withoutQuery } from "../base-url.ts";
+import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
+import { editBody } from "../edit-body.ts";
+import type { OutboundDraft, ProviderKind } from "../kind.ts";
+import { authorizeBearer } from "../openai-shaped.ts";
+import { nameProblem, settingText } from "../settings.ts";
+
+/**
+ * Claude models are called in Anthropic's own dialect (InvokeModel), every other one in Bedrock's (Converse). An
+ * inference profile whose name does not tell the model is called in Bedrock's, which fits all. The credential is
+ * `settings.access_key_id` with `secret_access_key` (and `session_token`), or a Bedrock key as `api_key`.
+ */
+export const bedrock: ProviderKind = {
+  id: "bedrock",
+  title: "Amazon Bedrock",
+  baseUrl: null,
+  envKey: null,
+  envBaseUrl: null,
+  lanes: [
+    {
+      endpoint: "messages",
+      dialect: "anthropic-messages",
+      path: "/model/{model}/invoke",
+      streamPath: "/model/{model}/invoke-with-response-stream",
+      framing: "aws-event-stream",
+      errorDialect: "bedrock-converse",
+      fits: isClaude,
+      adjust: asInvokeTakes,
+    },
+    {
+      endpoint: "generate",
+      dialect: "bedrock-converse",
+      path: "/model/{model}/converse",
+      streamPath: "/model/{model}/converse-stream",
+      framing: "aws-event-stream",
+      fits: (upstreamModel) => !isClaude(upstreamModel),
+    },
+  ],
+  checkSettings,
+  baseUrlOf: (provider) => {
+    const region = settingText(provider, "region");
+    return region === null ? null : `https://bedrock-runtime.${region}.amazonaws.com`;
+  },
+  authorize: (draft, { now }) => {
+    if (draft.provider.secret !== null) return authorizeBearer(draft);
+    return signAws(draft, "bedrock", now);
+  },
+  listsModels: false,
+  classify: classifyAwsShaped,
+  starterModels: [],
+};
+
+function checkSettings(provider: Provider): string | null {
+  if (settingText(provider, "region") === null) return "settings.region must name the AWS region";
+  const wrong = nameProblem(provider, "region") ?? betasProblem(provider);
+  if (wrong !== null) return wrong;
+  const id = settingText(provider, "access_key_id");
+  const key = settingText(provider, "secret_access_key");
+  return (id === null) === (key === null) ? null : "settings.access_key_id and settings.secret_access_key go together";
+}
+
+/** Model ids, profile ids with a region before them, and ARNs of either. */
+function isClaude(upstreamModel: string): boolean {
+  return /(^|[./])anthropic\.claude/.test(upstreamModel);
+}
+
+/** Model and streaming are said by the path, the version and the betas by the body. */
+function asInvokeTakes(draft: OutboundDraft, warn?: Warn): void {
+  const named = namedBetas(draft.headers["anthropic-beta"]);
+  delete draft.headers["anthropic-version"];
+  delete draft.headers["anthropic-beta"];
+  draft.url = withoutQuery(draft.url);
+  if (draft.body === null) return;
+  const betas = takenBetas(draft.provider, [...named, ...betasOf(draft.body)], warn);
+  draft.body = editBody(draft.body, {
+    remove: ["model", "stream", "anthropic_beta"],
+    add: {
+      anthropic_version: '"bedrock-2023-05-31"',
+      ...(betas.length === 0 ? {} : { anthropic_beta: JSON.stringify(betas) }),
+    },
+  });
+}
+
+/** Betas that a caller for this cloud has put into the body itself. */
+function betasOf(body: Uint8Array): readonly string[] {
+  if (!Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"anthropic_beta"')) return [];
+  try {
+    const member = scanObject(body, betaMember).get("anthropic_beta");
+    const betas = member === undefined ? [] : arrayOf(readSpan(body, member));
+    return betas.filter((beta): beta is string => typeof beta === "string");
+  } catch (thrown) {
+    if (thrown instanceof JsonInvalid) return [];
+    throw thrown;
+  }
+}
+
+const betaMember: ReadonlySet<string> = new Set(["anthropic_beta"]);

@@ -1,0 +1,18 @@
+import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
+import type { OutboundDraft } from "../kind.ts";
+import { openaiLike } from "../openai-like.ts";
+import { chatWith, embeddings } from "../standard-lanes.ts";
+
+/** By its compatibility API, which refuses stream_options and knows JSON output without a schema's name. */
+export const cohere = openaiLike({
+  id: "cohere",
+  title: "Cohere",
+  baseUrl: "https://api.cohere.ai/compatibility/v1",
+  variable: "COHERE",
+  lanes: [{ ...chatWith({ outputCapName: "max_tokens", noSchemaOutput: true }), adjust: asCohereTakes }, embeddings],
+});
+
+function asCohereTakes(draft: OutboundDraft): void {
+  asMaxTokens(draft);
+  withoutStreamOptions(draft);
+}

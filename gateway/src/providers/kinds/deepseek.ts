@@ -1,0 +1,26 @@
+import { asMaxTokens } from "../chat-quirks.ts";
+import { openaiLike } from "../openai-like.ts";
+import { chatWith, messagesBeside, responses } from "../standard-lanes.ts";
+
+/**
+ * Thoughts of a tool loop must come back as reasoning_content. Source: api-docs.deepseek.com, "Thinking Mode",
+ * "Using the Anthropic API". Prices are those of its peak hours; at other times it takes half.
+ */
+export const deepseek = openaiLike({
+  id: "deepseek",
+  title: "DeepSeek",
+  baseUrl: "https://api.deepseek.com",
+  variable: "DEEPSEEK",
+  lanes: [
+    {
+      ...chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content", noSchemaOutput: true }),
+      adjust: asMaxTokens,
+    },
+    messagesBeside(/(\/v1|\/beta)?$/, "/anthropic/v1"),
+    responses,
+  ],
+  starterModels: [
+    { name: "deepseek-flash", input: 0.3, cacheRead: 0.006, output: 1.2 },
+    { name: "deepseek-v4-pro", input: 1.32, cacheRead: 0.044, output: 3.96 },
+  ],
+});

@@ -1,0 +1,16 @@
+import { openaiLike } from "../openai-like.ts";
+import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
+
+/** Model names are paths: accounts/fireworks/models/…. */
+export const fireworks = openaiLike({
+  id: "fireworks",
+  title: "Fireworks AI",
+  baseUrl: "https://api.fireworks.ai/inference/v1",
+  variable: "FIREWORKS",
+  lanes: [
+    chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
+    messages,
+    responses,
+    embeddings,
+  ],
+});

@@ -1,0 +1,10 @@
+import { openaiLike } from "../openai-like.ts";
+import { chat, responses } from "../standard-lanes.ts";
+
+export const groq = openaiLike({
+  id: "groq",
+  title: "Groq",
+  baseUrl: "https://api.groq.com/openai/v1",
+  variable: "GROQ",
+  lanes: [chat, responses],
+});

@@ -1,0 +1,11 @@
+import { openaiLike } from "../openai-like.ts";
+import { chat, messagesBeside, responses } from "../standard-lanes.ts";
+
+/** Messages stands first: in chat completions thoughts are mixed into the text. In China: https://api.minimaxi.com/v1. */
+export const minimax = openaiLike({
+  id: "minimax",
+  title: "MiniMax",
+  baseUrl: "https://api.minimax.io/v1",
+  variable: "MINIMAX",
+  lanes: [messagesBeside(/\/v1$/, "/anthropic/v1"), chat, responses],
+});

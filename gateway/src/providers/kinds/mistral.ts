@@ -1,0 +1,18 @@
+import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
+import type { OutboundDraft } from "../kind.ts";
+import { openaiLike } from "../openai-like.ts";
+import { chatWith, embeddings } from "../standard-lanes.ts";
+
+/** Refuses members it does not know (422 extra_forbidden), and tells usage in every stream unasked. */
+export const mistral = openaiLike({
+  id: "mistral",
+  title: "Mistral",
+  baseUrl: "https://api.mistral.ai/v1",
+  variable: "MISTRAL",
+  lanes: [{ ...chatWith({ outputCapName: "max_tokens" }), adjust: asMistralTakes }, embeddings],
+});
+
+function asMistralTakes(draft: OutboundDraft): void {
+  asMaxTokens(draft);
+  withoutStreamOptions(draft);
+}

@@ -1,0 +1,14 @@
+import { openaiLike } from "../openai-like.ts";
+import { chatWith, messagesBeside } from "../standard-lanes.ts";
+
+/** Thinking models refuse a tool loop whose reasoning_content is missing. In China: https://api.moonshot.cn/v1. */
+export const moonshot = openaiLike({
+  id: "moonshot",
+  title: "Moonshot AI (Kimi)",
+  baseUrl: "https://api.moonshot.ai/v1",
+  variable: "MOONSHOT",
+  lanes: [
+    chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
+    messagesBeside(/\/v1$/, "/anthropic/v1"),
+  ],
+});

@@ -1,0 +1,18 @@
+import { withDefaultPath } from "../base-url.ts";
+import { openaiLike } from "../openai-like.ts";
+import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
+
+/** Runs on a machine of one's own: the provider needs allow_private_network. Older versions speak chat alone. */
+export const ollama = openaiLike({
+  id: "ollama",
+  title: "Ollama",
+  baseUrl: "http://localhost:11434/v1",
+  variable: null,
+  rootOf: (provider) => withDefaultPath(provider, "/v1"),
+  lanes: [
+    chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning", fetchesUrls: false }),
+    messages,
+    responses,
+    embeddings,
+  ],
+});

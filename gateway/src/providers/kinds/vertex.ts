@@ -1,0 +1,93 @@
+import type { Provider } from "#core/index.ts";
+import type { Warn } from "#protocols/index.ts";
+import { withoutQuery } from "../base-url.ts";
+import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
+import { editBody } from "../edit-body.ts";
+import { classifyGoogleShaped } from "../google-shaped.ts";
+import { googleTokens } from "../google-tokens.ts";
+import type { AuthorizeMeans, OutboundDraft, ProviderKind } from "../kind.ts";
+import { nameProblem, settingText } from "../settings.ts";
+import { countTokens, generate, messages } from "../standard-lanes.ts";
+
+const google = "/publishers/google";
+const claude = "/publishers/anthropic/models";
+
+/**
+ * Google's models and Anthropic's by way of Google Cloud. `settings.project` says whose, `settings.location` where
+ * (default global); `api_key` is a service account's key, as the JSON text it is given out as, or an access token.
+ */
+export const vertex: ProviderKind = {
+  id: "vertex",
+  title: "Google Vertex AI",
+  baseUrl: null,
+  envKey: null,
+  envBaseUrl: null,
+  lanes: [
+    { ...generate, path: google + generate.path, streamPath: `${google}${generate.streamPath ?? ""}`, fits: isGoogles },
+    {
+      ...messages,
+      path: `${claude}/{model}:rawPredict`,
+      streamPath: `${claude}/{model}:streamRawPredict`,
+      errorDialect: "gemini",
+      fits: isClaude,
+      adjust: (draft, warn) => asVertexTakes(draft, ["model"], warn),
+    },
+    {
+      ...countTokens,
+      path: `${claude}/count-tokens:rawPredict`,
+      errorDialect: "gemini",
+      fits: isClaude,
+      adjust: (draft, warn) => asVertexTakes(draft, [], warn),
+    },
+    { endpoint: "images", dialect: "gemini", path: google + generate.path, fits: isGoogles },
+  ],
+  checkSettings: (provider) => {
+    if (settingText(provider, "project") === null) return "settings.project must name the Google Cloud project";
+    return nameProblem(provider, "project") ?? nameProblem(provider, "location") ?? betasProblem(provider);
+  },
+  baseUrlOf: (provider) => hostOf(locationOf(provider)),
+  rootOf: (provider) => {
+    const base = provider.baseUrl.replace(/\/+$/, "");
+    if (base.includes("/projects/")) return base;
+    const version = /\/v\d[a-z0-9]*$/.test(base) ? base : `${base}/v1`;
+    return `${version}/projects/${settingText(provider, "project") ?? ""}/locations/${locationOf(provider)}`;
+  },
+  tokens: googleTokens,
+  authorize: ({ provider, headers }: OutboundDraft, { token }: AuthorizeMeans) => {
+    const bearer = token ?? provider.secret?.reveal();
+    if (bearer !== undefined) headers["authorization"] = `Bearer ${bearer}`;
+  },
+  listsModels: false,
+  classify: classifyGoogleShaped,
+  starterModels: [],
+};
+
+/** Anthropic's version stands in the body here, and the model in the path. Betas stay in their header. */
+function asVertexTakes(draft: OutboundDraft, remove: readonly string[], warn?: Warn): void {
+  const betas = takenBetas(draft.provider, namedBetas(draft.headers["anthropic-beta"]), warn);
+  if (betas.length === 0) delete draft.headers["anthropic-beta"];
+  else draft.headers["anthropic-beta"] = betas.join();
+  delete draft.headers["anthropic-version"];
+  draft.url = withoutQuery(draft.url);
+  if (draft.body === null) return;
+  draft.body = editBody(draft.body, { remove, add: { anthropic_version: '"vertex-2023-10-16"' } });
+}
+
+function locationOf(provider: Provider): string {
+  return settingText(provider, "location") ?? "global";
+}
+
+function hostOf(location: string): string {
+  if (location === "global") return "https://aiplatform.googleapis.com";
+  // The multi-regions have hosts of another form.
+  if (location === "us" || location === "eu") return `https://aiplatform.${location}.rep.googleapis.com`;
+  return `https://${location}-aiplatform.googleapis.com`;
+}
+
+function isClaude(upstreamModel: string): boolean {
+  return upstreamModel.startsWith("claude");
+}
+
+function isGoogles(upstreamModel: string): boolean {
+  return !isClaude(upstreamModel);
+}

@@ -1,0 +1,11 @@
+import { openaiLike } from "../openai-like.ts";
+import { chatWith, images, responses } from "../standard-lanes.ts";
+
+/** Responses is its first endpoint, chat completions its older one. */
+export const xai = openaiLike({
+  id: "xai",
+  title: "xAI",
+  baseUrl: "https://api.x.ai/v1",
+  variable: "XAI",
+  lanes: [responses, chatWith({ reasoningField: "reasoning_content" }), images],
+});

@@ -1,0 +1,19 @@
+import { asMaxTokens } from "../chat-quirks.ts";
+import { openaiLike } from "../openai-like.ts";
+import { chatWith, embeddings, messagesBeside } from "../standard-lanes.ts";
+
+/** In China: https://open.bigmodel.cn/api/paas/v4. A coding plan: https://api.z.ai/api/coding/paas/v4. */
+export const zhipu = openaiLike({
+  id: "zhipu",
+  title: "Z.ai (Zhipu)",
+  baseUrl: "https://api.z.ai/api/paas/v4",
+  variable: "ZHIPU",
+  lanes: [
+    {
+      ...chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content", noSchemaOutput: true }),
+      adjust: asMaxTokens,
+    },
+    messagesBeside(/(\/coding)?\/paas\/v4$/, "/anthropic/v1"),
+    embeddings,
+  ],
+});

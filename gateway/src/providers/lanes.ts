@@ -1,0 +1,42 @@
+import type { Provider } from "#core/index.ts";
+import type { Lane, ProviderKind } from "./kind.ts";
+import { providerKind } from "./kinds.ts";
+
+/** The lanes that this account offers, in its kind's order: the usual ones, or those that `settings.endpoints` names. */
+export function lanesOf(kind: ProviderKind, provider: Provider): readonly Lane[] {
+  const named = provider.settings["endpoints"];
+  if (Array.isArray(named)) return kind.lanes.filter((lane) => named.includes(lane.endpoint));
+  return kind.lanes.filter((lane) => lane.onlyWhenNamed !== true);
+}
+
+/** Where a call of this lane goes. The model's name is one path segment, whatever stands in it. */
+export function laneUrl(provider: Provider, lane: Lane, upstreamModel: string, stream: boolean): string {
+  const root = rootOf(provider);
+  const path = stream ? (lane.streamPath ?? lane.path) : lane.path;
+  return (lane.rootOf?.(root) ?? root) + path.replaceAll("{model}", () => encodeURIComponent(upstreamModel));
+}
+
+/** The base URL that lanes stand below, without a slash at its end. */
+export function rootOf(provider: Provider): string {
+  const root = providerKind(provider.kind)?.rootOf?.(provider) ?? provider.baseUrl;
+  return withoutSlash(root);
+}
+
+/** What is wrong with an account's settings, in one sentence that names the setting; null when nothing is. */
+export function settingsProblem(kind: ProviderKind, provider: Provider): string | null {
+  const named = provider.settings["endpoints"];
+  if (named !== undefined) {
+    const known = kind.lanes.map((lane): string => lane.endpoint);
+    const wrong = Array.isArray(named) ? named.find((name) => !known.includes(name)) : named;
+    if (!Array.isArray(named) || wrong !== undefined) {
+      return `settings.endpoints must be a list out of: ${[...new Set(known)].join(", ")}`;
+    }
+  }
+  return kind.checkSettings?.(provider) ?? null;
+}
+
+function withoutSlash(url: string): string {
+  let end = url.length;
+  while (end > 0 && url[end - 1] === "/") end--;
+  return url.slice(0, end);
+}

@@ -1,0 +1,48 @@
+import type { DialectTraits } from "#protocols/index.ts";
+import type { Lane, OutboundDraft } from "./kind.ts";
+
+/** The lanes as their inventors laid them. A vendor that copied one takes it from here and says what differs. */
+export const chat: Lane = { endpoint: "chat", dialect: "openai-chat", path: "/chat/completions" };
+export const responses: Lane = { endpoint: "responses", dialect: "openai-responses", path: "/responses" };
+export const responsesCompact: Lane = {
+  endpoint: "responses-compact",
+  dialect: "openai-responses",
+  path: "/responses/compact",
+};
+export const embeddings: Lane = { endpoint: "embeddings", dialect: "openai-embeddings", path: "/embeddings" };
+export const images: Lane = { endpoint: "images", dialect: "openai-images", path: "/images/generations" };
+export const imageEdits: Lane = { endpoint: "image-edits", dialect: "openai-images", path: "/images/edits" };
+
+export const messages: Lane = {
+  endpoint: "messages",
+  dialect: "anthropic-messages",
+  path: "/messages",
+  adjust: requireVersion,
+};
+export const countTokens: Lane = {
+  endpoint: "count-tokens",
+  dialect: "anthropic-messages",
+  path: "/messages/count_tokens",
+  adjust: requireVersion,
+};
+
+export const generate: Lane = {
+  endpoint: "generate",
+  dialect: "gemini",
+  path: "/models/{model}:generateContent",
+  streamPath: "/models/{model}:streamGenerateContent?alt=sse",
+};
+
+export function chatWith(traits: DialectTraits): Lane {
+  return { ...chat, traits };
+}
+
+/** For vendors whose Messages API stands beside their chat completions: what of the base URL gives way to what. */
+export function messagesBeside(part: RegExp, replacement: string): Lane {
+  return { ...messages, rootOf: (root) => root.replace(part, replacement) };
+}
+
+/** Anthropic's API refuses a call without a version; a call that was translated brings none. */
+function requireVersion(draft: OutboundDraft): void {
+  draft.headers["anthropic-version"] ??= "2023-06-01";
+}

@@ -1,0 +1,225 @@
+import { asFailure, bounds, Failure, type Outcome } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
+import type { StreamTap } from "#protocols/index.ts";
+import type { Pick } from "#routing/index.ts";
+import type { AttemptEntry } from "./attempt-entry.ts";
+import type { Call } from "./call.ts";
+import type { CallTally } from "./call-tally.ts";
+import type { RelayHouse } from "./house.ts";
+import type { LiveStream } from "./live-streams.ts";
+
+export interface AnswerStreamParts {
+  readonly house: RelayHouse;
+  readonly call: Call;
+  readonly pick: Pick;
+  readonly tally: CallTally;
+  readonly entry: AttemptEntry;
+  readonly answer: OutboundAnswer;
+  readonly tap: StreamTap;
+  /** The events that were held back until the first was whole. */
+  readonly first: Uint8Array;
+}
+
+const encoder = new TextEncoder();
+/** How long the rest of a finished answer is awaited, so that its connection can be used again. */
+const tailMs = 1_000;
+
+/**
+ * A stream on its way to the caller: whole events as the tap gives them (unchanged, or translated), one read upstream for
+ * each pull of the caller, so a slow reader slows the upstream. Settled before its last bytes leave, and exactly once. An upstream
+ * that breaks off becomes an error event, never a clean end.
+ */
+export class AnswerStream implements LiveStream {
+  readonly #parts: AnswerStreamParts;
+  #first: Uint8Array | null;
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #reading = false;
+  #over = false;
+  #lastWriteMs: number;
+  /** What is still to be said when the stream ended before the caller's first pull. */
+  #farewell: Uint8Array | null = null;
+  #stopTimer: () => void = () => {};
+
+  constructor(parts: AnswerStreamParts) {
+    this.#parts = parts;
+    this.#first = parts.first;
+    this.#lastWriteMs = parts.house.clock.monotonic();
+  }
+
+  open(): ReadableStream<Uint8Array> {
+    this.#parts.house.live.add(this);
+    this.#watch(bounds.keepAliveMs);
+    return new ReadableStream<Uint8Array>(
+      { pull: (controller) => this.#pull(controller), cancel: () => this.#callerGone() },
+      { highWaterMark: 0 },
+    );
+  }
+
+  abort(failure: Failure): void {
+    if (this.#over) return;
+    this.#parts.answer.body.cancel();
+    this.#breakOff("interrupted", failure);
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    if (this.#over) {
+      if (this.#farewell !== null) controller.enqueue(this.#farewell);
+      controller.close();
+      return;
+    }
+    this.#controller = controller;
+    const { answer, tap, entry, pick } = this.#parts;
+    try {
+      if (this.#first !== null) {
+        const first = this.#first;
+        this.#first = null;
+        entry.progress(tap);
+        if (this.#deliver(first)) return;
+      }
+      for (;;) {
+        this.#reading = true;
+        const chunk = await answer.body.read("idle", pick.deployment.provider.timeouts.idleMs);
+        this.#reading = false;
+        if (this.#over) return;
+        if (chunk === null) return this.#endOfBytes();
+        const whole = tap.push(chunk);
+        entry.progress(tap);
+        if (this.#deliver(whole)) return;
+      }
+    } catch (thrown) {
+      this.#reading = false;
+      if (!this.#over) this.#breakOff("failed", asFailure(thrown));
+    }
+  }
+
+  /** True when the pull is answered: something was written, or the stream is over. */
+  #deliver(whole: Uint8Array): boolean {
+    const { tap, answer } = this.#parts;
+    if (tap.ended) {
+      this.#settleEnd();
+      if (whole.length > 0) this.#controller?.enqueue(whole);
+      this.#controller?.close();
+      void readTail(answer);
+      return true;
+    }
+    if (whole.length === 0) return false;
+    this.#lastWriteMs = this.#parts.house.clock.monotonic();
+    this.#controller?.enqueue(whole);
+    return true;
+  }
+
+  /** The upstream's bytes ended cleanly; whether its stream did is for the dialect to say. */
+  #endOfBytes(): void {
+    const { tap } = this.#parts;
+    if (tap.failure === null && !tap.complete()) {
+      this.#breakOff(
+        "failed",
+        new Failure("upstream_truncated", "The upstream's stream ended before it was complete.", { unwell: true }),
+      );
+      return;
+    }
+    const rest = tap.failure === null ? tap.rest() : null;
+    this.#settleEnd();
+    if (rest !== null && rest.length > 0) this.#controller?.enqueue(rest);
+    this.#controller?.close();
+  }
+
+  #settleEnd(): void {
+    const { tap, entry, answer } = this.#parts;
+    this.#close();
+    if (tap.failure === null) entry.finish(answer.status, tap);
+    else entry.breakOff("failed", tap.failure, tap);
+    this.#parts.tally.end();
+  }
+
+  /** Settles what was seen and, when a caller is still there, tells it in its own dialect. */
+  #breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
+    const { tap, entry } = this.#parts;
+    const toldAlready = tap.failure !== null;
+    this.#close();
+    entry.breakOff(outcome, failure, tap);
+    this.#parts.tally.end();
+    if (outcome === "cancelled") return;
+    const pieces = this.#first === null ? [] : [this.#first];
+    if (!toldAlready) pieces.push(tap.breakOff?.(failure) ?? this.#rendered(failure));
+    if (this.#controller === null) {
+      this.#farewell = Buffer.concat(pieces);
+      return;
+    }
+    for (const piece of pieces) this.#controller.enqueue(piece);
+    this.#controller.close();
+  }
+
+  #rendered(failure: Failure): Uint8Array {
+    const { requestId, speech } = this.#parts.call;
+    return encoder.encode(speech.dialect.renderStreamError(failure, requestId));
+  }
+
+  #callerGone(): void {
+    if (this.#over) return;
+    const { answer, pick } = this.#parts;
+    if (pick.deployment.provider.disconnect === "drain") {
+      this.#controller = null;
+      void this.#finishAlone();
+      return;
+    }
+    answer.body.cancel();
+    this.#breakOff("cancelled", new Failure("client_closed", "The caller went away."));
+  }
+
+  /** Reads the rest for its usage after the caller has gone, for providers that charge for it anyway. */
+  async #finishAlone(): Promise<void> {
+    const { answer, tap, entry, pick } = this.#parts;
+    const gone = new Failure("client_closed", "The caller went away; the upstream was let finish.");
+    try {
+      while (!tap.ended && !this.#over) {
+        const chunk = await answer.body.read("idle", pick.deployment.provider.timeouts.idleMs);
+        if (chunk === null) break;
+        tap.push(chunk);
+        entry.progress(tap);
+      }
+    } catch {
+      answer.body.cancel();
+    }
+    if (this.#over) return;
+    if (tap.ended) void readTail(answer);
+    this.#breakOff("cancelled", gone);
+  }
+
+  #close(): void {
+    this.#over = true;
+    this.#stopTimer();
+    this.#parts.house.live.remove(this);
+    this.#parts.call.streamEnd();
+  }
+
+  /** One lazily renewed timer: a comment during long silence, an end for a reader that has stopped reading. */
+  #watch(delayMs: number): void {
+    const { clock } = this.#parts.house;
+    this.#stopTimer = clock.after(delayMs, () => {
+      if (this.#over) return;
+      const silentMs = clock.monotonic() - this.#lastWriteMs;
+      if (!this.#reading && this.#controller !== null && silentMs >= bounds.stalledReaderMs) {
+        this.#parts.answer.body.cancel();
+        this.#breakOff("cancelled", new Failure("client_closed", "The caller stopped reading."));
+        return;
+      }
+      let nextMs = bounds.keepAliveMs - silentMs;
+      if (nextMs <= 0) {
+        if (this.#reading) this.#controller?.enqueue(encoder.encode(this.#parts.call.speech.dialect.keepAlive));
+        if (this.#reading) this.#lastWriteMs = clock.monotonic();
+        nextMs = bounds.keepAliveMs;
+      }
+      this.#watch(nextMs);
+    });
+  }
+}
+
+async function readTail(answer: OutboundAnswer): Promise<void> {
+  try {
+    for (let reads = 0; reads < 4; reads++) if ((await answer.body.read("idle", tailMs)) === null) return;
+  } catch {
+    // The answer is already settled and delivered; only the connection is lost.
+  }
+  answer.body.cancel();
+}

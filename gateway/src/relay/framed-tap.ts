@@ -1,0 +1,61 @@
+import type { Failure } from "#core/index.ts";
+import type { StreamTap, UsageReading } from "#protocols/index.ts";
+
+/** Turns a stream's framing into server-sent events before another tap listens to them. */
+export interface Deframer {
+  push(chunk: Uint8Array): Uint8Array;
+}
+
+export class FramedTap implements StreamTap {
+  readonly #deframer: Deframer;
+  readonly #inner: StreamTap;
+
+  constructor(deframer: Deframer, inner: StreamTap) {
+    this.#deframer = deframer;
+    this.#inner = inner;
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    return this.#inner.push(this.#deframer.push(chunk));
+  }
+
+  get events(): number {
+    return this.#inner.events;
+  }
+
+  get ended(): boolean {
+    return this.#inner.ended;
+  }
+
+  get usage(): UsageReading | null {
+    return this.#inner.usage;
+  }
+
+  get usageFinal(): boolean {
+    return this.#inner.usageFinal;
+  }
+
+  get failure(): Failure | null {
+    return this.#inner.failure;
+  }
+
+  get outputEstimate(): number {
+    return this.#inner.outputEstimate;
+  }
+
+  get contentSeen(): boolean {
+    return this.#inner.contentSeen;
+  }
+
+  get id(): string | null {
+    return this.#inner.id;
+  }
+
+  complete(): boolean {
+    return this.#inner.complete();
+  }
+
+  rest(): Uint8Array {
+    return this.#inner.rest();
+  }
+}

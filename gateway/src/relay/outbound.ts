@@ -1,0 +1,78 @@
+import type { OutboundAnswer } from "#ports/index.ts";
+import { laneUrl, type OutboundDraft } from "#providers/index.ts";
+import type { Pick } from "#routing/index.ts";
+import type { AttemptEntry } from "./attempt-entry.ts";
+import type { Call } from "./call.ts";
+import type { RelayHouse } from "./house.ts";
+import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
+import type { Translator, Warnings } from "./translator.ts";
+import type { Way } from "./way.ts";
+
+export interface OutboundParts {
+  readonly call: Call;
+  readonly pick: Pick;
+  readonly way: Way;
+  readonly entry: AttemptEntry;
+  readonly translation: Translator | null;
+  /** Of a call that is not translated. */
+  readonly warnings: Warnings;
+}
+
+/** Sends one attempt: the caller's own bytes on a lane of its dialect, else the turn as the lane's dialect says it. */
+export async function sendAttempt(
+  house: RelayHouse,
+  parts: OutboundParts,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const { call, pick, way, entry, translation, warnings } = parts;
+  const { provider, upstreamModel } = pick.deployment;
+  const { lane, kind } = way;
+  const { facts } = call;
+  const headers = translation === null ? forwardedHeaders(call.headers) : neutralHeaders(call.headers);
+  headers["x-attempt-id"] = entry.attemptId;
+  headers["user-agent"] ??= "sluice";
+  const made = bodyOf(parts);
+  const body = made instanceof Promise ? await made : made;
+  headers["content-type"] = body instanceof Uint8Array ? "application/json" : body.contentType;
+  const url = laneUrl(provider, lane, upstreamModel, facts.stream);
+  const draft: OutboundDraft = {
+    provider,
+    upstreamModel,
+    stream: facts.stream,
+    method: "POST",
+    url: translation === null && call.query !== "" ? withQuery(url, call.query) : url,
+    headers,
+    body: body instanceof Uint8Array ? body : null,
+  };
+  lane.adjust?.(draft, translation?.warn ?? ((what) => void warnings.add(what)));
+  const token = kind.tokens === undefined ? null : await house.tokens.tokenOf(provider, kind.tokens);
+  const authorized = kind.authorize(draft, { now: house.clock.now(), token });
+  if (authorized !== undefined) await authorized;
+  entry.sending();
+  return house.transport.send(
+    {
+      method: draft.method,
+      url: draft.url,
+      headers: draft.headers,
+      body: draft.body ?? (body instanceof Uint8Array ? null : body),
+      connectMs: provider.timeouts.connectMs,
+      headersMs: provider.timeouts.headersMs,
+      totalMs: provider.timeouts.totalMs,
+      allowPrivateNetwork: provider.allowPrivateNetwork,
+    },
+    signal,
+  );
+}
+
+function bodyOf({ call, pick, translation }: OutboundParts) {
+  if (translation !== null) return translation.body();
+  const { body, facts, speech } = call;
+  if (body === null) throw new Error("a call is sent after its answer has begun");
+  const { upstreamModel } = pick.deployment;
+  if (body instanceof Uint8Array) return speech.wire.patchRequest(body, facts, upstreamModel);
+  return { contentType: body.contentType, size: body.size(upstreamModel), open: () => body.open(upstreamModel) };
+}
+
+export function withQuery(url: string, query: string): string {
+  return url.includes("?") ? `${url}&${query}` : `${url}?${query}`;
+}

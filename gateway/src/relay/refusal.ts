@@ -1,0 +1,51 @@
+import { bounds, type DialectId, Failure } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
+import { type Dialect, upstreamSide } from "#protocols/index.ts";
+import type { ProviderKind } from "#providers/index.ts";
+import type { RelayHouse } from "./house.ts";
+
+/** Who refused: its kind, the dialect of its refusals, and how long to wait for a piece of one. */
+export interface RefusedBy {
+  readonly kind: ProviderKind;
+  readonly errorDialect: DialectId;
+  readonly idleMs: number;
+}
+
+/**
+ * A bad answer, read within bounds, as the provider's kind understands it. What the upstream itself said goes back as
+ * it is to a caller of the same shape, else in the caller's own words with the same status.
+ */
+export async function refusalOf(
+  house: RelayHouse,
+  call: { readonly dialect: Dialect; readonly requestId: string },
+  { kind, errorDialect, idleMs }: RefusedBy,
+  answer: OutboundAnswer,
+): Promise<Failure> {
+  const body = await answer.body.readAll(bounds.errorBodyBytesMax, "idle", idleMs);
+  const failure = kind.classify({ status: answer.status, headers: answer.headers, body, now: house.clock.now() });
+  return inWordsOf(call, errorDialect, failure);
+}
+
+function inWordsOf(
+  call: { readonly dialect: Dialect; readonly requestId: string },
+  spoken: DialectId,
+  failure: Failure,
+): Failure {
+  const { errors } = upstreamSide(spoken);
+  if (failure.upstream === undefined || errors.errorShape === call.dialect.errorShape) {
+    return failure;
+  }
+  const { status, body } = failure.upstream;
+  const refusal = errors.readRefusal(status, body);
+  const words = call.dialect.renderRefusal(refusal, call.requestId);
+  return new Failure(failure.code, failure.message, {
+    param: failure.param,
+    retry: failure.retry,
+    unwell: failure.unwell,
+    cause: failure.cause,
+    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+    upstream: { status, contentType: "application/json", body: encoder.encode(words) },
+  });
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,136 @@
+import { type AnswerEvent, asFailure, bounds, type Failure } from "#core/index.ts";
+import {
+  type AnswerContext,
+  type AnswerSource,
+  type CallerCodec,
+  type EventReader,
+  type EventWriter,
+  eventData,
+  SseEvents,
+  type StreamTap,
+  type UpstreamCodec,
+  type UsageReading,
+} from "#protocols/index.ts";
+
+export interface TranslatedTapParts {
+  /** Listens to the upstream's own events: what is paid for is read there, never from a translation. */
+  readonly inner: StreamTap;
+  readonly reader: UpstreamCodec;
+  readonly writer: CallerCodec;
+  readonly source: AnswerSource;
+  readonly context: AnswerContext;
+  /** An error as a whole event of the caller's dialect, for writers that leave it to others. */
+  readonly renderError: (failure: Failure) => string;
+}
+
+const encoder = new TextEncoder();
+const emptyBytes = new Uint8Array(0);
+
+/** Listens to a stream of one dialect and passes it on in another. */
+export class TranslatedTap implements StreamTap {
+  readonly #parts: TranslatedTapParts;
+  // The inner tap has bounded the events already, each by the limit of its own dialect.
+  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
+  readonly #reader: EventReader;
+  readonly #writer: EventWriter;
+  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#read(bytes, start, end);
+  #text = "";
+  #over = false;
+  #brokenBy: Failure | null = null;
+
+  constructor(parts: TranslatedTapParts) {
+    this.#parts = parts;
+    this.#reader = parts.reader.readEvents((event) => this.#write(event), parts.source);
+    this.#writer = parts.writer.writeEvents(parts.context);
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    const { inner } = this.#parts;
+    this.#sse.push(inner.push(chunk), this.#visit);
+    if (inner.ended && inner.failure === null) this.#end();
+    return this.#take();
+  }
+
+  /** A line that clients pass over, ahead of the next event. */
+  comment(line: string): void {
+    this.#text += `: ${line}\n\n`;
+  }
+
+  /** An error event of the caller's dialect that takes the place of the rest. */
+  breakOff(failure: Failure): Uint8Array {
+    this.#write({ kind: "error", failure });
+    return this.#take();
+  }
+
+  rest(): Uint8Array {
+    if (this.failure === null) this.#end();
+    return this.#take();
+  }
+
+  get events(): number {
+    return this.#parts.inner.events;
+  }
+
+  get ended(): boolean {
+    return this.#parts.inner.ended;
+  }
+
+  get usage(): UsageReading | null {
+    return this.#parts.inner.usage;
+  }
+
+  get usageFinal(): boolean {
+    return this.#parts.inner.usageFinal;
+  }
+
+  get failure(): Failure | null {
+    return this.#brokenBy ?? this.#parts.inner.failure;
+  }
+
+  get outputEstimate(): number {
+    return this.#parts.inner.outputEstimate;
+  }
+
+  get contentSeen(): boolean {
+    return this.#parts.inner.contentSeen;
+  }
+
+  get id(): string | null {
+    return this.#parts.inner.id;
+  }
+
+  complete(): boolean {
+    return this.#parts.inner.complete();
+  }
+
+  #read(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#over) return;
+    const data = eventData(bytes, start, end);
+    if (data !== "") this.#reader.read(data);
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#reader.end();
+    this.#over = true;
+  }
+
+  #write(event: AnswerEvent): void {
+    if (this.#over) return;
+    const text = this.#writer.write(event);
+    if (event.kind !== "error") {
+      this.#text += text;
+      return;
+    }
+    this.#over = true;
+    this.#brokenBy ??= asFailure(event.failure);
+    this.#text += text === "" ? this.#parts.renderError(event.failure) : text;
+  }
+
+  #take(): Uint8Array {
+    if (this.#text === "") return emptyBytes;
+    const bytes = encoder.encode(this.#text);
+    this.#text = "";
+    return bytes;
+  }
+}

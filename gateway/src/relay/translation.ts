@@ -1,0 +1,138 @@
+import type { Turn } from "#core/index.ts";
+import {
+  type AnswerContext,
+  type AnswerSource,
+  type CallerCodec,
+  type StreamTap,
+  sealMark,
+  type UpstreamCodec,
+  upstreamSide,
+} from "#protocols/index.ts";
+import type { Pick } from "#routing/index.ts";
+import { answerEvents } from "./answer-events.ts";
+import type { Call } from "./call.ts";
+import type { CallTally } from "./call-tally.ts";
+import type { RelayHouse } from "./house.ts";
+import { TranslatedTap } from "./translated-tap.ts";
+import { streamType, type TranslatedAnswer, type Translator, Warnings } from "./translator.ts";
+import type { Way } from "./way.ts";
+
+/** One attempt whose upstream speaks another dialect than its caller: requests go out and answers come back through the neutral form. */
+export class Translation implements Translator {
+  readonly #house: RelayHouse;
+  readonly #call: Call;
+  readonly #pick: Pick;
+  readonly #way: Way;
+  readonly #turn: Turn;
+  readonly #caller: CallerCodec;
+  readonly #upstream: UpstreamCodec;
+  readonly #warnings: Warnings;
+  #told = false;
+  #tap: TranslatedTap | null = null;
+
+  /** Throws Failure invalid_request when the call's body cannot be understood. */
+  constructor(house: RelayHouse, call: Call, pick: Pick, way: Way, tally: CallTally) {
+    const caller = call.speech.codec;
+    const upstream = upstreamSide(way.lane.dialect).codec;
+    if (caller === null || upstream === null || !(call.body instanceof Uint8Array)) {
+      throw new Error("a way that cannot be gone");
+    }
+    this.#house = house;
+    this.#call = call;
+    this.#pick = pick;
+    this.#way = way;
+    this.#caller = caller;
+    this.#upstream = upstream;
+    tally.turn ??= readTurn(caller, call, call.body, tally);
+    this.#turn = tally.turn;
+    this.#warnings = new Warnings(tally.turnWarnings);
+  }
+
+  /** The body for the upstream. Throws Failure unsupported_by_model when it cannot be carried honestly. */
+  body(): Uint8Array {
+    const { provider, upstreamModel } = this.#pick.deployment;
+    const target = {
+      upstreamModel,
+      account: provider.id,
+      traits: this.#way.lane.traits ?? {},
+      newId: this.#newId,
+    };
+    return this.#upstream.writeTurn(this.#turn, target, this.warn);
+  }
+
+  /** A whole reply, as a whole answer or, for a caller that asked for one, as a stream that is already at its end. */
+  whole(reply: Uint8Array): TranslatedAnswer {
+    const answer = this.#upstream.readAnswer(reply, this.#source());
+    if (!this.#call.facts.stream) {
+      return { contentType: "application/json", body: this.#caller.writeAnswer(answer, this.#context()), images: 0 };
+    }
+    const writer = this.#caller.writeEvents(this.#context());
+    let text = "";
+    for (const event of answerEvents(answer)) text += writer.write(event);
+    return { contentType: streamType, body: encoder.encode(text), images: 0 };
+  }
+
+  tap(inner: StreamTap): StreamTap {
+    const { dialect } = this.#call.speech;
+    const tap = new TranslatedTap({
+      inner,
+      reader: this.#upstream,
+      writer: this.#caller,
+      source: this.#source(),
+      context: this.#context(),
+      renderError: (failure) => dialect.renderStreamError(failure, this.#call.requestId),
+    });
+    this.#tap = tap;
+    return tap;
+  }
+
+  warnings(): string | null {
+    this.#told = true;
+    return this.#warnings.header();
+  }
+
+  /** Once the headers have gone, a warning becomes a comment in the stream. */
+  readonly warn = (what: string): void => {
+    const said = this.#warnings.add(what);
+    if (said !== null && this.#told) this.#tap?.comment(`sluice-warning: ${said}`);
+  };
+
+  readonly #newId = (prefix: string): string => this.#house.ids.next(prefix);
+
+  #source(): AnswerSource {
+    return { account: this.#pick.deployment.provider.id, newId: this.#newId };
+  }
+
+  #context(): AnswerContext {
+    return {
+      turn: this.#turn,
+      model: this.#call.facts.model,
+      account: this.#pick.deployment.provider.id,
+      createdAt: Math.floor(this.#house.clock.now() / 1_000),
+      wantsUsage: this.#call.facts.wantsUsage,
+      newId: this.#newId,
+      warn: this.warn,
+    };
+  }
+}
+
+/**
+ * A body that holds what one of our translations sealed must not reach an upstream as it is, not even one of the
+ * caller's own dialect: it could not read the seal. Such a call goes through the neutral form, which leaves it out.
+ */
+export function bearsSeals({ body, speech }: Call): boolean {
+  if (speech.codec === null || !(body instanceof Uint8Array)) return false;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  return sealMarks.some((mark) => bytes.includes(mark));
+}
+
+/** As text, and as the base64 that Gemini wants its signatures to be: the first characters do not depend on the rest. */
+const sealMarks = [
+  Buffer.from(`"${sealMark}`),
+  Buffer.from(`"${Buffer.from(sealMark).toString("base64").slice(0, 10)}`),
+];
+const encoder = new TextEncoder();
+
+function readTurn(caller: CallerCodec, call: Call, body: Uint8Array, tally: CallTally): Turn {
+  return caller.readTurn(body, call.facts, (what) => void tally.turnWarnings.add(what));
+}

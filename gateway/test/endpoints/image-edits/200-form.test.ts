@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import OpenAI, { toFile } from "openai";
+import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { imageHouse } from "../images/image-house.ts";
+
+let house: StartedHouse;
+let client: OpenAI;
+beforeAll(async () => {
+  house = await startHouse(imageHouse);
+  client = new OpenAI({ apiKey: aliceKey, baseURL: `${house.url}/v1`, maxRetries: 0 });
+});
+afterAll(() => house.stop());
+
+const picture = (size: number) => toFile(new Uint8Array(size).fill(7), "a.png", { type: "image/png" });
+const bearer = { authorization: `Bearer ${aliceKey}` };
+
+/** A form written by hand: the model comes last, and every byte is known. */
+function form(size: number): { headers: Record<string, string>; body: Buffer; upstreamBody: Buffer } {
+  const head = Buffer.concat([
+    Buffer.from('--xyz\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\nX-More: kept\r\n'),
+    Buffer.from("content-type: image/png\r\n\r\n"),
+    Buffer.alloc(size, 0x2d),
+    Buffer.from('\r\n--xyz\r\ncontent-disposition: form-data; name="prompt"\r\n\r\nmake it green\r\n'),
+    Buffer.from('--xyz\r\ncontent-disposition: form-data; name="other"\r\n\r\n\r\n'),
+    Buffer.from('--xyz\r\ncontent-disposition: form-data; name="model"\r\n\r\n'),
+  ]);
+  const tail = Buffer.from("\r\n--xyz--\r\n");
+  return {
+    headers: { ...bearer, "content-type": "multipart/form-data; boundary=xyz" },
+    body: Buffer.concat([head, Buffer.from("paint-test"), tail]),
+    upstreamBody: Buffer.concat([head, Buffer.from("gpt-image-1"), tail]),
+  };
+}
+
+const truth = () => house.simulator.simulator.truth.list().data.at(-1);
+const sha256 = (bytes: Uint8Array): string => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+
+test.each([1_000, 5_000_000])(
+  "a form with a picture of %d bytes goes upstream with only its model replaced",
+  async (size) => {
+    const { headers, body, upstreamBody } = form(size);
+    const response = await fetch(`${house.url}/v1/images/edits`, { method: "POST", headers, body });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ data: [{}] });
+    expect(truth()).toMatchObject({ body_sha256: sha256(upstreamBody), body_bytes: upstreamBody.length });
+    expect(truth()?.request_headers).toMatchObject({
+      "content-type": "multipart/form-data; boundary=xyz",
+      "content-length": String(upstreamBody.length),
+    });
+    const [entry] = await house.entries();
+    expect(entry).toMatchObject({ endpoint: "image-edits", outcome: "succeeded", usage: { images: 1 } });
+    expect(entry?.usage.imageInput).toBeGreaterThan(0);
+  },
+);
+
+test("OpenAI's SDK edits several pictures with a mask, and streams", async () => {
+  const image = [await picture(900_000), await picture(900_000)];
+  const stream = await client.images.edit({
+    model: "paint-test",
+    prompt: "make it green",
+    image,
+    mask: await picture(100),
+    stream: true,
+    partial_images: 1,
+  });
+  const types: string[] = [];
+  for await (const event of stream) types.push(event.type);
+  expect(types).toEqual(["image_edit.partial_image", "image_edit.completed"]);
+  expect(
+    truth()
+      ?.parts?.map(({ name }) => name)
+      .sort(),
+  ).toEqual(["image[]", "image[]", "mask", "model", "partial_images", "prompt", "stream"].sort());
+});
+
+test("what was refused by one deployment is sent whole to the next", async () => {
+  const two = await startHouse({
+    ...imageHouse,
+    providers: (simulator) => [
+      upstream("dead", simulator, { base_url: "http://127.0.0.1:9/v1" }),
+      upstream("painter", simulator),
+    ],
+    models: [
+      {
+        name: "paint-test",
+        type: "image",
+        deployments: [
+          { provider: "dead", upstream_model: "gpt-image-1", priority: 1 },
+          { provider: "painter", upstream_model: "gpt-image-1", priority: 2 },
+        ],
+      },
+    ],
+  });
+  try {
+    const { headers, body, upstreamBody } = form(2_000_000);
+    const response = await fetch(`${two.url}/v1/images/edits`, { method: "POST", headers, body });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-sluice-attempts")).toBe("2");
+    const seen = two.simulator.simulator.truth.list().data.at(-1);
+    expect(seen?.body_sha256).toBe(sha256(upstreamBody));
+  } finally {
+    await two.stop();
+  }
+});
+
+test("nothing of a form is left when its call is over, however it ended", async () => {
+  // Spooled files have no name once they are open; what is held of them shows in the process's open files.
+  const held = () =>
+    readdirSync("/proc/self/fd").filter((file) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${file}`).includes(`${house.dataDir}/spool/`);
+      } catch {
+        return false;
+      }
+    }).length;
+  const { headers, body } = form(3_000_000);
+  const edit = (init: RequestInit) => fetch(`${house.url}/v1/images/edits`, { method: "POST", headers, body, ...init });
+  const script = (value: object) => ({ headers: { ...headers, "x-sim-script": JSON.stringify(value) } });
+  await (await edit({})).text();
+  await (await edit(script({ status: 500 }))).text();
+  await (await edit({ headers: { ...headers, "x-sluice-tags": "not a pair" } })).text();
+  await edit({ ...script({ latency_ms: 5_000 }), signal: AbortSignal.timeout(100) }).catch(() => {});
+  for (let turn = 0; turn < 400 && held() > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(readdirSync(join(house.dataDir, "spool"))).toEqual([]);
+  expect(held()).toBe(0);
+});

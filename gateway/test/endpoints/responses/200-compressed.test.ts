@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { bounds } from "#core/index.ts";
+import { errorOf, hello, type StartedHouse, startHouse } from "../../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse();
+});
+afterAll(() => house.stop());
+
+const packers = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync, deflate: deflateSync };
+
+test.each(Object.entries(packers))("a body packed with %s is taken, and goes on unpacked", async (encoding, pack) => {
+  const headers = { "content-encoding": encoding };
+  const response = await house.post("/v1/chat/completions", pack(JSON.stringify(hello)), {
+    headers,
+    script: { tokens: 1 },
+  });
+  expect(response.status).toBe(200);
+  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  expect(JSON.parse(seen?.body_text ?? "")).toEqual({ ...hello, model: "upstream-gpt" });
+});
+
+test("a small body that stands for a very large one is refused at the bound", async () => {
+  const bomb = gzipSync(Buffer.alloc(bounds.requestBodyBytesMax + 1, 0x20));
+  const response = await house.post("/v1/chat/completions", bomb, { headers: { "content-encoding": "gzip" } });
+  expect(await errorOf(response)).toMatchObject({ status: 413, code: "request_too_large" });
+});
+
+test("a body that is not what its encoding says is the caller's mistake, an unknown encoding too", async () => {
+  const broken = await house.post("/v1/chat/completions", "{}", { headers: { "content-encoding": "gzip" } });
+  expect(await errorOf(broken)).toMatchObject({ status: 400, code: "invalid_request" });
+  const unknown = await house.post("/v1/chat/completions", "{}", { headers: { "content-encoding": "compress" } });
+  expect(await errorOf(unknown)).toMatchObject({ status: 415, code: "unsupported_media_type" });
+});

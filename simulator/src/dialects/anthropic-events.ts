@@ -1,0 +1,78 @@
+import type { MessageDeltaUsage } from "@anthropic-ai/sdk/resources/messages";
+import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
+import type { DialectEvent, ReplyHead } from "../dialect.ts";
+import { sign } from "../seal.ts";
+import { emptyMessage, nameOf, stopOf, toolUseId, usageOf } from "./anthropic-message.ts";
+import type { MessagesRequest } from "./anthropic-request.ts";
+
+export const pingEvent: DialectEvent = { event: "ping", data: '{"type":"ping"}', tokens: 0 };
+
+/** message_start, each block with its pieces (a ping after the first start), message_delta with the usage, message_stop. */
+export function* anthropicEvents(request: MessagesRequest, head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
+  yield named("message_start", { message: { ...emptyMessage(request, head), ...startUsage(head, answer) } });
+  for (const [index, part] of answer.parts.entries()) {
+    yield named("content_block_start", { index, content_block: emptyBlock(head, part, index) });
+    if (index === 0) yield pingEvent;
+    yield* deltas(request, part, index);
+    yield named("content_block_stop", { index });
+  }
+  const delta = { container: null, ...stopOf(request, answer) };
+  const usage = answer.usage === null ? {} : { usage: deltaUsage(answer.usage) };
+  yield { ...named("message_delta", { delta, ...usage }), role: "usage" };
+  yield { ...named("message_stop", {}), role: "terminal" };
+}
+
+function* deltas(request: MessagesRequest, part: AnswerPart, index: number): Iterable<DialectEvent> {
+  const before = `{"type":"content_block_delta","index":${index},"delta":{`;
+  const deltaEvent = (fields: string, tokens: number): DialectEvent => ({
+    event: "content_block_delta",
+    data: `${before}${fields}}}`,
+    tokens,
+    role: "content",
+  });
+  if (part.kind === "thinking") {
+    const thinking = request.thinkingShown ? wholeText(part) : "";
+    for (let at = 0; at < part.count && request.thinkingShown; at += 1) {
+      yield deltaEvent(`"type":"thinking_delta","thinking":${JSON.stringify(part.piece(at))}`, 0);
+    }
+    yield deltaEvent(`"type":"signature_delta","signature":"${sign("thinking", thinking)}"`, 0);
+    return;
+  }
+  if (part.kind === "call") yield deltaEvent('"type":"input_json_delta","partial_json":""', 0);
+  const kind = part.kind === "call" ? '"type":"input_json_delta","partial_json":' : '"type":"text_delta","text":';
+  for (let at = 0; at < part.count; at += 1) yield deltaEvent(kind + JSON.stringify(part.piece(at)), 1);
+}
+
+function emptyBlock(head: ReplyHead, part: AnswerPart, index: number): unknown {
+  if (part.kind === "thinking") return { type: "thinking", thinking: "", signature: "" };
+  if (part.kind === "text") return { type: "text", text: "", citations: null };
+  return { type: "tool_use", id: toolUseId(head, index), name: nameOf(part), input: {}, caller: { type: "direct" } };
+}
+
+/** The first event knows the input; of the output it says one token at most. */
+function startUsage(head: ReplyHead, answer: Answer): { usage?: unknown } {
+  if (answer.usage === null) return {};
+  const told = head.script.late_usage === true ? { ...answer.usage, ...nothingRead } : answer.usage;
+  return {
+    usage: { ...usageOf({ ...told, output: Math.min(1, told.output), reasoning: 0 }), output_tokens_details: null },
+  };
+}
+
+const nothingRead = { prompt: 0, cached: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0 };
+
+/** Running totals, without what only the first event tells. */
+function deltaUsage(usage: AnswerUsage): MessageDeltaUsage {
+  const whole = usageOf(usage);
+  return {
+    input_tokens: whole.input_tokens,
+    cache_creation_input_tokens: whole.cache_creation_input_tokens,
+    cache_read_input_tokens: whole.cache_read_input_tokens,
+    output_tokens: whole.output_tokens,
+    output_tokens_details: whole.output_tokens_details,
+    server_tool_use: whole.server_tool_use,
+  };
+}
+
+function named(type: string, fields: Readonly<Record<string, unknown>>): DialectEvent {
+  return { event: type, data: JSON.stringify({ type, ...fields }), tokens: 0 };
+}

@@ -1,0 +1,61 @@
+import { silentAnswer } from "../answer.ts";
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import type { SimulatorRequest } from "../request.ts";
+import { anthropicEvents, pingEvent } from "./anthropic-events.ts";
+import { anthropicError, anthropicErrorEvent, anthropicHeaders, requireAnthropicKey } from "./anthropic-face.ts";
+import { anthropicWhole } from "./anthropic-message.ts";
+import { type MessagesRequest, readMessages } from "./anthropic-request.ts";
+
+/** Anthropic's Messages, at any base path that ends in /messages. The query (`beta=true`) means nothing. */
+export const anthropicMessages: Dialect = {
+  id: "anthropic-messages",
+  matches: ({ method, path }) => method === "POST" && path.endsWith("/messages"),
+  read(request) {
+    return messagesExchange(readMessages(request, { model: null, version: versionOf(request), stream: null }));
+  },
+  headers: anthropicHeaders,
+  error: anthropicError,
+};
+
+/** Counts the prompt of a Messages request; costs nothing. */
+export const anthropicCountTokens: Dialect = {
+  id: "anthropic-count-tokens",
+  matches: ({ method, path }) => method === "POST" && path.endsWith("/messages/count_tokens"),
+  read(request) {
+    return countExchange(readMessages(request, { model: null, version: versionOf(request), stream: "count" }));
+  },
+  headers: anthropicHeaders,
+  error: anthropicError,
+};
+
+/** Messages wherever they are served: Anthropic, Vertex. */
+export function messagesExchange(request: MessagesRequest): Exchange {
+  return {
+    asked: request.asked,
+    ping: pingEvent,
+    whole: (head, answer) => anthropicWhole(request, head, answer),
+    events: (head, answer) => anthropicEvents(request, head, answer),
+    errorEvent: anthropicErrorEvent,
+  };
+}
+
+export function countExchange({ asked }: MessagesRequest): Exchange {
+  return {
+    asked,
+    ping: null,
+    compose: (script) => silentAnswer(script.prompt_tokens ?? asked.promptTokens),
+    whole: (_head, answer) => JSON.stringify({ input_tokens: answer.promptTokens }),
+    events: () => [],
+    errorEvent: anthropicErrorEvent,
+  };
+}
+
+const versions: readonly string[] = ["2023-01-01", "2023-06-01", "2026-10-21"];
+
+function versionOf({ headers }: SimulatorRequest): string {
+  requireAnthropicKey(headers);
+  const version = headers["anthropic-version"];
+  if (version === undefined) throw new Refusal(400, "anthropic-version: header is required");
+  if (!versions.includes(version)) throw new Refusal(400, `anthropic-version: "${version}" is not a valid version`);
+  return version;
+}

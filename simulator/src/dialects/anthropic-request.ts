@@ -1,0 +1,96 @@
+import { Conversation } from "../conversation.ts";
+import { type Asked, type AskedTool, Refusal } from "../dialect.ts";
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  parseObject,
+  stringOf,
+  textsOf,
+} from "../json-body.ts";
+import type { SimulatorRequest } from "../request.ts";
+import { splitModel } from "../script-source.ts";
+import { chooseCalls, type ToolWish } from "../tool-choice.ts";
+import { refuseOptions } from "./anthropic-option-rules.ts";
+import { refuseMessages } from "./anthropic-rules.ts";
+
+export interface MessagesRequest {
+  readonly asked: Asked;
+  /** False: thinking blocks come empty, with their signature. */
+  readonly thinkingShown: boolean;
+  readonly stops: readonly string[];
+}
+
+export interface MessagesFacts {
+  /** Where a path names the model; null: the body does. */
+  readonly model: string | null;
+  readonly version: string;
+  /** Where a path says it; null: the body does. `count`: only counted, so max_tokens is not needed. */
+  readonly stream: boolean | "count" | null;
+}
+
+/** Reads and checks a Messages request, in the order the vendor complains. */
+export function readMessages(request: SimulatorRequest, facts: MessagesFacts): MessagesRequest {
+  const body = parseObject(request.body);
+  if (body === null) throw new Refusal(400, "The request body is not valid JSON: it must be an object");
+  const model = facts.model ?? stringOf(body["model"]);
+  if (model === "") throw new Refusal(400, "model: Field required");
+  refuseOptions(body, facts);
+  refuseMessages(body, facts.version);
+  const named = splitModel(model);
+  const conversation = converse(body);
+  const thinking = objectOf(body["thinking"]);
+  const stops = Array.isArray(body["stop_sequences"]) ? body["stop_sequences"].map(stringOf) : [];
+  return {
+    asked: {
+      model: named.model,
+      stream: facts.stream === null ? body["stream"] === true : facts.stream === true,
+      prompt: conversation.last,
+      promptTokens: conversation.words,
+      outputMax: countOf(body["max_tokens"]) ?? Number.POSITIVE_INFINITY,
+      choices: 1,
+      ...chooseCalls(objectsOf(body["tools"]).flatMap(toolOf), wishOf(body["tool_choice"]), conversation),
+      schema: schemaOf(body),
+      thinks: thinking["type"] === "enabled" || thinking["type"] === "adaptive" || thinking["type"] === "between_tools",
+      image: null,
+      script: { ...named.script, ...conversation.script },
+    },
+    thinkingShown: thinking["display"] !== "omitted",
+    stops,
+  };
+}
+
+/** A user message counts as the results in it and then its own text, which is how other dialects write it. */
+function converse(body: JsonObject): Conversation {
+  const conversation = new Conversation();
+  const system = textsOf(body["system"]);
+  if (system.length > 0) conversation.add("system", system);
+  for (const { role, content } of objectsOf(body["messages"])) {
+    const results = objectsOf(content).filter((block) => block["type"] === "tool_result");
+    for (const result of results) conversation.add("tool", textsOf(result["content"]));
+    const speaks = typeof content === "string" || objectsOf(content).length > results.length;
+    if (!speaks) continue;
+    conversation.add(role === "assistant" || role === "system" ? role : "user", textsOf(content));
+  }
+  return conversation;
+}
+
+/** Tools of the caller's own; the vendor's server tools are never called here. */
+function toolOf(tool: JsonObject): readonly AskedTool[] {
+  const own = tool["type"] === undefined || tool["type"] === null || tool["type"] === "custom";
+  if (!own || typeof tool["name"] !== "string") return [];
+  return [{ kind: "function", name: tool["name"], parameters: tool["input_schema"] ?? { type: "object" } }];
+}
+
+function wishOf(choice: unknown): ToolWish {
+  const { type, name, disable_parallel_tool_use: alone } = objectOf(choice);
+  const mode = type === "none" ? "none" : type === "any" || type === "tool" ? "required" : "auto";
+  return { mode, forced: type === "tool" ? stringOf(name) : null, parallel: alone !== true };
+}
+
+function schemaOf(body: JsonObject): unknown {
+  const format = objectOf(body["output_config"])["format"] ?? body["output_format"];
+  return isObject(format) && format["type"] === "json_schema" ? (format["schema"] ?? null) : null;
+}

@@ -1,0 +1,79 @@
+import type { AnswerUsage } from "../answer.ts";
+import { type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
+import { objectOf, parseObject, stringOf } from "../json-body.ts";
+import type { SimulatorRequest } from "../request.ts";
+import { anthropicEvents } from "./anthropic-events.ts";
+import { anthropicWhole } from "./anthropic-message.ts";
+import { readMessages } from "./anthropic-request.ts";
+import {
+  admitBedrock,
+  bedrockError,
+  bedrockErrorEvent,
+  bedrockFraming,
+  bedrockHeaders,
+  bedrockPath,
+} from "./bedrock-face.ts";
+
+/** Bedrock's InvokeModel with a Claude body: Messages without model and stream, events inside binary frames. */
+export function bedrockInvoke(secret: string | undefined): Dialect {
+  return {
+    id: "bedrock-invoke",
+    matches: ({ method, path }) => method === "POST" && bedrockPath(path)?.method.startsWith("invoke") === true,
+    read: (request) => readInvoke(request, secret),
+    headers: bedrockHeaders,
+    error: bedrockError,
+  };
+}
+
+function readInvoke(request: SimulatorRequest, secret: string | undefined): Exchange {
+  const { model, method } = bedrockPath(request.path) ?? { model: "", method: "" };
+  const body = objectOf(parseObject(request.body));
+  if (stringOf(body["anthropic_version"]) !== "bedrock-2023-05-31") {
+    throw new Refusal(
+      400,
+      "Malformed input request: anthropic_version is required, please reformat your input and try again.",
+    );
+  }
+  for (const name of ["model", "stream"]) {
+    if (body[name] !== undefined) throw new Refusal(400, `${name}: Extra inputs are not permitted`);
+  }
+  if (body["anthropic_beta"] !== undefined && !Array.isArray(body["anthropic_beta"])) {
+    throw new Refusal(400, "anthropic_beta: Input should be a valid list");
+  }
+  const stream = method === "invoke-with-response-stream";
+  const read = readMessages(request, { model, version: "bedrock-2023-05-31", stream });
+  return {
+    asked: read.asked,
+    framing: bedrockFraming,
+    ping: null,
+    admit: (script, record) => admitBedrock(request, script.aws_secret ?? secret, record),
+    whole: (head, answer) => anthropicWhole(read, head, answer),
+    *events(head, answer) {
+      for (const event of anthropicEvents(read, head, answer)) {
+        if (event.event === "ping") continue;
+        yield chunkOf(event.role === "terminal" && answer.usage !== null ? withMetrics(event, answer.usage) : event);
+      }
+    },
+    errorEvent: bedrockErrorEvent,
+  };
+}
+
+/** One Messages event in the payload of a `chunk` frame; the padding hides its length from onlookers. */
+function chunkOf(event: DialectEvent): DialectEvent {
+  const bytes = Buffer.from(event.data).toString("base64");
+  const padding = "abcdefghijklmnopqrstuvwxyz".slice(0, bytes.length % 26);
+  return { ...event, event: "chunk", data: JSON.stringify({ bytes, p: padding }) };
+}
+
+function withMetrics(event: DialectEvent, usage: AnswerUsage): DialectEvent {
+  const written = usage.cacheWrite + usage.cacheWrite1h;
+  const metrics = {
+    inputTokenCount: usage.prompt - usage.cached - written,
+    outputTokenCount: usage.output,
+    cacheReadInputTokenCount: usage.cached,
+    cacheWriteInputTokenCount: written,
+    invocationLatency: 1,
+    firstByteLatency: 1,
+  };
+  return { ...event, data: JSON.stringify({ type: "message_stop", "amazon-bedrock-invocationMetrics": metrics }) };
+}

@@ -1,0 +1,133 @@
+import { bounds } from "../bounds.ts";
+import { type Asked, bareAsked, Refusal, type ReplyHead } from "../dialect.ts";
+import { isObject, type JsonObject, parseObject, stringOf } from "../json-body.ts";
+import type { SimulatorRequest, UploadPart } from "../request.ts";
+import { splitMark, splitModel } from "../script-source.ts";
+import { imagePath } from "../tiny-png.ts";
+import { countWords } from "../words.ts";
+
+export interface ImagesRequest {
+  readonly asked: Asked;
+  readonly edits: boolean;
+  readonly seedream: boolean;
+  /** Old models: a revised prompt, and neither usage nor a word on the look. */
+  readonly dalle: boolean;
+  /** Pictures wanted, and pictures given (a mask is one). */
+  readonly count: number;
+  readonly given: number;
+  readonly partials: number;
+  readonly urls: boolean;
+  /** The scalar fields, as text. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly host: string;
+}
+
+export function isImagesPath(path: string): boolean {
+  return path.endsWith("/images/generations") || path.endsWith("/images/edits");
+}
+
+export function readImages(request: SimulatorRequest): ImagesRequest {
+  const edits = request.path.endsWith("/images/edits");
+  const { fields, given } = request.upload === undefined ? readJson(request) : readUpload(request.upload);
+  const named = splitModel(fields.get("model") ?? "gpt-image-1");
+  const marked = splitMark(fields.get("prompt") ?? "");
+  if (marked.text === "") throw missing("prompt");
+  if (edits && given === 0) throw missing("image");
+  const seedream = named.model.includes("seedream");
+  const dalle = named.model.startsWith("dall-e");
+  const format = fields.get("response_format") ?? (dalle || seedream ? "url" : "b64_json");
+  if (named.model.includes("gpt-image") && fields.has("response_format")) {
+    throw new Refusal(400, "Unknown parameter: 'response_format'.", {
+      param: "response_format",
+      code: "unknown_parameter",
+    });
+  }
+  const most = seedream ? seriesMax(fields) : numberIn(fields, "n", 1);
+  const stream = fields.get("stream") === "true";
+  const promptTokens = countWords(marked.text) + given * inputImageTokens;
+  return {
+    asked: {
+      ...bareAsked(named.model, promptTokens),
+      stream,
+      prompt: marked.text,
+      script: { ...named.script, ...marked.script },
+    },
+    edits,
+    seedream,
+    dalle,
+    count: Math.min(most, bounds.imagesMax),
+    given,
+    partials: Math.min(numberIn(fields, "partial_images", 0), bounds.partialImagesMax),
+    urls: format === "url",
+    fields,
+    host: request.headers["host"] ?? "simulator",
+  };
+}
+
+/** Prompt tokens of every image that is given. */
+export const inputImageTokens = 8;
+
+/** Where the picture at this place can be fetched. */
+export function imageUrl(request: ImagesRequest, head: ReplyHead, index: number): string {
+  return `http://${request.host}${imagePath}sim${head.sequence}-${index}.png`;
+}
+
+function missing(param: string): Refusal {
+  return new Refusal(400, `Missing required parameter: '${param}'.`, { param, code: "missing_required_parameter" });
+}
+
+interface Given {
+  readonly fields: ReadonlyMap<string, string>;
+  readonly given: number;
+}
+
+function readUpload(upload: NonNullable<SimulatorRequest["upload"]>): Given {
+  if (upload.broken !== null) throw new Refusal(400, `Could not parse multipart form: ${upload.broken}.`);
+  const pictures = upload.parts.filter(isPicture);
+  for (const { name, size, content_type: type } of pictures) {
+    if (size === 0) throw new Refusal(400, "The image file is empty.", { param: name, code: "empty_image_file" });
+    if (type !== null && !/^image\/(?:png|jpeg|webp)$/.test(type)) {
+      const message = `Invalid file '${name}': unsupported mimetype ('${type}'). Supported file formats are 'image/jpeg', 'image/png', and 'image/webp'.`;
+      throw new Refusal(400, message, { param: name, code: "unsupported_file_mimetype" });
+    }
+  }
+  const texts = upload.parts.flatMap(({ name, value }): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return { fields: new Map(texts), given: pictures.length };
+}
+
+function isPicture({ name, filename }: UploadPart): boolean {
+  return filename !== null && /^(?:image(?:\[\d*\])?|mask)$/.test(name);
+}
+
+function readJson(request: SimulatorRequest): Given {
+  const body = parseObject(request.body);
+  if (body === null) throw new Refusal(400, "We could not parse the JSON body of your request.");
+  const fields = new Map<string, string>();
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+      fields.set(name, String(value));
+  }
+  const series = body["sequential_image_generation_options"];
+  if (isObject(series)) fields.set("max_images", String(series["max_images"] ?? 1));
+  return { fields, given: picturesIn(body) };
+}
+
+/** `images` of OpenAI's JSON form, `image` of Seedream's, and a mask. */
+function picturesIn(body: JsonObject): number {
+  const { image, images, mask } = body;
+  const several = Array.isArray(images) ? images.length : Array.isArray(image) ? image.length : 0;
+  const one = several === 0 && (isObject(image) || stringOf(image) !== "") ? 1 : 0;
+  return several + one + (isObject(mask) ? 1 : 0);
+}
+
+/** Seedream has no `n`: a series is as long as it may be. */
+function seriesMax(fields: ReadonlyMap<string, string>): number {
+  return fields.get("sequential_image_generation") === "auto" ? numberIn(fields, "max_images", 1) : 1;
+}
+
+function numberIn(fields: ReadonlyMap<string, string>, name: string, usual: number): number {
+  const value = Number(fields.get(name) ?? usual);
+  return Number.isInteger(value) && value >= 0 ? value : usual;
+}

@@ -1,0 +1,109 @@
+import { silentAnswer } from "../answer.ts";
+import { bareAsked, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
+import { type JsonObject, objectOf, stringOf } from "../json-body.ts";
+import { pathPart } from "../path-part.ts";
+import type { SimulatorRequest } from "../request.ts";
+import { accountOf } from "../seal.ts";
+import { openAiError, openAiHeaders } from "./openai-face.ts";
+import { type ResponseStore, responseAt, type StoredResponse } from "./responses-store.ts";
+
+/**
+ * Kept responses: GET and DELETE …/responses/{id}, POST …/cancel, GET …/input_items. Scripts reach them by the model
+ * of the response. The first look at a finished background response tells its tokens to the truth.
+ */
+export function openAiResponsesStored(store: ResponseStore): Dialect {
+  const told = new WeakSet<StoredResponse>();
+  return {
+    id: "openai-responses-stored",
+    aside: true,
+    matches: ({ method, path }) => {
+      const found = pathPattern.exec(path);
+      if (found === null) return false;
+      if (found[2] === "/cancel") return method === "POST";
+      return method === "GET" || (method === "DELETE" && found[2] === undefined);
+    },
+    read(request) {
+      const found = pathPattern.exec(request.path);
+      const id = pathPart(found?.[1]);
+      const stored = store.find(accountOf(request.headers), id);
+      if (stored === null) throw new Refusal(404, `Response with id '${id}' not found.`, { param: "id", code: null });
+      if (found?.[2] === "/cancel") return plain(stored, cancelled(stored));
+      if (found?.[2] === "/input_items") return plain(stored, itemsPage(stored, request));
+      if (request.method === "DELETE") {
+        store.remove(stored);
+        return plain(stored, { id, object: "response", deleted: true });
+      }
+      return retrieval(stored, request, told);
+    },
+    headers: openAiHeaders,
+    error: openAiError,
+  };
+}
+
+const pathPattern = /\/responses\/([^/]+)(\/cancel|\/input_items)?$/;
+
+function plain(stored: StoredResponse, body: JsonObject): Exchange {
+  return {
+    asked: bareAsked(stringOf(stored.final["model"])),
+    ping: null,
+    compose: () => silentAnswer(),
+    whole: () => JSON.stringify(body),
+    events: () => [],
+    errorEvent: (refusal, requestId) => ({ data: openAiError(refusal, requestId), tokens: 0, role: "error" }),
+  };
+}
+
+function retrieval(stored: StoredResponse, request: SimulatorRequest, told: WeakSet<StoredResponse>): Exchange {
+  const query = new URLSearchParams(request.query);
+  const body = responseAt(stored, Date.now());
+  const exchange = plain(stored, body);
+  if (query.get("stream") === "true") {
+    const after = Number(query.get("starting_after") ?? -1);
+    return { ...exchange, asked: { ...exchange.asked, stream: true }, events: () => eventsAfter(stored, after) };
+  }
+  if (!stored.background || body !== stored.final || told.has(stored)) return exchange;
+  told.add(stored);
+  return { ...exchange, compose: () => stored.answer };
+}
+
+/** The same stream again, from where the caller lost it. */
+function* eventsAfter(stored: StoredResponse, after: number): Iterable<DialectEvent> {
+  for (const event of stored.events()) {
+    const number = objectOf(JSON.parse(event.data))["sequence_number"];
+    if (typeof number === "number" && number > after) yield { ...event, tokens: 0 };
+  }
+}
+
+function cancelled(stored: StoredResponse): JsonObject {
+  if (!stored.background) {
+    throw new Refusal(400, "Only responses created with the background parameter set to true can be cancelled.");
+  }
+  const now = Date.now();
+  if (now < stored.readyAt) stored.cancelled = true;
+  return responseAt(stored, now);
+}
+
+/** The newest item first, unless asked otherwise. */
+function itemsPage(stored: StoredResponse, request: SimulatorRequest): JsonObject {
+  const query = new URLSearchParams(request.query);
+  const mark = stored.id.slice("resp_".length);
+  const items = stored.input.map((item, index) => ({ id: `msg_${mark}_in${index}`, ...shown(item) }));
+  if (query.get("order") !== "asc") items.reverse();
+  const from = items.findIndex((item) => item.id === query.get("after")) + 1;
+  const limit = Math.min(Math.max(1, Number(query.get("limit") ?? 20) || 20), 100);
+  const data = items.slice(from, from + limit);
+  return {
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: from + limit < items.length,
+  };
+}
+
+/** Messages are told back with their content in parts. */
+function shown(item: JsonObject): JsonObject {
+  const { type, content, role } = item;
+  if (type !== "message" || typeof content !== "string") return item;
+  return { ...item, content: [{ type: role === "assistant" ? "output_text" : "input_text", text: content }] };
+}

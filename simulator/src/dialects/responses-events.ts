@@ -1,0 +1,124 @@
+import { type Answer, type AnswerPart, wholeText } from "../answer.ts";
+import type { DialectEvent, ReplyHead } from "../dialect.ts";
+import { type JsonObject, stringOf } from "../json-body.ts";
+import { finalStatus, type PlannedItem, responseObject, textContent } from "./responses-object.ts";
+import type { ResponsesRequest } from "./responses-request.ts";
+
+/** Numbers the events of one stream, an error among them. */
+export class Sequence {
+  #next = 0;
+
+  /** An event whose fields are few. */
+  event(type: string, fields: JsonObject, tokens = 0): DialectEvent {
+    return { event: type, data: JSON.stringify({ type, sequence_number: this.#take(), ...fields }), tokens };
+  }
+
+  /** An event in the place of the last one, which was made and not sent. */
+  instead(type: string, fields: JsonObject): DialectEvent {
+    this.#next = Math.max(0, this.#next - 1);
+    return this.event(type, fields);
+  }
+
+  /** The event of one piece: put together as text, because there are many. `fields` begins with a comma. */
+  delta(type: string, fields: string, piece: string, tokens: number): DialectEvent {
+    const data = `{"type":"${type}","sequence_number":${this.#take()}${fields},"delta":${JSON.stringify(piece)}}`;
+    return { event: type, data, tokens, role: "content" };
+  }
+
+  #take(): number {
+    this.#next += 1;
+    return this.#next - 1;
+  }
+}
+
+export interface ResponsesShow {
+  readonly request: ResponsesRequest;
+  readonly head: ReplyHead;
+  readonly answer: Answer;
+  readonly id: string;
+  readonly items: readonly PlannedItem[];
+  readonly final: JsonObject;
+}
+
+/** created, in_progress, every item from its announcement to its end, and the response as it ended. */
+export function* responsesEvents(show: ResponsesShow, sequence: Sequence): Iterable<DialectEvent> {
+  const { request, head, answer, id, items } = show;
+  const begun = (status: "queued" | "in_progress"): JsonObject => ({
+    response: responseObject(request, head, { id, status, output: [], usage: null, answer }),
+  });
+  const first = request.background ? "queued" : "in_progress";
+  yield sequence.event("response.created", begun(first));
+  if (request.background) yield sequence.event("response.queued", begun(first));
+  yield sequence.event("response.in_progress", begun("in_progress"));
+  for (const [index, planned] of items.entries()) {
+    yield sequence.event("response.output_item.added", { output_index: index, item: planned.opening });
+    if (planned.part !== null) yield* itemEvents(show, sequence, planned, planned.part, index);
+    const tokens = planned.part === null ? 1 : 0;
+    yield sequence.event("response.output_item.done", { output_index: index, item: planned.item }, tokens);
+  }
+  const status = finalStatus(answer);
+  const last = sequence.event(`response.${status}`, { response: show.final });
+  yield { ...last, role: status === "failed" ? "terminal" : "last" };
+}
+
+function itemEvents(
+  show: ResponsesShow,
+  sequence: Sequence,
+  planned: PlannedItem,
+  part: AnswerPart,
+  index: number,
+): Iterable<DialectEvent> {
+  const place = { item_id: stringOf(planned.item["id"]), output_index: index };
+  if (part.kind === "thinking") return show.request.summaryShown ? summaryEvents(sequence, part, place) : [];
+  if (part.kind === "text") return textEvents(sequence, part, place, show.answer.finish === "refusal");
+  return callEvents(sequence, part, place);
+}
+
+interface Place extends JsonObject {
+  readonly item_id: string;
+  readonly output_index: number;
+}
+
+function* textEvents(sequence: Sequence, part: AnswerPart, place: Place, refused: boolean): Iterable<DialectEvent> {
+  const at = { ...place, content_index: 0 };
+  const text = wholeText(part);
+  const name = refused ? "refusal" : "output_text";
+  const content = (said: string): JsonObject => (refused ? { type: "refusal", refusal: said } : textContent(said));
+  yield sequence.event("response.content_part.added", { ...at, part: content("") });
+  const fields = fieldsOf(refused ? at : { ...at, logprobs: [] });
+  for (let index = 0; index < part.count; index += 1) {
+    yield sequence.delta(`response.${name}.delta`, fields, part.piece(index), 1);
+  }
+  yield sequence.event(`response.${name}.done`, refused ? { ...at, refusal: text } : { ...at, text, logprobs: [] });
+  yield sequence.event("response.content_part.done", { ...at, part: content(text) });
+}
+
+function* callEvents(sequence: Sequence, part: AnswerPart, place: Place): Iterable<DialectEvent> {
+  const custom = part.tool?.kind === "custom";
+  const type = custom ? "response.custom_tool_call_input" : "response.function_call_arguments";
+  const fields = fieldsOf(place);
+  for (let index = 0; index < part.count; index += 1) {
+    yield sequence.delta(`${type}.delta`, fields, part.piece(index), 1);
+  }
+  const text = wholeText(part);
+  const done = custom ? { input: text } : { arguments: text, name: stringOf(part.tool?.name) };
+  yield sequence.event(`${type}.done`, { ...place, ...done });
+}
+
+/** The summary shows reasoning tokens, which are counted apart. */
+function* summaryEvents(sequence: Sequence, part: AnswerPart, place: Place): Iterable<DialectEvent> {
+  const at = { ...place, summary_index: 0 };
+  const summary = (text: string): JsonObject => ({ type: "summary_text", text });
+  yield sequence.event("response.reasoning_summary_part.added", { ...at, part: summary("") });
+  const fields = fieldsOf(at);
+  for (let index = 0; index < part.count; index += 1) {
+    yield sequence.delta("response.reasoning_summary_text.delta", fields, part.piece(index), 0);
+  }
+  const text = wholeText(part);
+  yield sequence.event("response.reasoning_summary_text.done", { ...at, text });
+  yield sequence.event("response.reasoning_summary_part.done", { ...at, part: summary(text) });
+}
+
+function fieldsOf(at: JsonObject): string {
+  return `,${JSON.stringify(at).slice(1, -1)}`;
+}

@@ -1,0 +1,57 @@
+import type { Answer } from "../answer.ts";
+import type { DialectEvent, ReplyHead } from "../dialect.ts";
+import type { JsonObject } from "../json-body.ts";
+import { pngBase64 } from "../tiny-png.ts";
+import { type ImagesRequest, imageUrl } from "./images-request.ts";
+
+/** Ark's answer: pictures and failures side by side, and a usage that counts pictures. */
+export function seedreamWhole(request: ImagesRequest, head: ReplyHead, answer: Answer): string {
+  const data = Array.from({ length: request.count }, (_, index) =>
+    isMade(request, answer, index) ? picture(request, head, index) : { error: failure },
+  );
+  return JSON.stringify({ model: request.asked.model, created: head.created, data, ...usageField(request, answer) });
+}
+
+/** Each event of a picture is the whole picture; the last one has the usage. */
+export function* seedreamEvents(request: ImagesRequest, head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
+  const facts = { model: request.asked.model, created: head.created };
+  for (let index = 0; index < request.count; index += 1) {
+    if (isMade(request, answer, index)) {
+      const fields = { ...facts, image_index: index, ...picture(request, head, index) };
+      const tokens = answer.parts[0]?.tokens ?? 0;
+      yield { ...named("image_generation.partial_succeeded", fields), tokens, role: "content" };
+    } else {
+      yield named("image_generation.partial_failed", { ...facts, image_index: index, error: failure });
+    }
+  }
+  yield { ...named("image_generation.completed", { ...facts, ...usageField(request, answer) }), role: "usage" };
+  yield { data: "[DONE]", tokens: 0, role: "terminal" };
+}
+
+/** The first ones fail, when a script wants failures. */
+function isMade(request: ImagesRequest, answer: Answer, index: number): boolean {
+  return index >= request.count - answer.parts.length;
+}
+
+const failure = {
+  code: "OutputImageSensitiveContentDetected",
+  message: "The request failed because the output image may contain sensitive information.",
+};
+
+function picture(request: ImagesRequest, head: ReplyHead, index: number): JsonObject {
+  const size = request.fields.get("size") ?? "2048x2048";
+  return request.urls
+    ? { url: imageUrl(request, head, index), size }
+    : { b64_json: pngBase64(head.script.giant_event_bytes ?? 0), size };
+}
+
+function usageField(request: ImagesRequest, { usage, parts }: Answer): JsonObject {
+  if (usage === null) return {};
+  const given = request.given === 0 ? {} : { input_images: request.given };
+  const counts = { generated_images: parts.length, output_tokens: usage.output, total_tokens: usage.output };
+  return { usage: { ...counts, ...given } };
+}
+
+function named(type: string, fields: JsonObject): DialectEvent {
+  return { event: type, data: JSON.stringify({ type, ...fields }), tokens: 0 };
+}

@@ -1,0 +1,55 @@
+import type { DialectEvent } from "./dialect.ts";
+import { eventStreamFrame } from "./event-stream-frame.ts";
+
+/** How the events of one stream become bytes. Text comes back as text, so that small pieces can be joined cheaply. */
+export interface Framing {
+  readonly type: string;
+  readonly binary: boolean;
+  frame(event: DialectEvent, newline: string): string | Uint8Array;
+  /** A line that means nothing; null where there is no such thing. */
+  comment(newline: string): string | null;
+}
+
+/** Server-sent events. */
+export const sseFraming: Framing = {
+  type: "text/event-stream; charset=utf-8",
+  binary: false,
+  frame: ({ event, data }, newline) =>
+    event === undefined
+      ? `data: ${data}${newline}${newline}`
+      : `event: ${event}${newline}data: ${data}${newline}${newline}`,
+  comment: (newline) => `: keep-alive${newline}${newline}`,
+};
+
+/** A JSON array that grows. Its terminal event is the closing bracket. */
+export function jsonArrayFraming(): Framing {
+  let opened = false;
+  return {
+    type: "application/json; charset=UTF-8",
+    binary: false,
+    frame({ data, role }, newline) {
+      if (role === "terminal") return opened ? data : `[${data}`;
+      const before = opened ? `,${newline}` : "[";
+      opened = true;
+      return before + data;
+    },
+    comment: () => null,
+  };
+}
+
+/** AWS event stream frames. `badChecksumAt`: the frame of this index is damaged. */
+export function eventStreamFraming(badChecksumAt: number | null): Framing {
+  let index = 0;
+  return {
+    type: "application/vnd.amazon.eventstream",
+    binary: true,
+    frame({ event = "chunk", data, role }) {
+      const kind = role === "error" ? "exception" : "event";
+      const frame = eventStreamFrame({ kind, type: event, payload: Buffer.from(data) });
+      if (index === badChecksumAt) frame[frame.length - 1] = (frame[frame.length - 1] ?? 0) ^ 0xff;
+      index += 1;
+      return frame;
+    },
+    comment: () => null,
+  };
+}

@@ -1,0 +1,48 @@
+/** Readers of JSON that somebody else wrote: what has the wrong type is as good as absent. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The body as a JSON object; null when it is none. */
+export function parseObject(body: Uint8Array): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The objects of an array. */
+export function objectsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+export function stringOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The first that is a number of zero or more. */
+export function countOf(...values: readonly unknown[]): number | null {
+  for (const value of values) if (typeof value === "number" && value >= 0) return value;
+  return null;
+}
+
+/** The texts of a content that is a string or a list of parts with a `text`. */
+export function textsOf(content: unknown): readonly string[] {
+  if (typeof content === "string") return [content];
+  return objectsOf(content).map((part) => stringOf(part["text"]));
+}
+
+/** Every string in a JSON value, in order. */
+export function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(stringsIn);
+  return isObject(value) ? Object.values(value).flatMap(stringsIn) : [];
+}

@@ -1,0 +1,35 @@
+import type { Conversation } from "./conversation.ts";
+import type { Asked, AskedTool } from "./dialect.ts";
+
+/** What a request says about calling tools. */
+export interface ToolWish {
+  readonly mode: "auto" | "none" | "required";
+  /** The one tool that must be called. */
+  readonly forced: string | null;
+  /** False: at most one call in an answer. */
+  readonly parallel: boolean;
+}
+
+/**
+ * The tool to call: the forced one, else one that the prompt names, else the first when a call is required or the
+ * prompt speaks of a tool. After a tool result the answer is text.
+ */
+export function chooseCalls(
+  tools: readonly AskedTool[],
+  wish: ToolWish,
+  conversation: Conversation,
+): Pick<Asked, "calls" | "callable" | "parallel"> {
+  const { parallel } = wish;
+  if (wish.mode === "none" || conversation.toolResultLast) return { calls: [], callable: [], parallel };
+  const one = pick(tools, wish, conversation.last);
+  const calls = one === undefined ? [] : [one];
+  const rest = tools.filter((tool) => tool !== one);
+  return { calls, callable: wish.forced === null ? [...calls, ...rest] : calls, parallel };
+}
+
+function pick(tools: readonly AskedTool[], wish: ToolWish, prompt: string): AskedTool | undefined {
+  if (wish.forced !== null) return tools.find((tool) => tool.name === wish.forced);
+  const named = tools.find((tool) => prompt.includes(tool.name));
+  if (named !== undefined) return named;
+  return wish.mode === "required" || /\btools?\b/i.test(prompt) ? tools[0] : undefined;
+}
