@@ -7,6 +7,8 @@ import { expectedNanoUsd, type LedgerRow } from "./ledger-rows.ts";
 const served: TruthRecord = {
   attempt_id: "att_1",
   hits: 1,
+  dialect: "openai-chat",
+  query: "",
   path: "/v1/chat/completions",
   model: "up-test",
   received_at: 1,
@@ -17,6 +19,8 @@ const served: TruthRecord = {
   stream: true,
   prompt_tokens: 10,
   cached_tokens: 3,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
   output_tokens_emitted: 20,
   events_emitted: 23,
   bytes_emitted: 1,
@@ -25,6 +29,7 @@ const served: TruthRecord = {
   aborted_at: null,
   ended_at: 2,
   status: 200,
+  reply_sha256: "",
 };
 
 function row(more: Partial<LedgerRow> = {}): LedgerRow {

@@ -45,7 +45,7 @@ const readAll = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> =>
 const openFiles = (): number =>
   readdirSync("/proc/self/fd").filter((file) => {
     try {
-      return readlinkSync(`/proc/self/fd/${file}`).includes("/spool/");
+      return readlinkSync(`/proc/self/fd/${file}`).includes(".spool");
     } catch {
       return false;
     }
