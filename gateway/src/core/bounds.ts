@@ -18,6 +18,11 @@ export const bounds = {
   affinityBytesMax: 512,
   /** Shorter inputs are mostly frame, and say nothing of how many tokens a text has. */
   calibrationTokensMin: 64,
+  /** Media that are fetched from their addresses for upstreams that read none: how many, how much in all, how long each. */
+  inlinedMediaMax: 32,
+  inlinedBytesMax: 32 * 1024 * 1024,
+  inlinedFetchMs: 10_000,
+  inlinedMovesMax: 3,
   /** Answers kept at upstreams whose account is remembered. */
   keepersMax: 50_000,
   /** A credential in a header. */

@@ -3,7 +3,7 @@ import { anthropicMessages, anthropicMessagesCodec, anthropicMessagesWire } from
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import type { Dialect, Listener } from "./dialect.ts";
-import { gemini, geminiCodec, geminiWire } from "./gemini/index.ts";
+import { gemini, geminiCodec, geminiWire, isGeminiUrl } from "./gemini/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
 import { embeddingsWire } from "./openai-embeddings/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
@@ -15,20 +15,41 @@ export interface UpstreamSide {
   readonly listener: Listener;
   /** null: nothing is translated into it. */
   readonly codec: UpstreamCodec | null;
+  /** Which addresses of media its upstreams read by themselves; null: all. */
+  readonly takesUrl: ((url: string) => boolean) | null;
   /** The shape of its refusals. */
   readonly errors: Pick<Dialect, "errorShape" | "readRefusal">;
 }
 
 const sides: Readonly<Record<DialectId, UpstreamSide>> = {
-  "openai-chat": { listener: openaiChatWire, codec: openaiChatCodec, errors: openaiChat },
-  "openai-responses": { listener: openaiResponsesWire, codec: openaiResponsesCodec, errors: openaiResponses },
-  "anthropic-messages": { listener: anthropicMessagesWire, codec: anthropicMessagesCodec, errors: anthropicMessages },
-  gemini: { listener: geminiWire, codec: geminiCodec, errors: gemini },
-  "bedrock-converse": { listener: bedrockConverse, codec: bedrockConverseCodec, errors: bedrockErrors },
-  "openai-images": { listener: imagesWire, codec: null, errors: openaiChat },
-  "openai-embeddings": { listener: embeddingsWire, codec: null, errors: openaiChat },
+  "openai-chat": { listener: openaiChatWire, codec: openaiChatCodec, takesUrl: null, errors: openaiChat },
+  "openai-responses": {
+    listener: openaiResponsesWire,
+    codec: openaiResponsesCodec,
+    takesUrl: null,
+    errors: openaiResponses,
+  },
+  "anthropic-messages": {
+    listener: anthropicMessagesWire,
+    codec: anthropicMessagesCodec,
+    takesUrl: null,
+    errors: anthropicMessages,
+  },
+  gemini: { listener: geminiWire, codec: geminiCodec, takesUrl: isGeminiUrl, errors: gemini },
+  "bedrock-converse": {
+    listener: bedrockConverse,
+    codec: bedrockConverseCodec,
+    takesUrl: isS3Url,
+    errors: bedrockErrors,
+  },
+  "openai-images": { listener: imagesWire, codec: null, takesUrl: null, errors: openaiChat },
+  "openai-embeddings": { listener: embeddingsWire, codec: null, takesUrl: null, errors: openaiChat },
 };
 
 export function upstreamSide(dialect: DialectId): UpstreamSide {
   return sides[dialect];
+}
+
+function isS3Url(url: string): boolean {
+  return url.startsWith("s3://");
 }

@@ -13,6 +13,7 @@ import { answerEvents } from "./answer-events.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { RelayHouse } from "./house.ts";
+import { inlineMedia, needsInline } from "./inline-media.ts";
 import { TranslatedTap } from "./translated-tap.ts";
 import { streamType, type TranslatedAnswer, type Translator, Warnings } from "./translator.ts";
 import type { Way } from "./way.ts";
@@ -23,6 +24,7 @@ export class Translation implements Translator {
   readonly #call: Call;
   readonly #pick: Pick;
   readonly #way: Way;
+  readonly #tally: CallTally;
   readonly #turn: Turn;
   readonly #caller: CallerCodec;
   readonly #upstream: UpstreamCodec;
@@ -41,6 +43,7 @@ export class Translation implements Translator {
     this.#call = call;
     this.#pick = pick;
     this.#way = way;
+    this.#tally = tally;
     this.#caller = caller;
     this.#upstream = upstream;
     tally.turn ??= readTurn(caller, call, call.body, tally);
@@ -49,7 +52,23 @@ export class Translation implements Translator {
   }
 
   /** The body for the upstream. Throws Failure unsupported_by_model when it cannot be carried honestly. */
-  body(): Uint8Array {
+  body(): Uint8Array | Promise<Uint8Array> {
+    const { lane } = this.#way;
+    const { takesUrl } = upstreamSide(lane.dialect);
+    if (takesUrl === null || lane.traits?.fetchesUrls === true || !needsInline(this.#turn, takesUrl)) {
+      return this.#write(this.#turn);
+    }
+    const fetch = { transport: this.#house.transport, signal: this.#call.signal, takesUrl };
+    const { clock } = this.#house;
+    const beganMs = clock.monotonic();
+    return inlineMedia(this.#turn, fetch).then((turn) => {
+      // What others' hosts take is not our own time.
+      this.#tally.awayMs += clock.monotonic() - beganMs;
+      return this.#write(turn);
+    });
+  }
+
+  #write(turn: Turn): Uint8Array {
     const { provider, upstreamModel } = this.#pick.deployment;
     const target = {
       upstreamModel,
@@ -57,7 +76,7 @@ export class Translation implements Translator {
       traits: this.#way.lane.traits ?? {},
       newId: this.#newId,
     };
-    return this.#upstream.writeTurn(this.#turn, target, this.warn);
+    return this.#upstream.writeTurn(turn, target, this.warn);
   }
 
   /** A whole reply, as a whole answer or, for a caller that asked for one, as a stream that is already at its end. */

@@ -84,6 +84,14 @@ function anthropicModel(model: Model): object {
     id: model.name,
     display_name: model.name,
     created_at: new Date(model.createdAt * 1_000).toISOString(),
+    // What Sluice does not know of a model is null, as the shape foresees.
+    max_input_tokens: null,
+    max_tokens: null,
+    capabilities: null,
+    lifecycle: "active",
+    line: null,
+    deprecated_at: null,
+    retires_at: null,
   };
 }
 

@@ -18,9 +18,14 @@ export type ContentBlock =
       readonly type: "tool_use";
     };
 
-/** An answer's blocks as a caller of messages gets them. */
+/**
+ * An answer's blocks as a caller of messages gets them. A seal without thoughts behind the last words is left out:
+ * programs take the last block for the answer.
+ */
 export function contentBlocks(answer: Answer, context: AnswerContext): ContentBlock[] {
-  return answer.blocks.flatMap((block) => contentBlock(block, context));
+  const blocks = answer.blocks.flatMap((block) => contentBlock(block, context));
+  const last = blocks.at(-1);
+  return last?.type === "thinking" && last.thinking === "" && blocks.length > 1 ? blocks.slice(0, -1) : blocks;
 }
 
 /**

@@ -31,6 +31,8 @@ export class MessagesEventWriter implements EventWriter {
   #head: BlockHead | null = null;
   #shown = false;
   #seal: Seal | null = null;
+  /** Of thoughts without a text that came behind other blocks: shown only when something follows. */
+  #late: string | null = null;
   #finish: Finish | null = null;
   #usage: Usage | null = null;
 
@@ -45,7 +47,7 @@ export class MessagesEventWriter implements EventWriter {
       case "start":
         return this.#start(event.id, event.model);
       case "block-start":
-        return this.#begin() + this.#endBlock() + this.#startBlock(event.block);
+        return this.#begin() + this.#endBlock() + this.#showLate() + this.#startBlock(event.block);
       case "block-delta":
         return this.#delta(event.text);
       case "block-seal":
@@ -125,9 +127,11 @@ export class MessagesEventWriter implements EventWriter {
     let text = "";
     if (head.kind === "tool-call") text = this.#showCall(head);
     else if (head.kind === "reasoning" && this.#thinking && seal !== null) {
-      text = head.redacted
-        ? this.#show({ data: signatureOf(seal), type: "redacted_thinking" })
-        : this.#show(thinkingBlock("", "")) + this.#deltaEvent("signature_delta", "signature", signatureOf(seal));
+      if (!head.redacted && !this.#shown && this.#index > 0) this.#late = signatureOf(seal);
+      else
+        text = head.redacted
+          ? this.#show({ data: signatureOf(seal), type: "redacted_thinking" })
+          : this.#show(thinkingBlock("", "")) + this.#deltaEvent("signature_delta", "signature", signatureOf(seal));
     }
     if (this.#shown) text += this.#stop();
     this.#head = null;
@@ -152,9 +156,21 @@ export class MessagesEventWriter implements EventWriter {
 
   /** A call's seal, in a block of its own. */
   #callSeal(seal: Seal, id: string): string {
+    return this.#sealBlock(callSealText(seal, id));
+  }
+
+  /** A seal behind the last words is never shown: programs take the last block for the answer. */
+  #showLate(): string {
+    const late = this.#late;
+    this.#late = null;
+    return late === null ? "" : this.#sealBlock(late);
+  }
+
+  #sealBlock(signature: string): string {
     const start = { type: "content_block_start", index: this.#index, content_block: thinkingBlock("", "") };
-    const signature = this.#deltaEvent("signature_delta", "signature", callSealText(seal, id));
-    return named("content_block_start", start) + signature + this.#stop();
+    return (
+      named("content_block_start", start) + this.#deltaEvent("signature_delta", "signature", signature) + this.#stop()
+    );
   }
 
   /** Built by hand: there is one of these for each token. */

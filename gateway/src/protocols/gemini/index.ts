@@ -14,6 +14,7 @@ import { writeGeminiTurn } from "./write-turn.ts";
 
 export { readGeminiRetryMs } from "./error.ts";
 export { geminiImageCodec } from "./image-codec.ts";
+export { isGeminiUrl } from "./write-media.ts";
 
 /** Google has no headers for limits of its own: OpenAI's names are the ones that tools know. */
 export const gemini: Dialect = {

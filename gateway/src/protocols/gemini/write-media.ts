@@ -33,6 +33,11 @@ function writeUrl(part: MediaPart, url: string, mediaType: string | null, traits
   return { fileData: { fileUri: url, mimeType: mediaType ?? guessType(url, part.kind) } };
 }
 
+/** What needs not be fetched for the vendor. */
+export function isGeminiUrl(url: string): boolean {
+  return ownUrl.test(url);
+}
+
 /** What the vendor reads by its address anywhere: its own stores, and films on YouTube. */
 const ownUrl = /^(?:gs:\/\/|https:\/\/(?:generativelanguage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\/)/;
 

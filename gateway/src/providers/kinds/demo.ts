@@ -1,3 +1,4 @@
+import type { ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import {
   chat,
@@ -11,12 +12,23 @@ import {
   responsesCompact,
 } from "../standard-lanes.ts";
 
-/** The simulator inside this process: answers offline, so that a first call works without any provider. */
-export const demo = openaiLike({
-  id: "demo",
-  title: "Built-in demo",
-  baseUrl: "demo://simulator/v1",
-  variable: null,
-  lanes: [chat, responses, responsesCompact, messages, countTokens, generate, embeddings, images, imageEdits],
-  starterModels: [{ name: "demo", input: 0, cacheRead: 0, output: 0 }],
-});
+/**
+ * The simulator inside this process: answers offline, so that a first call works without any provider. It plays vendors
+ * that want a key, so it gets one for each of their headers.
+ */
+export const demo: ProviderKind = {
+  ...openaiLike({
+    id: "demo",
+    title: "Built-in demo",
+    baseUrl: "demo://simulator/v1",
+    variable: null,
+    lanes: [chat, responses, responsesCompact, messages, countTokens, generate, embeddings, images, imageEdits],
+    starterModels: [{ name: "demo", input: 0, cacheRead: 0, output: 0 }],
+  }),
+  authorize({ provider, headers }) {
+    const key = provider.secret?.reveal() ?? "demo";
+    headers["authorization"] = `Bearer ${key}`;
+    headers["x-goog-api-key"] = key;
+    headers["anthropic-version"] ??= "2023-06-01";
+  },
+};
