@@ -135,11 +135,15 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
   return { status: 200, headers, body: translated.body };
 }
 
-/** Pictures that only the translated answer shows are counted: they may be what the price is for. */
+/**
+ * Pictures that only the translated answer shows are counted: they may be what the price is for. Where the upstream does
+ * not say what its output is, it is the pictures.
+ */
 function withImages(facts: ReplyFacts, images: number): ReplyFacts {
   if (images === 0) return facts;
-  const usage = facts.usage ?? { usage: noUsage, raw: "{}" };
-  return { ...facts, usage: { ...usage, usage: { ...usage.usage, images } } };
+  const { usage, raw } = facts.usage ?? { usage: noUsage, raw: "{}" };
+  const output = usage.imageOutput === 0 ? { output: 0, reasoning: 0, imageOutput: usage.output } : {};
+  return { ...facts, usage: { usage: { ...usage, ...output, images }, raw } };
 }
 
 /** A stream is held back until its first whole event, so that a failure before it can still go elsewhere. */

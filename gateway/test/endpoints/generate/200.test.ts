@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [upstream("google", simulator, { kind: "gemini" })],
+    models: [
+      {
+        name: "acme/gem:latest",
+        deployments: [{ provider: "google", upstream_model: "gemini-test" }],
+        price: { input: 1, output: 10 },
+      },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+const body = { contents: [{ role: "user", parts: [{ text: "Say hello to everyone" }] }], unknownMember: { x: 1 } };
+const call = (verb: string, init: { key?: string; query?: string; body?: unknown } = {}) =>
+  house.post(`/v1beta/models/acme%2Fgem:latest:${verb}${init.query ?? ""}`, init.body ?? body, {
+    key: null,
+    headers: { "x-goog-api-key": init.key ?? aliceKey },
+    script: { tokens: 4 },
+  });
+
+test("the model's name in the path may hold slashes and colons, and unknown members arrive", async () => {
+  const response = await call("generateContent");
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ usageMetadata: { candidatesTokenCount: 4 } });
+  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  expect(JSON.parse(seen?.body_text ?? "")).toEqual(body);
+  expect(seen?.model).toBe("gemini-test");
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ endpoint: "generate", model: "acme/gem:latest", usage: { output: 4 } });
+});
+
+test("a stream passes as it is, and its last numbers are paid", async () => {
+  const response = await call("streamGenerateContent", { query: "?alt=sse" });
+  expect(response.headers.get("content-type")).toStartWith("text/event-stream");
+  expect(await response.text()).toContain('"finishReason":"STOP"');
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ stream: true, outcome: "succeeded", usageSource: "upstream", usage: { output: 4 } });
+});
+
+test("refusals have Google's shape: a stream that is not of events, an unknown key, a missing body, an unknown model", async () => {
+  const refusals = [
+    [await call("streamGenerateContent"), 400, "INVALID_ARGUMENT"],
+    [await call("generateContent", { key: "sk-nobody-0123456789abcdef" }), 401, "UNAUTHENTICATED"],
+    [await call("generateContent", { body: {} }), 400, "INVALID_ARGUMENT"],
+    [await house.post("/v1beta/models/none:generateContent", body), 404, "NOT_FOUND"],
+  ] as const;
+  for (const [response, status, name] of refusals) {
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error: { code: status, status: name } });
+  }
+});
+
+test("two different keys are refused, whichever headers carry them", async () => {
+  const response = await house.post("/v1beta/models/acme%2Fgem:latest:generateContent", body, {
+    headers: { "x-goog-api-key": "sk-other-0123456789abcdef" },
+  });
+  expect(response.status).toBe(401);
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import OpenAI, { toFile } from "openai";
+import { aliceKey, errorOf, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+
+let house: StartedHouse;
+let client: OpenAI;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("google", simulator, { kind: "gemini" }),
+      upstream("volc", simulator, { kind: "ark" }),
+    ],
+    models: [
+      {
+        name: "gem-paint",
+        type: "image",
+        deployments: [{ provider: "google", upstream_model: "gemini-image" }],
+        price: { input: 0.3, output: 2.5, image_output: 30 },
+      },
+      {
+        name: "seed-paint",
+        type: "image",
+        deployments: [{ provider: "volc", upstream_model: "doubao-seedream-4-5" }],
+        price: { image: 0.04 },
+      },
+    ],
+  });
+  client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+});
+afterAll(() => house.stop());
+
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const seen = () => house.simulator.simulator.truth.list().data.at(-1);
+
+test("a Gemini model makes pictures for callers of the images endpoint, counted and paid as pictures", async () => {
+  const made = await client.images.generate({ model: "gem-paint", prompt: "a boat", size: "1024x1024" });
+  expect(made.data?.[0]?.b64_json?.length).toBeGreaterThan(20);
+  expect(seen()?.path).toEndWith("/models/gemini-image:generateContent");
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ endpoint: "images", upstreamDialect: "gemini", outcome: "succeeded" });
+  expect(entry?.usage.images).toBe(1);
+  expect(entry?.usage.imageOutput).toBeGreaterThan(0);
+  expect(entry?.costNanoUsd).toBeGreaterThanOrEqual((entry?.usage.imageOutput ?? 0) * 30_000);
+});
+
+test("a Gemini model changes pictures that come in a form or in JSON, and answers a caller who wants events", async () => {
+  const image = await toFile(png, "boat.png", { type: "image/png" });
+  const edited = await client.images.edit({ model: "gem-paint", prompt: "make it red", image: [image, image] });
+  expect(edited.data).toHaveLength(1);
+  const sent = JSON.parse(seen()?.body_text ?? "{}") as { contents: { parts: { inlineData?: { data: string } }[] }[] };
+  const pictures = sent.contents.flatMap(({ parts }) => parts.flatMap(({ inlineData }) => inlineData?.data ?? []));
+  expect(pictures).toEqual([png.toString("base64"), png.toString("base64")]);
+  const events = await client.images.edit({ model: "gem-paint", prompt: "red", image, stream: true });
+  const types: string[] = [];
+  for await (const event of events) types.push(event.type);
+  expect(types).toEqual(["image_edit.completed"]);
+});
+
+test("Seedream makes pictures by its own API, and changes them where it makes them", async () => {
+  const made = await client.images.generate({ model: "seed-paint", prompt: "a boat", size: "2048x2048" as "auto" });
+  expect(made.data).toHaveLength(1);
+  const image = await toFile(png, "boat.png", { type: "image/png" });
+  const edited = await client.images.edit({ model: "seed-paint", prompt: "red", image });
+  expect(edited.data).toHaveLength(1);
+  expect(seen()?.path).toEndWith("/images/generations");
+  expect(JSON.parse(seen()?.body_text ?? "{}")).toMatchObject({
+    model: "doubao-seedream-4-5",
+    prompt: "red",
+    image: `data:image/png;base64,${png.toString("base64")}`,
+  });
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ endpoint: "image-edits", usage: { images: 1 }, costNanoUsd: 40_000_000 });
+});
+
+test("what an upstream of another kind cannot do is refused by name: several at once, a mask", async () => {
+  const several = await house.post("/v1/images/generations", { model: "gem-paint", prompt: "x", n: 2 });
+  expect(await errorOf(several)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "n" });
+  const data = `data:image/png;base64,${png.toString("base64")}`;
+  const masked = await house.post("/v1/images/edits", { model: "seed-paint", prompt: "x", image: data, mask: data });
+  expect(await errorOf(masked)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "mask" });
+});
