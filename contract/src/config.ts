@@ -59,6 +59,8 @@ export const providerSchema = z.strictObject({
   settings: z.record(z.string(), z.unknown()).optional().describe("What only this kind has."),
 });
 
+const resolution = z.string().regex(/^\d+[pPkK]$/, "such as 720p or 2k");
+
 export const priceSchema = z.strictObject({
   input: usd.optional(),
   output: usd.optional(),
@@ -71,6 +73,35 @@ export const priceSchema = z.strictObject({
   image_output: usd.optional(),
   image: usd.optional().describe("USD per image."),
   video: usd.optional().describe("USD per second of video."),
+  variants: z
+    .array(
+      z.strictObject({
+        resolution: resolution.optional(),
+        audio: z.boolean().optional(),
+        video: usd.optional().describe("USD per second of such a video."),
+        output: usd.optional().describe("USD per million tokens of such a video."),
+      }),
+    )
+    .max(64)
+    .optional()
+    .describe("Other prices for videos of a resolution, or with or without sound; the most exact one counts."),
+});
+
+/** What a deployment's model takes, where the kind does not know it or knows it wrongly. */
+export const capabilitiesSchema = z.strictObject({
+  ratios: z
+    .array(z.string().regex(/^(\d+:\d+|[a-z_]+)$/))
+    .max(64)
+    .optional(),
+  resolutions: z.array(resolution).max(16).optional(),
+  durations: z.array(z.int().min(-1).max(3_600)).max(64).optional().describe("Whole seconds."),
+  duration_min: z.int().min(1).optional(),
+  duration_max: z.int().max(3_600).optional(),
+  audio: z.boolean().optional(),
+  first_frame: z.boolean().optional(),
+  last_frame: z.boolean().optional(),
+  references_max: z.int().min(0).max(100).optional(),
+  seed: z.boolean().optional(),
 });
 
 export const deploymentSchema = z.strictObject({
@@ -84,6 +115,7 @@ export const deploymentSchema = z.strictObject({
     .optional()
     .describe("Share among equals; default 100; 0 gets none unless alone."),
   enabled: z.boolean().optional(),
+  capabilities: capabilitiesSchema.optional().describe("Of a video model: what it takes, over what its kind knows."),
 });
 
 export const modelSchema = z.strictObject({
@@ -138,6 +170,11 @@ export const settingsSchema = z.strictObject({
     })
     .optional(),
   disconnect: z.strictObject({ default: disconnectSchema.optional() }).optional(),
+  video: z
+    .strictObject({
+      copy_results: z.boolean().optional().describe("Keep finished videos in our own store; default false."),
+    })
+    .optional(),
   drain_timeout_ms: timeoutMs.optional().describe("How long live streams may finish after SIGTERM; default 120000."),
 });
 

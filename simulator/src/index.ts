@@ -1,7 +1,8 @@
 /**
  * simulator: an upstream that plays vendors, misbehaves on request, and keeps the truth of what it served.
  *
- * A *dialect* is a vendor's wire format, one file each. A *script* says how one request goes: pace, size, faults. It
+ * A *dialect* is a vendor's wire format, a file in dialects/: chat completions (Azure's too), Messages, Responses,
+ * Gemini, Bedrock, images, embeddings, a token endpoint. A *script* says how one request goes: pace, size, faults. It
  * comes from the request (header `x-sim-script`, a `[[sim {…}]]` mark in the last user message, a model name
  * `sim{…}name`) or from a *preset* left for requests to come (POST /__sim/script). The *truth* is one record per
  * attempt, by the `x-attempt-id` header: what was asked, what left, and how it ended.

@@ -92,6 +92,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
       await outlet.end();
       return;
     }
+    if (request.method === "HEAD") return void (await outlet.whole(404, jsonHeaders, ""));
     const known = request.path.startsWith("/__sim/")
       ? answerControl(request, { truth, source, flush: options.onFlush ?? nothing })
       : request.method === "GET"

@@ -90,7 +90,7 @@ export interface TruthOpening {
 export function createTruth(recordsMax: number, onEnd: (record: TruthRecord) => void): Truth {
   /** A ring: `total % recordsMax` is the next place. */
   let ring: TruthRecord[] = [];
-  const texts = createTextBudget();
+  const texts = createTextBudget(recordsMax);
   const hits = new Map<string, number>();
   let sequence = 0;
   let inFlight = 0;
@@ -131,6 +131,7 @@ export function createTruth(recordsMax: number, onEnd: (record: TruthRecord) => 
     },
     clear() {
       ring = [];
+      texts.clear();
       hits.clear();
       total = 0;
     },
@@ -138,21 +139,25 @@ export function createTruth(recordsMax: number, onEnd: (record: TruthRecord) => 
 }
 
 /** Takes the bodies' texts from the oldest records once all of them together are too large. */
-function createTextBudget(): { spend(record: TruthRecord): void } {
-  const queue: TruthRecord[] = [];
+function createTextBudget(recordsMax: number): { spend(record: TruthRecord): void; clear(): void } {
+  let queue: TruthRecord[] = [];
   let bytes = 0;
   const sizeOf = (record: TruthRecord): number => (record.body_text?.length ?? 0) + (record.reply_text?.length ?? 0);
   return {
     spend(record) {
       queue.push(record);
       bytes += sizeOf(record);
-      while (bytes > bounds.truthTextsBytesMax || queue.length > bounds.truthRecordsMax) {
+      while (bytes > bounds.truthTextsBytesMax || queue.length > recordsMax) {
         const oldest = queue.shift();
         if (oldest === undefined) return;
         bytes -= sizeOf(oldest);
         delete oldest.body_text;
         delete oldest.reply_text;
       }
+    },
+    clear() {
+      queue = [];
+      bytes = 0;
     },
   };
 }

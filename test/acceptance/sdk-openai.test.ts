@@ -35,7 +35,12 @@ describe("models", () => {
     expect(models[1]).toMatchObject({
       object: "model",
       type: "chat",
-      endpoints: ["/v1/chat/completions"],
+      endpoints: [
+        "/v1/chat/completions",
+        "/v1/messages",
+        "/v1/responses",
+        "/v1beta/models/{model}:generateContent",
+      ],
       available: true,
     });
   });

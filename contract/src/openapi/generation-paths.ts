@@ -96,9 +96,12 @@ function kept(operationId: string, summary: string, parameters: readonly Paramet
       "200": {
         description: "The upstream's answer.",
         headers: headersOf("plain"),
-        content: { "application/json": anyObject },
+        content:
+          parameters.length === 0
+            ? { "application/json": anyObject }
+            : { "application/json": anyObject, "text/event-stream": events },
       },
-      ...errorReferences(401, 403, 404, 405, 429, 500, 502, 503, 504),
+      ...errorReferences(400, 401, 402, 403, 404, 405, 429, 500, 502, 503, 504),
     },
   };
 }
@@ -111,7 +114,10 @@ const hello = [{ role: "user", content: "Say hello." }];
 const createMessage = call({
   operationId: "createMessage",
   summary: "Generate an answer in Anthropic's Messages dialect, whole or streaming",
-  description: "Errors have Anthropic's shape, and limits are told in `anthropic-ratelimit-*` headers.",
+  description: [
+    "Errors have Anthropic's shape, and limits are told in `anthropic-ratelimit-*` headers. A model of another vendor is",
+    "asked in its own dialect; what could not be carried stands in `x-sluice-warnings`.",
+  ].join("\n"),
   parameters: [version, beta],
   request: json(
     body(["model", "max_tokens", "messages"], {
@@ -139,13 +145,17 @@ const countTokens = call({
 const createResponse = call({
   operationId: "createResponse",
   summary: "Generate an answer in OpenAI's Responses dialect, whole, streaming or in the background",
-  description: "`previous_response_id` goes to the account that made that response.",
+  description: [
+    "`previous_response_id` goes to the account that made that response. A model whose upstream does not speak this",
+    "dialect keeps nothing: its answers say `store: false`, and what would need a kept one is refused.",
+  ].join("\n"),
   request: json(body(["model"], { model, input: {}, stream }), { model: "demo", input: "Say hello." }),
 });
 
 const compactResponse = call({
   operationId: "compactResponse",
   summary: "Compact a conversation at the upstream",
+  description: "Never translated: 400 `unsupported_by_model` where no upstream of the model can.",
   request: json(body(["model"], { model, input: {} }), { model: "demo", input: "A long conversation." }),
   streams: false,
 });
@@ -169,6 +179,7 @@ const contents = json(body(["contents"], { contents: { type: "array" } }), {
 const generateContent = call({
   operationId: "generateContent",
   summary: "Generate an answer in Gemini's dialect",
+  description: "Errors have Google's shape. The key may be sent as `x-goog-api-key` too.",
   parameters: [modelInPath],
   request: contents,
   streams: false,
@@ -193,7 +204,7 @@ const streamGenerateContent = call({
 const createEmbeddings = call({
   operationId: "createEmbeddings",
   summary: "Texts as vectors",
-  request: json(body(["model", "input"], { model, input: {} }), { model: "demo-embedding", input: "hello" }),
+  request: json(body(["model", "input"], { model, input: {} }), { model: "demo", input: "hello" }),
   streams: false,
 });
 
@@ -208,14 +219,17 @@ const createImage = call({
       n: { type: "integer" },
       stream,
     }),
-    { model: "demo-image", prompt: "A small boat.", size: "1024x1024", n: 1 },
+    { model: "demo", prompt: "A small boat.", size: "1024x1024", n: 1 },
   ),
 });
 
 const editImage = call({
   operationId: "editImage",
   summary: "Change pictures by words",
-  description: "As a form, or as JSON with `images`. A form may name its model in any of its parts, the last one too.",
+  description: [
+    "As a form, or as JSON with `images`. A form is written to a spool as it arrives and sent from there; the part that",
+    "names its model may be the last one. It must not be packed.",
+  ].join("\n"),
   request: {
     "multipart/form-data": {
       schema: body(["model", "prompt", "image"], {

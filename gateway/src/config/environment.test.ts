@@ -24,6 +24,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     logLevel: "info",
     logFormat: null,
     otlpEndpoint: null,
+    bucket: null,
     providerKeys: [],
     warnings: [],
   });
@@ -179,3 +180,15 @@ function problemsOf(variables: Variables): readonly string[] {
   }
   return [];
 }
+
+test("a bucket needs its keys, and never shows them", () => {
+  const bucket = {
+    SLUICE_S3_BUCKET: "media",
+    SLUICE_S3_ACCESS_KEY_ID: "AK",
+    SLUICE_S3_SECRET_ACCESS_KEY: "canary-key",
+  };
+  const read = readEnvironment({ ...bucket, SLUICE_S3_ENDPOINT: "http://127.0.0.1:9000" }).bucket;
+  expect(read).toMatchObject({ name: "media", endpoint: "http://127.0.0.1:9000", region: "us-east-1", prefix: "" });
+  expect(JSON.stringify(read)).not.toContain("canary");
+  expect(() => readEnvironment({ SLUICE_S3_BUCKET: "media" })).toThrow("SLUICE_S3_ACCESS_KEY_ID");
+});

@@ -24,9 +24,23 @@ export interface Environment {
   /** null: pretty on a terminal, else json. */
   readonly logFormat: LogFormat | null;
   readonly otlpEndpoint: string | null;
+  /** Where assets and copied results are kept; null: on the disk, in the data directory. */
+  readonly bucket: Bucket | null;
   readonly providerKeys: readonly FoundProviderKey[];
   /** Variables that look mistyped, in words. */
   readonly warnings: readonly string[];
+}
+
+/** A bucket of an S3-compatible store. */
+export interface Bucket {
+  readonly name: string;
+  /** null: Amazon's own for the region. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  /** In front of every object's name; may be empty. */
+  readonly prefix: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: Secret;
 }
 
 /** Which variables hold the key and the base URL of one kind of provider. */
@@ -74,6 +88,7 @@ export function readEnvironment(
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
     otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
+    bucket: readBucket(reader),
     providerKeys: readProviderKeys(reader, providerVariables),
     warnings: Object.freeze(unknownVariables(variables)),
   };
@@ -103,6 +118,12 @@ const knownNames = [
   "SLUICE_LOG_LEVEL",
   "SLUICE_LOG_FORMAT",
   "SLUICE_OTLP_ENDPOINT",
+  "SLUICE_S3_BUCKET",
+  "SLUICE_S3_ENDPOINT",
+  "SLUICE_S3_REGION",
+  "SLUICE_S3_PREFIX",
+  "SLUICE_S3_ACCESS_KEY_ID",
+  "SLUICE_S3_SECRET_ACCESS_KEY",
 ] as const;
 
 function readPort(reader: VariableReader): number {
@@ -129,6 +150,27 @@ function readAdministrator(reader: VariableReader): Environment["administrator"]
     reader.refuse("SLUICE_ADMIN_EMAIL", "must be set too when SLUICE_ADMIN_PASSWORD is");
   }
   return email === null || password === null ? null : Object.freeze({ email, password });
+}
+
+function readBucket(reader: VariableReader): Bucket | null {
+  const name = reader.text("SLUICE_S3_BUCKET");
+  const endpoint = reader.url("SLUICE_S3_ENDPOINT", ["http", "https"]);
+  if (name === null) return null;
+  const accessKeyId = reader.text("SLUICE_S3_ACCESS_KEY_ID");
+  if (accessKeyId === null) reader.refuse("SLUICE_S3_ACCESS_KEY_ID", "must be set when SLUICE_S3_BUCKET is");
+  const secretAccessKey = reader.secret("SLUICE_S3_SECRET_ACCESS_KEY", 1);
+  if (!reader.isSet("SLUICE_S3_SECRET_ACCESS_KEY")) {
+    reader.refuse("SLUICE_S3_SECRET_ACCESS_KEY", "must be set when SLUICE_S3_BUCKET is");
+  }
+  if (accessKeyId === null || secretAccessKey === null) return null;
+  return Object.freeze({
+    name,
+    endpoint,
+    region: reader.text("SLUICE_S3_REGION") ?? "us-east-1",
+    prefix: reader.text("SLUICE_S3_PREFIX") ?? "",
+    accessKeyId,
+    secretAccessKey,
+  });
 }
 
 function readProviderKeys(

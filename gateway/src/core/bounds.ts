@@ -163,4 +163,6 @@ export const bounds = {
   /** Tool calls of one streamed answer, and how much of the later ones' arguments waits for the first to end. */
   answerCallsMax: 1_024,
   heldArgumentsCharactersMax: 16 * 1024 * 1024,
+  /** What stands behind the `?` of a caller's URL and goes on to an upstream. */
+  queryBytesMax: 2 * 1024,
 } as const;

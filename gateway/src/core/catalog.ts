@@ -7,6 +7,8 @@ export interface Settings {
   readonly ledgerDurability: "process" | "disk" | "strict";
   readonly ledgerRetentionDays: number;
   readonly drainTimeoutMs: number;
+  /** Finished videos are copied to our own store, so that they outlive their vendor's link. */
+  readonly videoCopyResults: boolean;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { PriceVersion } from "./price.ts";
 import type { Secret } from "./secret.ts";
+import type { VideoCapabilities } from "./video-turn.ts";
 
 export type ModelType = "chat" | "image" | "video" | "embedding";
 
@@ -48,6 +49,8 @@ export interface Deployment {
   readonly priority: number;
   readonly weight: number;
   readonly enabled: boolean;
+  /** Of a video model: what it takes, over what its kind knows. */
+  readonly capabilities?: Partial<VideoCapabilities>;
 }
 
 /** A public name callers use. `createdAt` is Unix seconds. */

@@ -1,5 +1,5 @@
 /** A wire protocol. `bedrock-converse` is spoken by upstreams only. */
-export type DialectId =
+export type WireDialectId =
   | "openai-chat"
   | "openai-responses"
   | "anthropic-messages"
@@ -7,6 +7,9 @@ export type DialectId =
   | "bedrock-converse"
   | "openai-images"
   | "openai-embeddings";
+
+/** What a ledger entry says was spoken: a wire protocol, or our own video tasks, which every vendor speaks otherwise. */
+export type DialectId = WireDialectId | "video-tasks";
 
 /** What a caller asked for, independent of path: an endpoint's stable name in ledger, metrics and lanes. */
 export type EndpointId =
@@ -18,4 +21,5 @@ export type EndpointId =
   | "generate"
   | "images"
   | "image-edits"
-  | "embeddings";
+  | "embeddings"
+  | "video";

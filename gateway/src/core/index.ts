@@ -3,6 +3,7 @@
  * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, catalog, and every bound.
  */
 export * from "./answer.ts";
+export * from "./asset.ts";
 export * from "./bounds.ts";
 export * from "./catalog.ts";
 export * from "./deployment.ts";
@@ -15,5 +16,7 @@ export * from "./money.ts";
 export * from "./price.ts";
 export * from "./principal.ts";
 export * from "./secret.ts";
+export * from "./task.ts";
 export * from "./turn.ts";
 export * from "./usage.ts";
+export * from "./video-turn.ts";

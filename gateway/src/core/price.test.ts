@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { usdPerMillionToPico, usdPerUnitToPico } from "./money.ts";
-import { costOf, type PriceTable, pricedClasses } from "./price.ts";
+import {
+  baseVersionId,
+  costOf,
+  type PriceTable,
+  type PriceVersion,
+  pricedClasses,
+  priceVariant,
+  variantNamed,
+} from "./price.ts";
 import { noUsage, type Usage } from "./usage.ts";
 
 const gpt: PriceTable = {
@@ -69,4 +77,27 @@ describe("cost of a usage", () => {
       { numRuns: 1_000 },
     );
   });
+});
+
+test("the most exact variant of a video's price counts, and its name leads back to it", () => {
+  const price: PriceVersion = {
+    id: "prc_1",
+    model: "clip",
+    table: { videoSeconds: 10, output: 5 },
+    variants: [
+      { resolution: "720p", audio: null, table: { videoSeconds: 20 } },
+      { resolution: "720p", audio: true, table: { videoSeconds: 30 } },
+      { resolution: null, audio: true, table: { output: 9 } },
+    ],
+    effectiveFrom: 0,
+  };
+  const found = (resolution: string | null, audio: boolean | null) => priceVariant(price, { resolution, audio });
+  expect(found("480p", false)).toBe(price);
+  expect(found("720P", null)).toMatchObject({ id: "prc_1@0", table: { videoSeconds: 20, output: 5 } });
+  expect(found("720p", true)).toMatchObject({ id: "prc_1@1", table: { videoSeconds: 30 } });
+  expect(found(null, true)).toMatchObject({ id: "prc_1@2", table: { videoSeconds: 10, output: 9 } });
+  expect(variantNamed(price, "prc_1@1")).toEqual(found("720p", true));
+  expect(variantNamed(price, "prc_1")).toBe(price);
+  expect(variantNamed(price, "prc_1@7")).toBeNull();
+  expect(baseVersionId("prc_1@1")).toBe("prc_1");
 });

@@ -4,12 +4,59 @@ import type { Usage } from "./usage.ts";
 /** Pico-USD for one unit of each usage class. A class without a price costs nothing. `reasoning` is paid as output. */
 export type PriceTable = { readonly [K in Exclude<keyof Usage, "reasoning">]?: PicoUsd };
 
+/** Other prices for videos of a resolution, or with or without sound. null: whichever. */
+export interface PriceVariant {
+  readonly resolution: string | null;
+  readonly audio: boolean | null;
+  readonly table: PriceTable;
+}
+
 /** One immutable version of a model's price. `effectiveFrom` is Unix milliseconds. */
 export interface PriceVersion {
   readonly id: string;
   readonly model: string;
   readonly table: PriceTable;
+  readonly variants?: readonly PriceVariant[];
   readonly effectiveFrom: number;
+}
+
+/**
+ * The price of one kind of video: a version of its own, named after the one it is a variant of, so that an entry that was
+ * paid by it can be worked out again. The most exact variant counts, among equals the first; without one, the version itself.
+ */
+export function priceVariant(
+  price: PriceVersion,
+  video: { readonly resolution: string | null; readonly audio: boolean | null },
+): PriceVersion {
+  let best = -1;
+  let bestExactness = 0;
+  price.variants?.forEach((variant, index) => {
+    if (variant.resolution !== null && variant.resolution.toLowerCase() !== video.resolution?.toLowerCase()) return;
+    if (variant.audio !== null && variant.audio !== video.audio) return;
+    const exactness = (variant.resolution === null ? 0 : 2) + (variant.audio === null ? 0 : 1) + 1;
+    if (exactness <= bestExactness) return;
+    best = index;
+    bestExactness = exactness;
+  });
+  return best === -1 ? price : variantAt(price, best);
+}
+
+/** The variant that a version id names (`prc_…@2`), or the version itself; null when it has no such variant. */
+export function variantNamed(price: PriceVersion, versionId: string): PriceVersion | null {
+  if (versionId === price.id) return price;
+  const index = Number(versionId.slice(price.id.length + 1));
+  return price.variants?.[index] === undefined ? null : variantAt(price, index);
+}
+
+/** The version that a variant's id belongs to. */
+export function baseVersionId(versionId: string): string {
+  return versionId.split("@", 1)[0] ?? versionId;
+}
+
+function variantAt(price: PriceVersion, index: number): PriceVersion {
+  const variant = price.variants?.[index];
+  const table = { ...price.table, ...variant?.table };
+  return { id: `${price.id}@${index}`, model: price.model, table, effectiveFrom: price.effectiveFrom };
 }
 
 export const pricedClasses = [

@@ -37,6 +37,7 @@ const vault: Vault = {
   open: () => {
     throw new Error("not asked for");
   },
+  derive: () => "",
 };
 
 class KeysInMemory implements KeyStore {
@@ -59,7 +60,13 @@ function house(overrides: Partial<ApiKey> = {}, catalog: Partial<Catalog> = {}) 
     groups: new Map([[group.id, group]]),
     providers: new Map(),
     models: new Map(),
-    settings: { logBodies: "none", ledgerDurability: "disk", ledgerRetentionDays: 400, drainTimeoutMs: 1 },
+    settings: {
+      logBodies: "none",
+      ledgerDurability: "disk",
+      ledgerRetentionDays: 400,
+      drainTimeoutMs: 1,
+      videoCopyResults: false,
+    },
     ...catalog,
   };
   return { keyStore, clock, authenticator: new Authenticator({ vault, keyStore, catalog: () => current, clock }) };

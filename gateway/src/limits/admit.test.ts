@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { Failure, type Principal, usdToNano } from "#core/index.ts";
@@ -237,4 +237,29 @@ test("whatever order calls begin and end in, no limit is exceeded and the budget
     }),
     { numRuns: 100, seed: 4 },
   );
+});
+
+describe("money that is held for work that outlives its call", () => {
+  const budget = { nanoUsd: 100, period: "total" } as const;
+
+  test("counts against the budget alone, until it is settled with what it came to or released", async () => {
+    const { admission } = house();
+    const principal = governedPrincipal({ key: { budget, limits: { rpm: 1, concurrency: 1 } } });
+    const first = await admission.hold(principal, 60, false);
+    const second = await admission.hold(principal, 40, false);
+    expect(() => admission.hold(principal, 1, false)).toThrow("budget");
+    first.settle({ tokens: 0, nanoUsd: 10 });
+    second.release();
+    const third = await admission.hold(principal, 90, false);
+    expect(() => admission.hold(principal, 1, false)).toThrow("budget");
+    third.release();
+    expect(admission.outstanding).toBe(0);
+  });
+
+  test("is never refused again after a restart, and what is held then refuses others", async () => {
+    const { admission } = house();
+    const principal = governedPrincipal({ key: { budget } });
+    await admission.hold(principal, 150, true);
+    expect(() => admission.hold(principal, 1, false)).toThrow("budget");
+  });
 });

@@ -1,4 +1,4 @@
-import type { LimitScope, Principal } from "#core/index.ts";
+import type { LimitScope, NanoUsd, Principal } from "#core/index.ts";
 import type { Claim, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
 import { budgetRules } from "./budget.ts";
 import { concurrencyRules } from "./concurrency.ts";
@@ -19,6 +19,11 @@ export interface AdmissionOptions {
 export interface Admission {
   /** Throws budget_exceeded or rate_limit_exceeded; then nothing was taken from any limit. A promise only when the counter is shared. */
   admit(principal: Principal, estimate: Spent): Permit | Promise<Permit>;
+  /**
+   * Money only, for work that outlives its call (a video task): held until it is settled or released. Throws
+   * budget_exceeded, but never for what is `known`: it was granted before a restart, and is only counted again.
+   */
+  hold(principal: Principal, nanoUsd: NanoUsd, known: boolean): Permit | Promise<Permit>;
   /** How far each limit of the caller is used up, widest scope first. Takes nothing. */
   standing(principal: Principal): Promise<readonly Standing[]>;
   /** Reservations not yet settled or released; 0 at rest. */
@@ -70,11 +75,22 @@ class CountedAdmission implements Admission, PermitOffice {
   }
 
   admit(principal: Principal, estimate: Spent): Permit | Promise<Permit> {
-    const rules = this.#rulesOf(principal);
+    return this.#reserve(this.#rulesOf(principal), estimate, false);
+  }
+
+  hold(principal: Principal, nanoUsd: NanoUsd, known: boolean): Permit | Promise<Permit> {
+    const budgets = this.#rulesOf(principal).filter(({ name }) => name === "budget");
+    return this.#reserve(budgets, { tokens: 0, nanoUsd }, known);
+  }
+
+  #reserve(rules: readonly LimitRule[], estimate: Spent, known: boolean): Permit | Promise<Permit> {
     if (rules.length === 0) return new FreePermit(this);
     const nowMs = this.#clock.now();
     const claims: Claim[] = [];
-    for (const rule of rules) claims.push(rule.claim(estimate, nowMs));
+    for (const rule of rules) {
+      const claim = rule.claim(estimate, nowMs);
+      claims.push(known ? { ...claim, limit: Number.MAX_SAFE_INTEGER } : claim);
+    }
     const answer = this.counter.reserve(claims);
     if (answer instanceof Promise) return answer.then((later) => this.#permit(rules, later, estimate, nowMs));
     return this.#permit(rules, answer, estimate, nowMs);

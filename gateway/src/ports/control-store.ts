@@ -70,4 +70,6 @@ export interface Vault {
   /** AES-256-GCM; `rowId` is authenticated with it, so that a sealed value cannot be moved to another row. */
   seal(secret: Secret, rowId: string): string;
   open(sealed: string, rowId: string): Secret;
+  /** A secret of its own for a purpose and an id, base64url: the same each time, nothing of the master key in it. */
+  derive(purpose: string, id: string): string;
 }

@@ -1,6 +1,8 @@
 /**
  * ports: what the gateway needs from the world, as interfaces. Implemented by the rim, wired by main.
  */
+export * from "./asset-store.ts";
+export * from "./blob-store.ts";
 export * from "./control-store.ts";
 export * from "./counter.ts";
 export * from "./form-body.ts";
@@ -11,4 +13,5 @@ export * from "./observer.ts";
 export * from "./spool.ts";
 export * from "./static-files.ts";
 export * from "./system.ts";
+export * from "./task-store.ts";
 export * from "./transport.ts";

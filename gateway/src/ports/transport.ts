@@ -9,7 +9,7 @@ export interface Transport {
 }
 
 export interface OutboundRequest {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array | OutboundStream | null;

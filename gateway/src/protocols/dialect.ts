@@ -21,6 +21,8 @@ export interface RequestFacts {
   readonly continues: string | null;
   /** The upstream will keep an object under the id of its answer, to be asked for later (a stored response). */
   readonly keeps: boolean;
+  /** The upstream makes the answer whether its caller stays or leaves. */
+  readonly background?: boolean;
   /** Pictures asked for; 0 where the endpoint makes none. */
   readonly images: number;
 }

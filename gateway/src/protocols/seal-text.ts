@@ -12,6 +12,14 @@ export function sealText(seal: Seal): string {
   return sealMark + Buffer.from(JSON.stringify(row), "utf8").toString("base64url");
 }
 
+/**
+ * The seal of what its producer did not seal. It says only that the thing is not from the vendor of the dialect that it
+ * is told in: without it, that vendor would be sent it as its own, and refuse the conversation.
+ */
+export function bareSeal(account: string | null): Seal {
+  return { dialect: "openai-chat", account, itemId: null, data: "" };
+}
+
 /** The seal in a text that `sealText` wrote; null for anything else. */
 export function readSealText(text: string): Seal | null {
   if (!text.startsWith(sealMark)) return null;

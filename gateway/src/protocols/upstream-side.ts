@@ -1,4 +1,4 @@
-import type { DialectId } from "#core/index.ts";
+import type { WireDialectId } from "#core/index.ts";
 import { anthropicMessages, anthropicMessagesCodec, anthropicMessagesWire } from "./anthropic-messages/index.ts";
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
 import type { UpstreamCodec } from "./codec.ts";
@@ -21,7 +21,7 @@ export interface UpstreamSide {
   readonly errors: Pick<Dialect, "errorShape" | "readRefusal">;
 }
 
-const sides: Readonly<Record<DialectId, UpstreamSide>> = {
+const sides: Readonly<Record<WireDialectId, UpstreamSide>> = {
   "openai-chat": { listener: openaiChatWire, codec: openaiChatCodec, takesUrl: null, errors: openaiChat },
   "openai-responses": {
     listener: openaiResponsesWire,
@@ -46,7 +46,7 @@ const sides: Readonly<Record<DialectId, UpstreamSide>> = {
   "openai-embeddings": { listener: embeddingsWire, codec: null, takesUrl: null, errors: openaiChat },
 };
 
-export function upstreamSide(dialect: DialectId): UpstreamSide {
+export function upstreamSide(dialect: WireDialectId): UpstreamSide {
   return sides[dialect];
 }
 

@@ -1,10 +1,15 @@
-import type { DialectId, EndpointId, Failure, Provider } from "#core/index.ts";
+import type { EndpointId, Failure, Provider, WireDialectId } from "#core/index.ts";
 import type { DialectTraits, Warn } from "#protocols/index.ts";
+import type { AssetLibrary } from "./asset-library.ts";
+import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
+import type { VideoAdapter } from "./video-adapter.ts";
+
+export type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 
 /** One way into an upstream: what is spoken at which path below the base URL. */
 export interface Lane {
   readonly endpoint: EndpointId;
-  readonly dialect: DialectId;
+  readonly dialect: WireDialectId;
   /** `{model}` in it stands for the upstream's model name, percent-encoded whole. */
   readonly path: string;
   /** Where streams have a path of their own. */
@@ -15,24 +20,13 @@ export interface Lane {
   readonly framing?: "sse" | "aws-event-stream";
   readonly traits?: DialectTraits;
   /** The dialect of its refusals, where that is not the lane's own (a cloud in front of another vendor's models). */
-  readonly errorDialect?: DialectId;
+  readonly errorDialect?: WireDialectId;
   /** Offered only where `settings.endpoints` names it: a server of this kind may have it, most have not. */
   readonly onlyWhenNamed?: true;
   /** For a model that this lane does not fit (Bedrock: other vendors' models). Absent: fits all. */
   fits?(upstreamModel: string): boolean;
   /** Last changes to a request of this lane before it is authorised. `warn` hears what the caller would miss. */
   adjust?(draft: OutboundDraft, warn?: Warn): void;
-}
-
-/** A request that is about to be sent. `body` is null for one without, or one that is streamed from elsewhere. */
-export interface OutboundDraft {
-  readonly provider: Provider;
-  readonly upstreamModel: string;
-  readonly stream: boolean;
-  method: "GET" | "POST" | "DELETE";
-  url: string;
-  readonly headers: Record<string, string>;
-  body: Uint8Array | null;
 }
 
 /** What a signature needs beside the request. `now` is Unix milliseconds; `token` as `tokenRequest` brought it. */
@@ -47,15 +41,6 @@ export interface TokenExchange {
   request(provider: Provider, now: number): Promise<OutboundDraft> | OutboundDraft | null;
   /** Throws Failure upstream_error when the answer holds no token. `expiresInMs` counts from now. */
   read(status: number, body: Uint8Array): { readonly token: string; readonly expiresInMs: number };
-}
-
-/** An upstream's refusal, with what little of it is safe and useful to read. */
-export interface BadAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Uint8Array;
-  /** Unix milliseconds, to read a Retry-After date. */
-  readonly now: number;
 }
 
 /** A model that a new installation offers when it finds this kind's key. Prices are USD per million tokens. */
@@ -89,6 +74,10 @@ export interface ProviderKind {
   /** GET /models below its base URL is not there, so that nobody asks. */
   readonly listsModels?: false;
   readonly tokens?: TokenExchange;
+  /** How this vendor makes videos; absent: it makes none. */
+  readonly video?: VideoAdapter;
+  /** Its library of reusable material; absent: it has none. */
+  readonly library?: AssetLibrary;
   /** Puts the account's credential on a request that is about to be sent, as the last thing before sending. */
   authorize(draft: OutboundDraft, means: AuthorizeMeans): void | Promise<void>;
   /** A bad answer as a Failure that says what may be retried. */

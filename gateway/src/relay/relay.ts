@@ -46,7 +46,8 @@ export class Relay {
     let tally: CallTally;
     let plan: ReturnType<typeof router.plan>;
     try {
-      plan = router.plan(call.models, call.facts.continues === null ? this.#wishes(call) : await this.#bound(call));
+      const { continues } = call.facts;
+      plan = router.plan(call.models, continues === null ? this.#wishes(call) : await this.#bound(call, continues));
       const admitted = admission.admit(call.principal, {
         tokens: forecast.tokens(call.facts, model),
         nanoUsd: forecast.cost(call.facts, model),
@@ -58,6 +59,7 @@ export class Relay {
       return { ...refusal, headers: await this.#limitHeaders(call, refusal.failure) };
     }
     let failure: Failure | null = null;
+    let trouble: Failure | null = null;
     for (;;) {
       const pick = plan.next(failure);
       if (pick === null) break;
@@ -73,13 +75,15 @@ export class Relay {
       } catch (thrown) {
         failure = asFailure(thrown);
         if (failure.code === "internal_error") this.#report(call, failure);
+        if (failure.unwell) trouble ??= failure;
       }
     }
     tally.end();
+    const told = refusedByOneOnly(failure) ? (trouble ?? failure) : failure;
     return this.#ended(
       call,
       tally,
-      failure ?? new Failure("no_deployment_available", "No deployment can take the call now."),
+      told ?? new Failure("no_deployment_available", "No deployment can take the call now."),
     );
   }
 
@@ -105,11 +109,22 @@ export class Relay {
     return { suits: (deployment) => wayOf(deployment, call.speech) !== null, affinity: call.facts.affinity };
   }
 
-  /** What the call continues is known to one account only. Where we do not know which, each may be asked. */
-  async #bound(call: Call): Promise<Wishes> {
-    const { continues } = call.facts;
-    const keeper = continues === null ? null : await this.#house.keepers.find(call.principal.workspace.id, continues);
-    return { ...this.#wishes(call), provider: keeper?.provider ?? null };
+  /**
+   * What the call continues is known to one account only, which other workspaces may share: what this workspace did not
+   * make does not exist for it. Conversations are made beside the gateway, so nobody here owns one and each account may
+   * be asked.
+   */
+  async #bound(call: Call, continues: string): Promise<Wishes> {
+    if (continues.startsWith("conv_")) return this.#wishes(call);
+    const keeper = await this.#house.keepers.find(call.principal.workspace.id, continues);
+    if (keeper !== null) return { ...this.#wishes(call), provider: keeper.provider };
+    throw new Failure(
+      "invalid_request",
+      `There is no response with the id "${continues.slice(0, 128)}" to go on from.`,
+      {
+        param: "previous_response_id",
+      },
+    );
   }
 
   #ended(call: Call, tally: CallTally, failure: Failure): Refusal {
@@ -149,6 +164,16 @@ export class Relay {
       error: failure.cause,
     });
   }
+}
+
+/**
+ * A refusal that holds for one account only (a model it has not, a seal it cannot read). When another account would have
+ * served and was unwell, the caller should hear of that, and try again.
+ */
+function refusedByOneOnly(failure: Failure | null): boolean {
+  return (
+    failure !== null && failure.retry === "other" && failure.upstream !== undefined && failure.upstream.status < 500
+  );
 }
 
 /** Bodies that lie elsewhere are let go of when nothing can be sent any more. */

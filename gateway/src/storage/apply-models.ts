@@ -1,5 +1,5 @@
 import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract";
-import { type PriceTable, usdPerMillionToPico, usdPerUnitToPico } from "#core/index.ts";
+import { type PriceTable, type PriceVariant, usdPerMillionToPico, usdPerUnitToPico } from "#core/index.ts";
 import type { ApplyContext } from "./apply-context.ts";
 import { applyDeployments, removeDeployments } from "./apply-deployments.ts";
 import { chunksOf, reconcile, updateAction } from "./reconcile.ts";
@@ -73,7 +73,7 @@ async function applyPrices(
   for (const model of models) {
     const current = byName.get(model.name)?.price_version ?? null;
     const before = current === null ? null : (tables.get(current) ?? null);
-    const after = model.price === undefined ? null : JSON.stringify(priceTableOf(model.price));
+    const after = model.price === undefined ? null : priceText(model.price);
     if (before === after) continue;
     const version = after === null ? null : context.ids.next("prc_");
     if (version !== null && after !== null) {
@@ -84,6 +84,21 @@ async function applyPrices(
     log.record("set-price", `model ${model.name}`, priceView(current, before), priceView(version, after));
     log.catalogChanged();
   }
+}
+
+/** Prices of videos of one kind stand beside the table. */
+function priceText(price: PriceConfig): string {
+  const variants = price.variants?.map(
+    ({ resolution, audio, video, output }): PriceVariant => ({
+      resolution: resolution ?? null,
+      audio: audio ?? null,
+      table: {
+        ...(video === undefined ? {} : { videoSeconds: usdPerUnitToPico(video) }),
+        ...(output === undefined ? {} : { output: usdPerMillionToPico(output) }),
+      },
+    }),
+  );
+  return JSON.stringify({ ...priceTableOf(price), ...(variants === undefined ? {} : { variants }) });
 }
 
 /**

@@ -43,6 +43,7 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
       ledgerDurability: read<Settings["ledgerDurability"]>("ledger.durability", "disk"),
       ledgerRetentionDays: read("ledger.retention_days", 400),
       drainTimeoutMs: read("drain_timeout_ms", 120_000),
+      videoCopyResults: read("video.copy_results", false),
     }),
     disconnectDefault: read<StoredSettings["disconnectDefault"]>("disconnect.default", "cancel"),
   };
@@ -53,15 +54,17 @@ type SettingName =
   | "ledger.durability"
   | "ledger.retention_days"
   | "disconnect.default"
-  | "drain_timeout_ms";
+  | "drain_timeout_ms"
+  | "video.copy_results";
 
 function settingRows(settings: SettingsConfig): Row<"settings">[] {
-  const values: Readonly<Record<SettingName, string | number | undefined>> = {
+  const values: Readonly<Record<SettingName, string | number | boolean | undefined>> = {
     log_bodies: settings.log_bodies,
     "ledger.durability": settings.ledger?.durability,
     "ledger.retention_days": settings.ledger?.retention_days,
     "disconnect.default": settings.disconnect?.default,
     drain_timeout_ms: settings.drain_timeout_ms,
+    "video.copy_results": settings.video?.copy_results,
   };
   return Object.entries(values).flatMap(([name, value]): Row<"settings">[] =>
     value === undefined ? [] : [{ name, value: JSON.stringify(value), managed_by: "file" }],

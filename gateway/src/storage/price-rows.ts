@@ -1,10 +1,16 @@
-import type { PriceTable, PriceVersion } from "#core/index.ts";
+import { baseVersionId, type PriceTable, type PriceVersion, variantNamed } from "#core/index.ts";
 import type { Connection } from "./database.ts";
 import type { Row } from "./schema.ts";
 
 export function priceOf(row: Row<"prices">): PriceVersion {
-  const table: PriceTable = Object.freeze(JSON.parse(row.price_table));
-  return Object.freeze({ id: row.id, model: row.model, table, effectiveFrom: row.effective_from });
+  const { variants, ...table } = JSON.parse(row.price_table) as PriceTable & Pick<PriceVersion, "variants">;
+  return Object.freeze({
+    id: row.id,
+    model: row.model,
+    table: Object.freeze(table),
+    ...(variants === undefined ? {} : { variants }),
+    effectiveFrom: row.effective_from,
+  });
 }
 
 /** Reads price versions by id and remembers the last ones: they never change. */
@@ -13,9 +19,10 @@ export function priceReader(connection: Connection): (versionId: string) => Prom
   return async (versionId) => {
     const remembered = known.get(versionId);
     if (remembered !== undefined) return remembered;
-    const row = await connection.selectFrom("prices").selectAll().where("id", "=", versionId).executeTakeFirst();
-    if (row === undefined) return null;
-    const price = priceOf(row);
+    const base = baseVersionId(versionId);
+    const row = await connection.selectFrom("prices").selectAll().where("id", "=", base).executeTakeFirst();
+    const price = row === undefined ? null : variantNamed(priceOf(row), versionId);
+    if (price === null) return null;
     if (known.size >= versionsMax) known.clear();
     known.set(versionId, price);
     return price;

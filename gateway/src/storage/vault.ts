@@ -20,6 +20,7 @@ export function openVault(options: VaultOptions): Vault {
     digest: (secret) => new Bun.CryptoHasher("sha256", pepper).update(secret).digest("hex"),
     seal: (secret, rowId) => seal(sealingKey, secret, rowId),
     open: (sealed, rowId) => open(sealingKey, sealed, rowId),
+    derive: (purpose, id) => derive(master, `sluice ${purpose} v1\n${id}`).toString("base64url"),
   };
 }
 

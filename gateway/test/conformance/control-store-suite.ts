@@ -71,6 +71,7 @@ function applyTests(make: StoreGroundFactory): void {
       ledgerDurability: "strict",
       ledgerRetentionDays: 30,
       drainTimeoutMs: 120_000,
+      videoCopyResults: false,
     });
   });
 

@@ -98,7 +98,13 @@ async function play(seed: number) {
     groups: new Map(),
     providers: new Map(),
     models: new Map(),
-    settings: { logBodies: "none", ledgerDurability: "disk", ledgerRetentionDays: 1, drainTimeoutMs: 1 },
+    settings: {
+      logBodies: "none",
+      ledgerDurability: "disk",
+      ledgerRetentionDays: 1,
+      drainTimeoutMs: 1,
+      videoCopyResults: false,
+    },
   };
   const relay = new Relay({
     catalog: () => catalog,

@@ -23,7 +23,8 @@ export function readConverse(request: SimulatorRequest, model: string, stream: b
   refuseConverse(body, messages);
   const named = splitModel(model);
   const conversation = converse(body, messages);
-  const thinking = objectOf(objectOf(body["additionalModelRequestFields"])["thinking"]);
+  const { thinking: given, reasoning_effort: effort } = objectOf(body["additionalModelRequestFields"]);
+  const thinking = objectOf(given);
   const tools = objectsOf(objectOf(body["toolConfig"])["tools"]).flatMap(toolOf);
   return {
     model: named.model,
@@ -34,7 +35,8 @@ export function readConverse(request: SimulatorRequest, model: string, stream: b
     choices: 1,
     ...chooseCalls(tools, wishOf(body), conversation),
     schema: schemaOf(body),
-    thinks: thinking["type"] === "enabled" || thinking["type"] === "adaptive",
+    // Claude and gpt-oss are asked for it in ways of their own.
+    thinks: thinking["type"] === "enabled" || thinking["type"] === "adaptive" || typeof effort === "string",
     image: null,
     script: { ...named.script, ...conversation.script },
   };
@@ -46,7 +48,8 @@ function converse(body: JsonObject, messages: readonly JsonObject[]): Conversati
   const system = objectsOf(body["system"]).map((block) => stringOf(block["text"]));
   if (system.length > 0) conversation.add("system", system);
   for (const { role, content } of messages) {
-    const blocks = objectsOf(content);
+    // A cache point says nothing.
+    const blocks = objectsOf(content).filter((block) => !isObject(block["cachePoint"]));
     const results = blocks.filter((block) => isObject(block["toolResult"]));
     for (const block of results) {
       conversation.add("tool", objectsOf(objectOf(block["toolResult"])["content"]).flatMap(resultTexts));

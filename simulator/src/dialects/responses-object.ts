@@ -148,10 +148,11 @@ function callItem(ids: ItemIds, part: AnswerPart, index: number, status: string)
     name: stringOf(part.tool?.name),
     ...namespace,
   };
-  const field = custom ? "input" : "arguments";
+  const text = wholeText(part);
+  if (custom) return { opening: { ...call, input: "" }, item: { ...call, input: text }, part };
   return {
-    opening: { ...call, status: "in_progress", [field]: "" },
-    item: { ...call, status, [field]: wholeText(part) },
+    opening: { ...call, status: "in_progress", arguments: "" },
+    item: { ...call, status, arguments: text },
     part,
   };
 }

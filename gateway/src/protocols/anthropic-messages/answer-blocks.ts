@@ -1,7 +1,7 @@
 import type { Answer, AnswerBlock, Seal, Turn } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
 import { parseObject } from "../json-value.ts";
-import { sealText } from "../seal-text.ts";
+import { bareSeal, sealText } from "../seal-text.ts";
 import { callSealText } from "./call-seal.ts";
 import { safeName } from "./safe-name.ts";
 
@@ -71,7 +71,7 @@ function contentBlock(block: AnswerBlock, context: AnswerContext): ContentBlock[
     case "refusal":
       return block.text === "" ? [] : [textBlock(block.text)];
     case "reasoning":
-      return thinking(block.text, block.seal, block.redacted, context.turn);
+      return thinking(block, context);
     case "image":
       warnOfPicture(context);
       return [textBlock(pictureNote)];
@@ -83,9 +83,12 @@ function contentBlock(block: AnswerBlock, context: AnswerContext): ContentBlock[
   }
 }
 
-function thinking(text: string, seal: Seal | null, redacted: boolean, turn: Turn): ContentBlock[] {
+function thinking(
+  { text, seal, redacted }: AnswerBlock & { readonly kind: "reasoning" },
+  { turn, account }: AnswerContext,
+): ContentBlock[] {
   if (!wantsThinking(turn)) return [];
-  const signature = seal === null ? "" : signatureOf(seal);
+  const signature = signatureOf(seal ?? bareSeal(account));
   if (redacted) return seal === null ? [] : [{ data: signature, type: "redacted_thinking" }];
   const shown = turn.reasoning?.visible === true ? text : "";
   return shown === "" && seal === null ? [] : [thinkingBlock(shown, signature)];

@@ -12,7 +12,7 @@ import {
   type Turn,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { readSealText } from "../seal-text.ts";
+import { bareSeal, readSealText, sealText } from "../seal-text.ts";
 import { anthropicMessagesCodec as codec } from "./index.ts";
 import type { AnswerMessage } from "./write-answer.ts";
 
@@ -243,7 +243,12 @@ describe("what comes back from the client", () => {
         const reason: FinishReason = called ? "tool-calls" : "stop";
         const usage = { ...noUsage, inputUncached, output };
         const whole = { ...answer, blocks, usage, finish: { reason, stopSequence: null } };
-        expect(read(write(whole))).toEqual(JSON.parse(JSON.stringify(whole)));
+        const expected = blocks.map((one) =>
+          one.kind === "reasoning" && one.seal === null
+            ? { ...one, seal: seal("anthropic-messages", sealText(bareSeal(context().account))) }
+            : one,
+        );
+        expect(read(write(whole))).toEqual(JSON.parse(JSON.stringify({ ...whole, blocks: expected })));
       }),
     );
   });

@@ -279,6 +279,26 @@ describe("a stream written for callers of messages", () => {
     expect(text).not.toContain("image");
   });
 
+  test("a seal without thoughts stands before what follows it, and never behind the last words", () => {
+    const words: AnswerEvent[] = [
+      { kind: "block-start", block: { kind: "text" } },
+      { kind: "block-delta", text: "words" },
+      { kind: "block-end" },
+    ];
+    const sealed: AnswerEvent[] = [
+      { kind: "block-start", block: { kind: "reasoning", redacted: false } },
+      { kind: "block-seal", seal: seal("sig") },
+      { kind: "block-end" },
+    ];
+    const kinds = (events: readonly AnswerEvent[]): string[] =>
+      [...write([...events, { kind: "end" }]).matchAll(/"content_block":\{[^}]*"type":"(\w+)"/g)].map(
+        ([, type]) => type ?? "",
+      );
+    expect(kinds([...words, ...sealed])).toEqual(["text"]);
+    expect(kinds([...words, ...sealed, ...words])).toEqual(["text", "thinking", "text"]);
+    expect(kinds(sealed)).toEqual(["thinking"]);
+  });
+
   test.each([[true], [false]])("a call's seal comes back with the call, early: %p", (early) => {
     const gemini: Seal = { dialect: "gemini", account: "acme", data: "signed", itemId: null };
     const sealed: AnswerEvent = { kind: "block-seal", seal: gemini };

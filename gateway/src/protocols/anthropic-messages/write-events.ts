@@ -1,5 +1,6 @@
 import type { AnswerEvent, BlockHead, Finish, Seal, Usage } from "#core/index.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
+import { bareSeal } from "../seal-text.ts";
 import {
   type ContentBlock,
   callId,
@@ -126,18 +127,26 @@ export class MessagesEventWriter implements EventWriter {
     if (head === null) return "";
     let text = "";
     if (head.kind === "tool-call") text = this.#showCall(head);
-    else if (head.kind === "reasoning" && this.#thinking && seal !== null) {
-      if (!head.redacted && !this.#shown && this.#index > 0) this.#late = signatureOf(seal);
-      else
-        text = head.redacted
-          ? this.#show({ data: signatureOf(seal), type: "redacted_thinking" })
-          : this.#show(thinkingBlock("", "")) + this.#deltaEvent("signature_delta", "signature", signatureOf(seal));
-    }
+    else if (head.kind === "reasoning" && this.#thinking) text = this.#endThoughts(head.redacted, seal);
     if (this.#shown) text += this.#stop();
     this.#head = null;
     this.#shown = false;
     this.#seal = null;
     return head.kind === "tool-call" && seal !== null ? text + this.#callSeal(seal, head.id) : text;
+  }
+
+  #endThoughts(redacted: boolean, seal: Seal | null): string {
+    if (redacted) return seal === null ? "" : this.#show({ data: signatureOf(seal), type: "redacted_thinking" });
+    if (this.#shown) {
+      return this.#deltaEvent("signature_delta", "signature", signatureOf(seal ?? bareSeal(this.#context.account)));
+    }
+    if (seal === null) return "";
+    const signature = signatureOf(seal);
+    if (this.#index === 0) {
+      return this.#show(thinkingBlock("", "")) + this.#deltaEvent("signature_delta", "signature", signature);
+    }
+    this.#late = signature;
+    return "";
   }
 
   #showCall(head: BlockHead & { readonly kind: "tool-call" }): string {

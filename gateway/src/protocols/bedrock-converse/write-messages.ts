@@ -71,6 +71,7 @@ function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, means: M
     case "reasoning": {
       const written = writeReasoning(part, means.target);
       if (written !== null) draftOf(drafts, "assistant").content.push(written);
+      else means.warn("reasoning of another upstream cannot be read by this one and was left out");
       return;
     }
     case "tool-call": {

@@ -1,6 +1,7 @@
 import type { ReasoningWish, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
+import { chatEffort } from "../openai-chat/reasoning.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /** Parameters that Converse has no name for, as each maker calls them. */
@@ -20,7 +21,8 @@ function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject
   const wish = turn.reasoning;
   if (wish === null || (wish.effort === null && wish.budgetTokens === null)) return {};
   if (family === "claude") return writeThinking(wish, turn.outputTokensMax, warn);
-  if (family === "gpt-oss" && wish.effort !== null) return { reasoning_effort: gptOssEfforts[wish.effort] };
+  const effort = chatEffort(wish);
+  if (family === "gpt-oss" && effort !== null) return { reasoning_effort: gptOssEfforts[effort] };
   if (wish.effort !== "none") warn("the wish to reason is not understood by the upstream and was left out");
   return {};
 }

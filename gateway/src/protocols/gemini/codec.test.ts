@@ -11,8 +11,10 @@ import {
   type TurnPart,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
+import { bareSeal } from "../seal-text.ts";
 import { eventData, SseEvents } from "../sse-events.ts";
 import { geminiCodec, geminiWire } from "./index.ts";
+import { writeSignature } from "./thought-signature.ts";
 
 const decoder = new TextDecoder();
 const words = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 });
@@ -259,12 +261,21 @@ function gather(data: readonly string[]): Answer {
   return answer;
 }
 
+/** A call without a seal is told with one that says only that it is not Gemini's own. */
+function withoutBareSeals(answer: Answer): Answer {
+  const bare = writeSignature(bareSeal(null));
+  const blocks = answer.blocks.map((block) =>
+    block.kind === "tool-call" && block.seal?.data === bare ? { ...block, seal: null } : block,
+  );
+  return { ...answer, blocks };
+}
+
 describe("an answer carried to a Gemini caller", () => {
   test("is read again as it was", () => {
     fc.assert(
       fc.property(answers, (answer) => {
         const body = geminiCodec.writeAnswer(answer, context());
-        expect(geminiCodec.readAnswer(body, context())).toEqual(answer);
+        expect(withoutBareSeals(geminiCodec.readAnswer(body, context()))).toEqual(answer);
         const facts = geminiWire.readReply(body);
         expect([facts.id, facts.errorMessage, facts.usage?.usage ?? null]).toEqual(["r1", null, answer.usage]);
       }),
@@ -283,7 +294,7 @@ describe("an answer carried to a Gemini caller", () => {
         );
         const data: string[] = [];
         new SseEvents().push(stream, (bytes, start, end) => data.push(eventData(bytes, start, end)));
-        expect(gather(data)).toEqual(answer);
+        expect(withoutBareSeals(gather(data))).toEqual(answer);
         const tap = geminiWire.tapStream(false);
         expect(decoder.decode(tap.push(stream))).toBe(stream.toString());
         expect([tap.complete(), tap.failure, tap.usage?.usage ?? null, tap.id]).toEqual([

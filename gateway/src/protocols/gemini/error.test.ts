@@ -76,6 +76,7 @@ describe("what a Google-shaped upstream refused", () => {
   test.each([
     ["The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", true],
     ["Unable to submit request because the input token count is 2000000 but model only supports up to 1048576.", true],
+    ["prompt is too long: 205000 tokens > 200000 maximum", true],
     ["The tool name exceeds the maximum length.", false],
   ])("%j is about the length of the prompt: %p", (message, contextLength) => {
     expect(readGeminiRefusal(400, bytes({ error: { code: 400, message } })).contextLength).toBe(contextLength);

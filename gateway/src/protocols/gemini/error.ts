@@ -41,7 +41,7 @@ export function readGeminiRefusal(status: number, body: Uint8Array): UpstreamRef
     message,
     code: reasonOf(error) ?? textOf(error["status"]),
     // INVALID_ARGUMENT is all that Google's code says of a prompt that is too long: only the message tells it apart.
-    contextLength: status === 400 && tooLongPattern.test(message),
+    contextLength: status === 400 && (tooLongPattern.test(message) || claudeTooLongPattern.test(message)),
   };
 }
 
@@ -76,6 +76,8 @@ export function upstreamErrorOf(error: unknown): Failure {
 const typePrefix = "type.googleapis.com/google.rpc.";
 /** The wordings of the Gemini API and of Vertex. */
 const tooLongPattern = /input token count.*(?:exceeds|only supports)/is;
+/** What Anthropic's models on Vertex say, in an error of either shape. */
+const claudeTooLongPattern = /prompt is too long/i;
 const tooLong = "The input token count exceeds the maximum number of tokens allowed.";
 
 /** google.rpc.Code by HTTP status. Source: google/rpc/code.proto, "HTTP Mapping". */

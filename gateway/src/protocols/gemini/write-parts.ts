@@ -1,6 +1,7 @@
 import type { AnswerBlock, MediaSource } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
+import { bareSeal } from "../seal-text.ts";
 import { writeArguments } from "./call-arguments.ts";
 import { writeSignature } from "./thought-signature.ts";
 
@@ -14,7 +15,7 @@ export function writePart(block: AnswerBlock, warn: Warn): JsonObject | null {
       return writeThought(block);
     case "tool-call": {
       const functionCall = { id: block.id, name: block.name, args: writeArguments(block.argumentsText, warn) };
-      return block.seal === null ? { functionCall } : { functionCall, thoughtSignature: writeSignature(block.seal) };
+      return { functionCall, thoughtSignature: writeSignature(block.seal ?? bareSeal(null)) };
     }
     case "image":
       return writePicture(block.source, warn);

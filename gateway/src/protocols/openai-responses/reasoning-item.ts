@@ -1,16 +1,20 @@
 import type { Seal } from "#core/index.ts";
+import { bareSeal } from "../seal-text.ts";
 import { BaseItem, type ItemPlace, type OutputItem } from "./output-item.ts";
 import { type SealNote, writeSealed } from "./sealed-reasoning.ts";
 
 /** Thoughts as one summary part, and their seal as encrypted content. */
 export class ReasoningItem extends BaseItem implements OutputItem {
   readonly #note: SealNote;
+  readonly #account: string;
   #summary = "";
   #sealed: string | null = null;
 
-  constructor(place: ItemPlace, note: SealNote) {
+  /** `account`: whose thoughts these are. */
+  constructor(place: ItemPlace, note: SealNote, account: string) {
     super(place);
     this.#note = note;
+    this.#account = account;
   }
 
   open(): string {
@@ -43,8 +47,8 @@ export class ReasoningItem extends BaseItem implements OutputItem {
 
   close(): string {
     const summary = this.#summary === "" ? [] : [{ type: "summary_text", text: this.#summary }];
-    const sealed = this.#sealed === null ? {} : { encrypted_content: this.#sealed };
-    return this.done(JSON.stringify({ type: "reasoning", id: this.place.id, summary, ...sealed }));
+    const sealed = this.#sealed ?? writeSealed(bareSeal(this.#account), null);
+    return this.done(JSON.stringify({ type: "reasoning", id: this.place.id, summary, encrypted_content: sealed }));
   }
 }
 

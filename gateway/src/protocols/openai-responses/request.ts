@@ -48,6 +48,7 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
       readLabel(body, members.get("user")),
     continues: idOf(body, previous) ?? idOf(body, conversation),
     keeps: background || store === undefined || readSpan(body, store) !== false,
+    ...(background ? { background } : {}),
     images: 0,
   };
 }

@@ -123,7 +123,11 @@ export class ResponsesEventWriter implements EventWriter {
       case "refusal":
         return new MessageItem(this.#place("msg_"));
       case "reasoning":
-        this.#thoughts = new ReasoningItem(this.#place("rs_"), head.redacted ? "redacted" : null);
+        this.#thoughts = new ReasoningItem(
+          this.#place("rs_"),
+          head.redacted ? "redacted" : null,
+          this.#context.account,
+        );
         return this.#thoughts;
       case "tool-call":
         return this.#newCall(head.id, head.name);
@@ -168,7 +172,7 @@ export class ResponsesEventWriter implements EventWriter {
     const seal = this.#callSeal;
     if (seal === null) return closed;
     this.#callSeal = null;
-    const sealing = new ReasoningItem(this.#place("rs_"), "call");
+    const sealing = new ReasoningItem(this.#place("rs_"), "call", this.#context.account);
     sealing.seal(seal);
     const sealed = closed + sealing.open() + sealing.close();
     this.#done.push(sealing.json);

@@ -1,0 +1,41 @@
+import type { Asset, AssetBinding, AssetGroup, AssetStatus, PlatformId } from "#core/index.ts";
+
+export interface AssetFilter {
+  readonly workspaceId: string;
+  readonly platform?: PlatformId;
+  readonly groupId?: string;
+  readonly status?: AssetStatus;
+}
+
+export interface AssetStore {
+  createGroup(group: AssetGroup): Promise<void>;
+  findGroup(workspaceId: string, id: string): Promise<AssetGroup | null>;
+  /** Newest first. */
+  groups(
+    filter: { readonly workspaceId: string; readonly platform?: PlatformId },
+    cursor: string | null,
+    limit: number,
+  ): Promise<{ readonly groups: readonly AssetGroup[]; readonly next: string | null }>;
+  updateGroup(id: string, change: Partial<Pick<AssetGroup, "upstreamId" | "providerId" | "updatedAt">>): Promise<void>;
+  /** With its assets and their bindings. */
+  deleteGroup(workspaceId: string, id: string): Promise<boolean>;
+  createAsset(asset: Asset): Promise<void>;
+  findAsset(workspaceId: string, id: string): Promise<Asset | null>;
+  assets(
+    filter: AssetFilter,
+    cursor: string | null,
+    limit: number,
+  ): Promise<{ readonly assets: readonly Asset[]; readonly next: string | null }>;
+  updateAsset(
+    id: string,
+    change: Partial<Omit<Asset, "id" | "workspaceId" | "groupId" | "platform" | "createdAt">>,
+  ): Promise<void>;
+  deleteAsset(workspaceId: string, id: string): Promise<boolean>;
+  /** Assets whose work is due, leased by moving their due time to `now + leaseMs`. */
+  dueAssets(now: number, leaseMs: number, limit: number): Promise<readonly Asset[]>;
+  /** How many assets (of any workspace) still use these bytes. */
+  blobUses(hash: string): Promise<number>;
+  binding(assetId: string, providerId: string): Promise<AssetBinding | null>;
+  bindings(assetId: string): Promise<readonly AssetBinding[]>;
+  bind(binding: AssetBinding): Promise<void>;
+}

@@ -1,0 +1,108 @@
+import type { LedgerEntry, Task, TaskEvent, TaskState } from "#core/index.ts";
+
+export interface TaskFilter {
+  readonly workspaceId: string;
+  readonly keyId?: string;
+  readonly model?: string;
+  readonly states?: readonly TaskState[];
+}
+
+/** Newest first; `next` is the cursor of the following page, null at the end. */
+export interface TaskPage {
+  readonly tasks: readonly Task[];
+  readonly next: string | null;
+}
+
+/** A task that one pass may work on until `untilMs`. The token fences: a write with an old one is refused. */
+export interface LeasedTask {
+  readonly task: Task;
+  readonly lease: string;
+  readonly untilMs: number;
+}
+
+/** What may change in a step. `detail` goes into the task's history when the state changes. */
+export type TaskStep = Partial<
+  Pick<
+    Task,
+    | "state"
+    | "progress"
+    | "upstreamId"
+    | "account"
+    | "deployment"
+    | "upstreamModel"
+    | "output"
+    | "error"
+    | "usage"
+    | "rawUsage"
+    | "costNanoUsd"
+    | "submittedAt"
+    | "startedAt"
+    | "finishedAt"
+    | "dueAt"
+    | "polls"
+  >
+> & { readonly detail?: string };
+
+/** A message to the caller that is to be delivered, with its history. */
+export interface Delivery {
+  readonly id: string;
+  readonly taskId: string;
+  readonly workspaceId: string;
+  readonly url: string;
+  /** JSON text. */
+  readonly body: string;
+  readonly tries: number;
+  readonly dueAt: number | null;
+  readonly createdAt: number;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly deliveredAt: number | null;
+}
+
+/**
+ * Tasks, durable. Any number of processes may use the same one. The account's secret is sealed in the row.
+ * A final task never changes its state, whoever asks.
+ */
+export interface TaskStore {
+  /**
+   * Accepts a task, unless its workspace has one with the same idempotency key: then that one comes back, `created`
+   * false. Its first event is written with it.
+   */
+  create(task: Task): Promise<{ readonly task: Task; readonly created: boolean }>;
+  find(workspaceId: string, id: string): Promise<Task | null>;
+  /** For callbacks, which know no workspace. */
+  findById(id: string): Promise<Task | null>;
+  page(filter: TaskFilter, cursor: string | null, limit: number): Promise<TaskPage>;
+  events(taskId: string): Promise<readonly TaskEvent[]>;
+  /** Leases tasks that are due, oldest due first; a lease that ran out may be taken again. */
+  lease(now: number, leaseMs: number, limit: number): Promise<readonly LeasedTask[]>;
+  /** Leases this one whether due or not; null when somebody else has it or it is final. */
+  leaseOne(id: string, now: number, leaseMs: number): Promise<LeasedTask | null>;
+  /** Writes a step under the lease and keeps the lease unless `release`. False: the lease was lost, nothing was written. */
+  step(leased: LeasedTask, step: TaskStep, now: number, release: boolean): Promise<boolean>;
+  /**
+   * Ends it: state, ledger entry, rollups and the caller's message in one transaction, under the lease. False: the lease was
+   * lost or it was final already; nothing was written.
+   */
+  finish(
+    leased: LeasedTask,
+    step: TaskStep & { readonly state: TaskState },
+    entry: LedgerEntry,
+    delivery: Delivery | null,
+    now: number,
+  ): Promise<boolean>;
+  /** Makes it due now: a hint from the vendor, or a caller that asks. Does nothing to a final one. */
+  hurry(id: string, now: number): Promise<void>;
+  /** After the result was copied to the blob store; also on a final task. */
+  attachBlob(id: string, blobHash: string, contentType: string | null): Promise<void>;
+  /** Not final ones, for the reservations after a restart: what each holds. */
+  open(): AsyncIterable<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "reservedNanoUsd">>;
+  /** Messages that are due, leased by moving their due time. */
+  dueDeliveries(now: number, leaseMs: number, limit: number): Promise<readonly Delivery[]>;
+  /** `dueAt` null: delivered, or given up. */
+  delivered(
+    id: string,
+    result: Pick<Delivery, "tries" | "dueAt" | "lastStatus" | "lastError" | "deliveredAt">,
+  ): Promise<void>;
+  deliveries(taskId: string): Promise<readonly Delivery[]>;
+}

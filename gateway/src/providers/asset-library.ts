@@ -1,0 +1,67 @@
+import type { AssetStatus, AssetType, PlatformId, Provider } from "#core/index.ts";
+import type { OutboundDraft } from "./outbound-draft.ts";
+import type { GoodAnswer } from "./video-adapter.ts";
+
+/** An asset as an upstream's library shows it. */
+export interface LibraryAsset {
+  readonly upstreamId: string;
+  readonly status: AssetStatus;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly url: string | null;
+}
+
+/**
+ * An upstream's asset library, as data and pure functions. Drafts come signed: signing needs only the account's settings
+ * and `now` (Unix milliseconds). A bad answer goes to `classify` with its status and body.
+ */
+export interface AssetLibrary {
+  readonly platform: Exclude<PlatformId, "local">;
+  /** null when the account has what is needed (keys), else the sentence that says what is missing. */
+  lacks(provider: Provider): string | null;
+  createGroup(
+    provider: Provider,
+    group: { readonly name: string; readonly description: string; readonly projectName: string },
+    now: number,
+  ): OutboundDraft;
+  getGroup(
+    provider: Provider,
+    group: { readonly upstreamId: string; readonly projectName: string },
+    now: number,
+  ): OutboundDraft;
+  deleteGroup(
+    provider: Provider,
+    group: { readonly upstreamId: string; readonly projectName: string },
+    now: number,
+  ): OutboundDraft;
+  createAsset(
+    provider: Provider,
+    asset: {
+      readonly upstreamGroupId: string;
+      readonly url: string;
+      readonly type: AssetType;
+      readonly name: string;
+      readonly projectName: string;
+    },
+    now: number,
+  ): OutboundDraft;
+  getAsset(
+    provider: Provider,
+    asset: { readonly upstreamId: string; readonly projectName: string },
+    now: number,
+  ): OutboundDraft;
+  deleteAsset(
+    provider: Provider,
+    asset: { readonly upstreamId: string; readonly projectName: string },
+    now: number,
+  ): OutboundDraft;
+  /** Throws Failure upstream_error. */
+  readId(answer: GoodAnswer): string;
+  readAsset(answer: GoodAnswer): LibraryAsset;
+  /** A bad answer: `gone` when the library says that there is no such thing. */
+  classify(
+    status: number,
+    headers: Headers,
+    body: Uint8Array,
+    now: number,
+  ): { readonly gone: boolean; readonly failure: import("#core/index.ts").Failure };
+}

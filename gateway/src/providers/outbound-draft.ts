@@ -1,0 +1,21 @@
+import type { Provider } from "#core/index.ts";
+
+/** A request that is about to be sent. `body` is null for one without, or one that is streamed from elsewhere. */
+export interface OutboundDraft {
+  readonly provider: Provider;
+  readonly upstreamModel: string;
+  readonly stream: boolean;
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  url: string;
+  readonly headers: Record<string, string>;
+  body: Uint8Array | null;
+}
+
+/** An upstream's refusal, with what little of it is safe and useful to read. */
+export interface BadAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  /** Unix milliseconds, to read a Retry-After date. */
+  readonly now: number;
+}

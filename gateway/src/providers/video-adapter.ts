@@ -1,0 +1,78 @@
+import type { Failure, Provider, TaskError, Usage, VideoCapabilities, VideoTurn } from "#core/index.ts";
+import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
+
+export interface CreateInput {
+  readonly provider: Provider;
+  readonly upstreamModel: string;
+  readonly turn: VideoTurn;
+  /** Ours; vendors that take a reference of the client's get it, so that a lost answer can be found again. */
+  readonly taskId: string;
+  /** Where the vendor may say that something happened; null when we have no public address. */
+  readonly callbackUrl: string | null;
+}
+
+/** An upstream's good answer (2xx). */
+export interface GoodAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+/** What a look at a task has shown. `state` null: a word we do not know, so the state stays what it was. */
+export interface VideoState {
+  readonly state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" | null;
+  /** 0 to 100. */
+  readonly progress: number | null;
+  readonly videoUrl: string | null;
+  readonly lastFrameUrl: string | null;
+  /** Unix seconds; null when the vendor does not say. */
+  readonly expiresAt: number | null;
+  readonly error: TaskError | null;
+  /** What is paid for: tokens as `output`, seconds as `videoSeconds`. null: the vendor does not say. */
+  readonly usage: Usage | null;
+  readonly rawUsage: string | null;
+  /** Unix milliseconds, as far as the vendor says. */
+  readonly startedAt: number | null;
+  /** A second look that is needed before it is whole (a file's address); its answer goes to `readNext`. */
+  readonly next: OutboundDraft | null;
+}
+
+/** A task as a vendor's list shows it, to find one whose answer was lost. */
+export interface ListedTask {
+  readonly upstreamId: string;
+  readonly taskId: string | null;
+  readonly upstreamModel: string | null;
+  readonly prompt: string | null;
+  /** Unix milliseconds. */
+  readonly createdAt: number | null;
+}
+
+/** How one vendor makes videos, as data and pure functions. Drafts are authorised by the kind before they are sent. */
+export interface VideoAdapter {
+  capabilities(upstreamModel: string): VideoCapabilities;
+  /** Throws Failure unsupported_by_model when the turn cannot be carried honestly. */
+  create(input: CreateInput): OutboundDraft;
+  /** Throws Failure when a 2xx holds a refusal (MiniMax, Kling), with its retry decided. */
+  readCreated(answer: GoodAnswer): { readonly upstreamId: string };
+  poll(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft;
+  /** Throws Failure upstream_error for what is not an answer; that never ends a task. */
+  readState(answer: GoodAnswer, provider: Provider): VideoState;
+  readNext?(answer: GoodAnswer, before: VideoState): VideoState;
+  /** A bad answer to a poll. `gone`: the vendor says that there is no such task. Absent: the kind's classify, never gone. */
+  classifyPoll?(answer: BadAnswer): { readonly gone: boolean; readonly failure: Failure };
+  /** null: this vendor cannot cancel (in this state). */
+  cancel?(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft | null;
+  /** Where a lost one may be found. */
+  list?(provider: Provider, upstreamModel: string, sinceMs: number): OutboundDraft;
+  readList?(answer: GoodAnswer): readonly ListedTask[];
+  /** The bytes need the account's credential (Sora, Veo). Absent: the URL is public as long as it lives. */
+  content?(provider: Provider, url: string): OutboundDraft;
+  /** The task that a callback's body speaks of; it is only a hint. */
+  readCallback?(body: Uint8Array): { readonly upstreamId: string } | null;
+  /** How many requests a second one account takes for polls. Default 5. */
+  readonly pollsPerSecond?: number;
+  /** How long the vendor keeps results, in seconds, where its answers do not say. */
+  readonly keepsSeconds?: number;
+  /** Which asset platform its `asset://` references belong to; absent: it takes none. */
+  readonly platform?: "volcengine" | "byteplus";
+}

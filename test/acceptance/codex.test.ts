@@ -1,0 +1,374 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { zstdCompressSync } from "node:zlib";
+import type { ConfigFile } from "@sluice/contract";
+import type { TruthRecord } from "@sluice/simulator";
+import { type AgentAnswer, agentCall, ofType } from "./matrix/agent-call.ts";
+import { matrixConfig, matrixUpstreams, modelOn } from "./matrix/upstreams.ts";
+import { type House, openHouse } from "./open-house.ts";
+import { keys, model as modelEntry } from "./test-config.ts";
+
+/** The requests of Codex as it sends them to a Responses provider, on OpenAI's models and on everyone else's. */
+let house: House;
+
+beforeAll(async () => {
+  house = await openHouse(codexConfig);
+}, 60_000);
+afterAll(() => house?.close());
+
+/** Beside the matrix: one model on two accounts, whose sealed contents only they themselves can open. */
+function codexConfig(simulatorUrl: string): ConfigFile {
+  const matrix = matrixConfig(simulatorUrl, ["limited", "long", "cut"]);
+  const account = (id: string) => ({
+    id,
+    kind: "openai",
+    base_url: simulatorUrl,
+    api_key: `sk-account-of-${id}-0000000001`,
+    allow_private_network: true,
+  });
+  const accounts = ["one", "two"].map((provider) => ({ provider, upstream_model: `gpt-sim-of-${provider}` }));
+  return {
+    ...matrix,
+    providers: [...(matrix.providers ?? []), account("one"), account("two")],
+    models: [...(matrix.models ?? []), modelEntry("two/accounts", accounts)],
+  };
+}
+
+const headers = {
+  authorization: `Bearer ${keys.main}`,
+  accept: "text/event-stream",
+  originator: "codex_cli_rs",
+  version: "0.147.0",
+  "user-agent": "codex_cli_rs/0.147.0 (Debian 13.0.0; x86_64) xterm-256color",
+  session_id: "0199a213-0000-7000-8000-000000000001",
+  conversation_id: "0199a213-0000-7000-8000-000000000001",
+  "openai-beta": "responses=experimental",
+  "x-codex-turn-state": "state-of-the-turn",
+  "x-codex-turn-metadata": '{"turn_id":"t-1"}',
+};
+
+const shell = {
+  type: "function",
+  name: "shell_command",
+  description: "Runs a shell command and returns its output.",
+  strict: false,
+  parameters: {
+    type: "object",
+    properties: { command: { type: "string" }, timeout_ms: { type: "number" } },
+    required: ["command"],
+    additionalProperties: false,
+  },
+};
+const applyPatch = {
+  type: "custom",
+  name: "apply_patch",
+  description: "Edits files.",
+  format: { type: "grammar", syntax: "lark", definition: "start: begin_patch hunk+ end_patch" },
+};
+const namespace = {
+  type: "namespace",
+  name: "mcp__docs",
+  description: "Tools of the docs server.",
+  tools: [
+    {
+      type: "function",
+      name: "search_docs",
+      description: "Searches.",
+      strict: false,
+      parameters: { type: "object", properties: {} },
+    },
+  ],
+};
+const tools = [shell, applyPatch, namespace, { type: "web_search", external_web_access: true }];
+
+function turn(model: string, input: readonly object[], more: object = {}): object {
+  return {
+    model,
+    instructions: "You are Codex, a coding agent.",
+    input: [
+      {
+        type: "message",
+        role: "developer",
+        content: [{ type: "input_text", text: "<permissions>none</permissions>" }],
+      },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "<environment_context/>" }] },
+      ...input,
+    ],
+    tools,
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+    reasoning: { effort: "medium", summary: "auto" },
+    store: false,
+    stream: true,
+    include: ["reasoning.encrypted_content"],
+    prompt_cache_key: "0199a213-0000-7000-8000-000000000001",
+    text: { verbosity: "medium" },
+    client_metadata: { "x-codex-installation-id": "installation-1" },
+    ...more,
+  };
+}
+
+function userSays(text: string, script: object = {}): object {
+  const said = `${text} [[sim ${JSON.stringify({ reasoning_field: "reasoning_content", ...script })}]]`;
+  return { type: "message", role: "user", content: [{ type: "input_text", text: said }] };
+}
+
+const post = (body: unknown, more: Record<string, string> = {}, path = "/v1/responses"): Promise<AgentAnswer> =>
+  agentCall(`${house.gateway.url}${path}`, { headers: { ...headers, ...more }, body });
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** What Codex takes from a stream: every finished item, and that the response was completed. */
+function itemsOf(answer: AgentAnswer): readonly Item[] {
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.events[0]?.type).toBe("response.created");
+  expect(answer.events.at(-1)?.type, answer.text.slice(-2_000)).toBe("response.completed");
+  expect(answer.events.map((event) => event["sequence_number"])).toEqual([...answer.events.keys()]);
+  const items = ofType(answer, "response.output_item.done").map((event) => event["item"] as Item);
+  expect(answer.events.at(-1)?.["response"]).toMatchObject({ status: "completed", output: [...items] });
+  return items;
+}
+
+async function lastTruth(): Promise<TruthRecord> {
+  const record = (await house.simulator.settled()).at(-1);
+  if (record === undefined) throw new Error("nothing reached the upstream");
+  return record;
+}
+
+describe("on OpenAI's models", () => {
+  const model = "matrix/responses/main";
+
+  test("its headers arrive, and those it reads come back", async () => {
+    const told = {
+      "x-codex-primary-used-percent": "12.5",
+      "x-codex-primary-window-minutes": "300",
+      "x-codex-secondary-used-percent": "3",
+      "x-codex-credits-balance": "7",
+      "x-codex-turn-state": "next-state",
+      "x-models-etag": "etag-1",
+      "x-reasoning-included": "true",
+    };
+    const answer = await post(turn(model, [userSays("hi", { tokens: 2, headers: told })]));
+    itemsOf(answer);
+    expect(Object.fromEntries(Object.keys(told).map((name) => [name, answer.headers.get(name)]))).toEqual(told);
+    expect(answer.headers.get("openai-model")).toBe("gpt-sim");
+    expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+    const { authorization: _own, ...rest } = headers;
+    expect((await lastTruth()).request_headers).toMatchObject(rest);
+  });
+
+  test("a body packed with zstd is understood", async () => {
+    const packed = zstdCompressSync(Buffer.from(JSON.stringify(turn(model, [userSays("hi", { tokens: 2 })]))));
+    itemsOf(await post(packed, { "content-encoding": "zstd" }));
+  });
+
+  test("its question for models is answered", async () => {
+    const answer = await agentCall(`${house.gateway.url}/v1/models?client_version=0.147.0`, { headers });
+    expect(answer.status).toBe(200);
+  });
+
+  test("compaction, first way: a call of its own, whose output is the new history", async () => {
+    const body = {
+      model,
+      instructions: "x",
+      input: [userSays("one two")],
+      tools,
+      parallel_tool_calls: true,
+      reasoning: { effort: "low" },
+    };
+    const answer = await post(body, {}, "/v1/responses/compact");
+    expect(answer.status, answer.text).toBe(200);
+    const { output } = answer.json() as { output: Item[] };
+    expect(output.filter((item) => item["type"] === "compaction").length).toBe(1);
+    itemsOf(await post(turn(model, [...output, userSays("go on", { tokens: 2 })])));
+  });
+
+  test("compaction, second way: a turn that ends in a trigger streams exactly one compaction", async () => {
+    const answer = await post(turn(model, [userSays("one two"), { type: "compaction_trigger" }]));
+    const compactions = itemsOf(answer).filter((item) => item["type"] === "compaction");
+    expect(compactions.length).toBe(1);
+    expect(compactions[0]?.["encrypted_content"]).toBeString();
+    itemsOf(await post(turn(model, [...compactions, userSays("go on", { tokens: 2 })])));
+  });
+
+  test("a namespaced tool is called by its own name, and its namespace told", async () => {
+    const items = itemsOf(await post(turn(model, [userSays("use mcp__docs__search_docs")])));
+    expect(items.at(-1)).toMatchObject({ type: "function_call", name: "search_docs", namespace: "mcp__docs" });
+  });
+});
+
+describe("what one of two accounts has sealed", () => {
+  const model = "two/accounts";
+  const servedBy = (answer: AgentAnswer): string => answer.headers.get("x-sluice-provider") ?? "";
+
+  test("goes back to it within a conversation, which stays on one account", async () => {
+    const used = new Set<string>();
+    for (let round = 0; round < 8; round += 1) {
+      const more = { prompt_cache_key: `conversation-${round}` };
+      const said = userSays("use shell_command", { tokens: 2 });
+      const first = await post(turn(model, [said], more));
+      const items = itemsOf(first);
+      expect([items[0]?.["type"], typeof items[0]?.["encrypted_content"]]).toEqual(["reasoning", "string"]);
+      const output = { type: "function_call_output", call_id: items.at(-1)?.["call_id"], output: "done" };
+      const second = await post(turn(model, [said, ...items, output], more));
+      itemsOf(second);
+      expect([servedBy(second), second.headers.get("x-sluice-attempts")]).toEqual([servedBy(first), "1"]);
+      used.add(servedBy(first));
+    }
+    expect([...used].sort()).toEqual(["one", "two"]);
+  });
+
+  test("finds its account also where nothing names the conversation: the other one refuses it, and is passed over", async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const more = { prompt_cache_key: undefined };
+      const said = userSays("use shell_command", { tokens: 2 });
+      const first = await post(turn(model, [said], more));
+      const items = itemsOf(first);
+      const output = { type: "function_call_output", call_id: items.at(-1)?.["call_id"], output: "done" };
+      const second = await post(turn(model, [said, ...items, output], more));
+      itemsOf(second);
+      expect(servedBy(second)).toBe(servedBy(first));
+    }
+  });
+
+  test("a compaction too, made in either way", async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const whole = await post({ model, instructions: "x", input: [userSays("one two")] }, {}, "/v1/responses/compact");
+      const { output } = whole.json() as { output: Item[] };
+      const next = await post(
+        turn(model, [...output, userSays("go on", { tokens: 2 })], { prompt_cache_key: undefined }),
+      );
+      itemsOf(next);
+      expect(servedBy(next)).toBe(servedBy(whole));
+    }
+  });
+
+  test("is not read by the other one while its own is down: the caller is told, and goes on later", async () => {
+    const said = userSays("use shell_command", { tokens: 2 });
+    const first = await post(turn(model, [said]));
+    const items = itemsOf(first);
+    const output = { type: "function_call_output", call_id: items.at(-1)?.["call_id"], output: "done" };
+    await house.simulator.script({ status: 503 }, { count: 1, model: `gpt-sim-of-${servedBy(first)}` });
+    const second = await post(turn(model, [said, ...items, output]));
+    expect([400, 502]).toContain(second.status);
+    expect(second.json()).toMatchObject({ error: { message: expect.any(String) } });
+    const third = await post(turn(model, [said, ...items, output]));
+    itemsOf(third);
+    expect(servedBy(third)).toBe(servedBy(first));
+  });
+
+  test("what nobody can open is refused in the upstream's words", async () => {
+    const items = [{ type: "reasoning", summary: [], encrypted_content: "gAAAA-of-somebody-else" }, userSays("hi")];
+    const answer = await post(turn(model, items));
+    expect(answer.status).toBe(400);
+    expect(answer.json()).toMatchObject({ error: { code: "invalid_encrypted_content" } });
+  });
+});
+
+const others = ["anthropic", "bedrock-claude", "vertex-claude", "chat", "ark", "gemini", "bedrock-nova"];
+
+describe.each(["responses", "azure", ...others])("on %s", (upstream) => {
+  const model = `matrix/${upstream}/main`;
+
+  test("a turn thinks and calls a function; its output goes back with the thought; then words", async () => {
+    const said = userSays("use shell_command", { tokens: 3 });
+    const items = itemsOf(await post(turn(model, [said])));
+    const call = items.find((item) => item["type"] === "function_call");
+    expect(call).toMatchObject({ name: "shell_command", status: "completed" });
+    expect(JSON.parse(String(call?.["arguments"]))).toEqual({
+      command: expect.stringContaining("use shell_command"),
+      timeout_ms: 1,
+    });
+    if (upstream !== "bedrock-nova") expect(items[0]).toMatchObject({ type: "reasoning" });
+    const output = { type: "function_call_output", call_id: call?.["call_id"], output: "exit 0" };
+    const final = itemsOf(await post(turn(model, [said, ...items, output])));
+    const message = final.find((item) => item["type"] === "message");
+    expect(message).toMatchObject({ role: "assistant", content: [{ type: "output_text", text: " the quick brown" }] });
+  });
+
+  test("a custom tool takes free text and gives its result back", async () => {
+    const said = userSays("use apply_patch", { tokens: 3 });
+    const items = itemsOf(await post(turn(model, [said])));
+    const call = items.find((item) => item["type"] === "custom_tool_call");
+    expect(call?.["name"]).toBe("apply_patch");
+    expect(call?.["input"]).toEndWith("use apply_patch");
+    const output = { type: "custom_tool_call_output", call_id: call?.["call_id"], output: "patched" };
+    itemsOf(await post(turn(model, [said, ...items, output])));
+    expect((await lastTruth()).body_text).toContain("patched");
+  });
+
+  test("a namespaced tool is called and answered", async () => {
+    const said = userSays("use mcp__docs__search_docs", { tokens: 3 });
+    const items = itemsOf(await post(turn(model, [said])));
+    const call = items.find((item) => item["type"] === "function_call");
+    expect(call).toMatchObject({ name: "search_docs", namespace: "mcp__docs" });
+    const output = { type: "function_call_output", call_id: call?.["call_id"], output: "found" };
+    itemsOf(await post(turn(model, [said, ...items, output])));
+  });
+
+  test("a stream that is cut never says that it was completed, but that it failed", async () => {
+    const said = userSays("hi", { tokens: 9, event_ms: 8, cut_after_events: 8 });
+    const answer = await post(turn(`matrix/${upstream}/cut`, [said]));
+    expect(answer.status).toBe(200);
+    expect(ofType(answer, "response.completed")).toEqual([]);
+    expect(answer.events.at(-1)).toMatchObject({ type: "response.failed", response: { status: "failed" } });
+  });
+
+  test("limits and prompts that are too long are told with OpenAI's codes", async () => {
+    const limited = await post(turn(`matrix/${upstream}/limited`, [userSays("hi", { status: 429, retry_after: 900 })]));
+    expect(limited.status).toBe(429);
+    expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(800);
+    const long = tooLong[upstream];
+    if (long === undefined) return;
+    const answer = await post(turn(`matrix/${upstream}/long`, [userSays("hi", { status: 400, body: long })]));
+    expect([answer.status, answer.json()]).toMatchObject([400, { error: { code: "context_length_exceeded" } }]);
+  });
+});
+
+describe.each(others)("what only OpenAI can do is refused on %s", (upstream) => {
+  const model = modelOn(matrixUpstreams.find(({ name }) => name === upstream) ?? never(upstream));
+
+  test("compaction, so that Codex says so instead of losing the history", async () => {
+    const first = await post({ model, instructions: "x", input: [userSays("one two")] }, {}, "/v1/responses/compact");
+    expect(first.status).toBe(400);
+    expect(first.json()).toMatchObject({ error: { code: "unsupported_by_model" } });
+    const second = await post(turn(model, [userSays("one two"), { type: "compaction_trigger" }]));
+    expect(second.status).toBe(400);
+    expect(second.json()).toMatchObject({ error: { code: "unsupported_by_model" } });
+  });
+
+  test("its own search is left out with a warning", async () => {
+    const answer = await post(turn(model, [userSays("hi", { tokens: 2 })]));
+    itemsOf(answer);
+    expect(answer.headers.get("x-sluice-warnings")).toContain("web_search");
+  });
+});
+
+function never(name: string): never {
+  throw new Error(`no upstream ${name}`);
+}
+
+const anthropicTooLong = {
+  type: "error",
+  error: { type: "invalid_request_error", message: "prompt is too long: 205000 tokens > 200000 maximum" },
+};
+
+/** How each vendor refuses a prompt that is too long. */
+const tooLong: Readonly<Record<string, object>> = {
+  responses: {
+    error: {
+      message: "Your input exceeds the context window of this model.",
+      type: "invalid_request_error",
+      param: "input",
+      code: "context_length_exceeded",
+    },
+  },
+  anthropic: anthropicTooLong,
+  "vertex-claude": anthropicTooLong,
+  gemini: {
+    error: {
+      code: 400,
+      message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+      status: "INVALID_ARGUMENT",
+    },
+  },
+};

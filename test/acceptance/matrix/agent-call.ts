@@ -1,0 +1,59 @@
+/** What an agent's program sends and gets, without an SDK between: they have HTTP clients of their own. */
+export interface AgentAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Of a stream: the data of each event, parsed. */
+  readonly events: readonly AgentEvent[];
+  /** Of a whole answer. */
+  json(): Record<string, unknown>;
+}
+
+export interface AgentEvent {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+export interface AgentCall {
+  readonly method?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export async function agentCall(url: string, { method, headers, body }: AgentCall): Promise<AgentAnswer> {
+  const bytes = body instanceof Uint8Array ? body : body === undefined ? null : JSON.stringify(body);
+  const answer = await fetch(url, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    redirect: "error",
+    ...(bytes === null ? {} : { body: bytes }),
+  });
+  const text = await answer.text();
+  const streamed = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    events: streamed ? eventsIn(text) : [],
+    json: () => JSON.parse(text),
+  };
+}
+
+/** Both agents read `event:` lines and data, and want them to agree. */
+function eventsIn(text: string): readonly AgentEvent[] {
+  const blocks = text.split("\n\n").filter((block) => block.trim() !== "");
+  return blocks.flatMap((block): AgentEvent[] => {
+    const lines = block.split("\n");
+    const named = lines.find((line) => line.startsWith("event: "))?.slice(7);
+    const data = lines.find((line) => line.startsWith("data: "))?.slice(6);
+    if (data === undefined || data === "[DONE]") return [];
+    const event = JSON.parse(data) as AgentEvent;
+    if (named !== event.type) throw new Error(`an event named ${named} that says it is ${event.type}`);
+    return [event];
+  });
+}
+
+/** Every event of a type. */
+export function ofType(answer: AgentAnswer, type: string): readonly AgentEvent[] {
+  return answer.events.filter((event) => event.type === type);
+}

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "../child.ts";
+import { type Literal, vendorImports, withoutDifferences } from "./vendor-literals.ts";
+
+/** What the compiler says against each literal that is not of its type. */
+export async function checkVendorTypes(literals: readonly Literal[]): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-vendor-types-"));
+  try {
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["answers.ts"] }));
+    const first = vendorImports.split("\n").length;
+    const lines = literals.map(
+      (literal, index) => `export const v${index}: ${literal.type} = ${literalText(withoutDifferences(literal))};`,
+    );
+    writeFileSync(join(folder, "answers.ts"), `${vendorImports}\n${lines.join("\n")}\n`);
+    const compiler = join(root, "node_modules", ".bin", "tsc");
+    const done = Bun.spawn([compiler, "--noEmit", "--pretty", "false", "-p", "tsconfig.json"], {
+      cwd: folder,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [said, wrong, status] = await Promise.all([done.stdout.text(), done.stderr.text(), done.exited]);
+    const faults = faultsIn(said, (line) => literals[line - first - 1]);
+    if (status !== 0 && faults.length === 0) throw new Error(`the compiler failed: ${said}${wrong}`);
+    return faults;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const compilerOptions = {
+  target: "esnext",
+  module: "preserve",
+  moduleResolution: "bundler",
+  lib: ["esnext", "dom", "dom.asynciterable"],
+  types: [],
+  strict: true,
+  skipLibCheck: true,
+  noEmit: true,
+};
+
+/** JSON as TypeScript, on one line: a key named __proto__ would otherwise mean something else. */
+function literalText(value: unknown): string {
+  return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
+function faultsIn(said: string, literalAt: (line: number) => Literal | undefined): readonly string[] {
+  const found: string[] = [];
+  const told = new Set<Literal | undefined>();
+  for (const line of said.split("\n")) {
+    const at = /^answers\.ts\((\d+),\d+\): error (.*)$/.exec(line);
+    if (at === null) {
+      // Indented lines say more about the fault before.
+      if (!line.startsWith(" ") && line.includes("error TS")) found.push(line);
+      continue;
+    }
+    const literal = literalAt(Number(at[1]));
+    // One fault is enough to look at an answer.
+    if (told.has(literal)) continue;
+    told.add(literal);
+    found.push(`${literal?.type} from ${literal?.from}: ${at[2]} in ${JSON.stringify(literal?.json).slice(0, 800)}`);
+  }
+  return found;
+}
+
+/** One literal for each shape: values that cannot matter to a type are taken to be alike. */
+export function distinct(literals: readonly Literal[]): readonly Literal[] {
+  const seen = new Map<string, Literal>();
+  for (const literal of literals) {
+    const shape = JSON.stringify(literal.json, (name: string, value: unknown) => {
+      if (typeof value === "number") return 0;
+      return typeof value === "string" && !telling.has(name) ? "" : value;
+    });
+    const key = `${literal.type} ${literal.from} ${shape}`;
+    if (!seen.has(key)) seen.set(key, literal);
+  }
+  return [...seen.values()];
+}
+
+/** Members whose text is a matter of type. */
+const telling: ReadonlySet<string> = new Set([
+  "type",
+  "object",
+  "role",
+  "status",
+  "phase",
+  "code",
+  "reason",
+  "finish_reason",
+  "stop_reason",
+  "finishReason",
+  "blockReason",
+  "modality",
+  "mimeType",
+  "service_tier",
+  "tool_choice",
+  "truncation",
+  "effort",
+  "summary",
+  "detail",
+  "verbosity",
+  "category",
+]);

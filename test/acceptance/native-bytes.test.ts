@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import type { Script, TruthRecord } from "@sluice/simulator";
+import { type NativeBody, nativeBodies, type Sealed } from "./matrix/native-bodies.ts";
+import { matrixConfig, matrixUpstreams, modelOn, type Upstream } from "./matrix/upstreams.ts";
+import { type House, openHouse } from "./open-house.ts";
+import { keys } from "./test-config.ts";
+
+let house: House;
+let sealed: Sealed;
+
+beforeAll(async () => {
+  house = await openHouse((url) => matrixConfig(url, []));
+  sealed = await sealedByUpstream();
+}, 60_000);
+afterAll(() => house?.close());
+
+/** What agents' programs send and depend on, and what nobody has heard of yet. */
+const carried: Readonly<Record<string, string>> = {
+  "anthropic-version": "2023-06-01",
+  "anthropic-beta": "claude-code-20250219,interleaved-thinking-2025-05-14,of-next-year-2027-01-01",
+  "anthropic-dangerous-direct-browser-access": "true",
+  "x-app": "cli",
+  "x-stainless-lang": "js",
+  "x-stainless-retry-count": "0",
+  "x-stainless-timeout": "600",
+  "x-claude-code-session-id": "5d1d3b1a-0000-4000-8000-000000000000",
+  "x-claude-code-agent-id": "agent-1",
+  "x-claude-remote-session-id": "remote-1",
+  "x-client-request-id": "client-1",
+  "x-anthropic-additional-protection": "true",
+  "x-codex-turn-state": "turn-1",
+  "x-codex-turn-metadata": '{"turn_id":"1"}',
+  "openai-beta": "responses=experimental",
+  session_id: "conversation-1",
+  originator: "codex_cli_rs",
+  "x-header-of-next-year": "kept",
+  "user-agent": "claude-cli/2.1.197 (external, cli)",
+};
+
+describe.each(nativeBodies.map((one): [string, NativeBody] => [one.name, one]))("%s", (_, native) => {
+  test("the request arrives byte for byte, but for the model's name", async () => {
+    const upstream = upstreamOf(native);
+    for (const stream of native.streams ? [false, true] : [false]) {
+      const body = native.body({ stream, sealed });
+      const { record } = await call(native, { stream });
+      const expected = body.replace("MODEL", JSON.stringify(upstream.upstreamModel).slice(1, -1));
+      expect(record.body_text).toBe(expected);
+      expect(record.body_sha256).toBe(sha256(Buffer.from(expected)));
+    }
+  });
+
+  test("every header arrives that is not a credential, and none of the caller's own credential", async () => {
+    const { record } = await call(native, { stream: false });
+    expect(record.request_headers).toMatchObject(carried);
+    expect(JSON.stringify(record)).not.toContain(keys.main);
+    expect(Object.keys(record.request_headers).filter((name) => name.startsWith("x-sluice"))).toEqual([]);
+  });
+
+  test("the reply comes back byte for byte", async () => {
+    for (const script of [{}, { tokens: 30 }] satisfies Script[]) {
+      const { record, bytes, status } = await call(native, { stream: false, script });
+      expect(status).toBe(200);
+      expect(sha256(bytes)).toBe(record.reply_sha256);
+    }
+  });
+
+  test("the upstream's own refusal comes back byte for byte", async () => {
+    const { record, bytes, status } = await call(native, { stream: false, script: { status: 422 } });
+    expect(status).toBe(422);
+    expect(sha256(bytes)).toBe(record.reply_sha256);
+  });
+});
+
+describe.each(nativeBodies.filter((one) => one.streams).map((one): [string, NativeBody] => [one.name, one]))(
+  "%s, streamed",
+  (_, native) => {
+    test.each([
+      ["plain", {}],
+      ["with reasoning and long", { reasoning_tokens: 9, tokens: 60 }],
+      ["with CR LF lines", { crlf: true }],
+      ["with comments between events", { keep_alive_comments: true }],
+      ["in pieces of one byte", { one_byte_chunks: true, tokens: 4 }],
+      ["with an event of 300 KB", { giant_event_bytes: 300_000 }],
+    ] satisfies [string, Script][])("the stream comes back byte for byte: %s", async (_, script) => {
+      const { record, bytes, status } = await call(native, { stream: true, script });
+      expect(status).toBe(200);
+      expect(record.stream).toBe(true);
+      expect(record.terminal_sent).toBe(true);
+      expect(sha256(bytes)).toBe(record.reply_sha256);
+    });
+  },
+);
+
+interface Called {
+  readonly record: TruthRecord;
+  readonly bytes: Uint8Array;
+  readonly status: number;
+}
+
+async function call(
+  native: NativeBody,
+  options: { readonly stream: boolean; readonly script?: Script },
+): Promise<Called> {
+  await house.simulator.clear();
+  const model = modelOn(upstreamOf(native));
+  const verb = options.stream ? "streamGenerateContent?alt=sse" : "generateContent";
+  const path = native.path.endsWith(":") ? `${native.path.replace("PUBLIC", model)}${verb}` : native.path;
+  const answer = await fetch(house.gateway.url + path, {
+    method: "POST",
+    headers: {
+      ...carried,
+      "content-type": "application/json",
+      "x-api-key": keys.main,
+      ...(options.script === undefined ? {} : { "x-sim-script": JSON.stringify(options.script) }),
+    },
+    body: native.body({ stream: options.stream, sealed }).replace("MODEL", model),
+  });
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const records = await house.simulator.settled();
+  const [record] = records;
+  if (record === undefined) throw new Error(`nothing reached the upstream: ${Buffer.from(bytes).toString("utf8")}`);
+  expect(records.length).toBe(1);
+  return { record, bytes, status: answer.status };
+}
+
+function upstreamOf({ upstream }: NativeBody): Upstream {
+  const found = matrixUpstreams.find(({ name }) => name === upstream);
+  if (found === undefined) throw new Error(`no upstream ${upstream}`);
+  return found;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Has the upstream seal what it will have to read again. */
+async function sealedByUpstream(): Promise<Sealed> {
+  const post = async (path: string, body: unknown): Promise<string> => {
+    const headers = { "content-type": "application/json", "x-api-key": keys.main, "anthropic-version": "2023-06-01" };
+    const answer = await fetch(house.gateway.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+    return text;
+  };
+  const model = (name: string): string => `matrix/${name}/main`;
+  const reasoned = await post("/v1/responses", {
+    model: model("responses"),
+    input: "why",
+    store: false,
+    reasoning: { effort: "low", summary: "auto" },
+    include: ["reasoning.encrypted_content"],
+  });
+  const compacted = await post("/v1/responses/compact", { model: model("responses"), input: "why" });
+  const thought = await post("/v1/messages", {
+    model: model("anthropic"),
+    max_tokens: 2_000,
+    thinking: { type: "enabled", budget_tokens: 1_024 },
+    messages: [{ role: "user", content: "why" }],
+  });
+  const called = await post(`/v1beta/models/${model("gemini")}:generateContent`, {
+    contents: [{ role: "user", parts: [{ text: "use f" }] }],
+    tools: [{ functionDeclarations: [{ name: "f", parametersJsonSchema: { type: "object" } }] }],
+  });
+  return {
+    reasoning: found(reasoned, /"encrypted_content":"([^"]+)"/),
+    compaction: found(compacted, /"encrypted_content":"([^"]+)"/),
+    signature: found(thought, /"signature":"([^"]+)"/),
+    thought: found(called, /"thoughtSignature":"([^"]+)"/),
+  };
+}
+
+function found(text: string, pattern: RegExp): string {
+  const first = pattern.exec(text)?.[1];
+  if (first === undefined) throw new Error(`no ${pattern} in ${text}`);
+  return first;
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { latestCallers, matrixCallers } from "./matrix/callers.ts";
+import { failingPurposes, failureCases } from "./matrix/cases-failure.ts";
+import { textCases } from "./matrix/cases-text.ts";
+import { toolCases } from "./matrix/cases-tools.ts";
+import { type Untranslatable, untranslatable } from "./matrix/known-limits.ts";
+import { movedConversations } from "./matrix/moved-conversations.ts";
+import { matrixTable } from "./matrix/print-matrix.ts";
+import { failingName, type PairResult, runMatrix } from "./matrix/run-matrix.ts";
+import { awsSecret, matrixConfig, matrixUpstreams } from "./matrix/upstreams.ts";
+import { type House, openHouse } from "./open-house.ts";
+import { keys } from "./test-config.ts";
+
+/** Every official SDK against every kind of upstream. What a pair promises is a case; a pair is a test. */
+const cases = [...textCases, ...toolCases, ...failureCases];
+const rows = matrixCallers({ url: "", key: "" });
+const purposes = rows.flatMap((caller) => failingPurposes.map((purpose) => failingName(caller, purpose)));
+
+let house: House;
+let results: readonly PairResult[] = [];
+
+beforeAll(async () => {
+  house = await openHouse((simulatorUrl) => matrixConfig(simulatorUrl, purposes));
+  for (const { upstreamModel } of matrixUpstreams.filter(({ name }) => name.startsWith("bedrock"))) {
+    await house.simulator.script({ aws_secret: awsSecret }, { model: upstreamModel });
+  }
+  results = await runMatrix(house, matrixCallers({ url: house.gateway.url, key: keys.main }), cases);
+  console.log(`\n${matrixTable(results)}\n`);
+}, 120_000);
+afterAll(() => house?.close());
+
+describe.each(rows.map((caller) => caller.name))("%s", (caller) => {
+  test.each(matrixUpstreams.map((upstream) => upstream.name))(`works on %s: ${cases.length} cases`, (upstream) => {
+    const result = results.find((one) => one.caller === caller && one.upstream === upstream);
+    expect(result?.total).toBe(cases.length);
+    expect(result?.faults.map((fault) => `${fault.case}: ${fault.what}`)).toEqual([]);
+  });
+});
+
+describe("a conversation goes on at any other upstream, in the middle of a tool loop with thoughts", () => {
+  test.each(latestCallers({ url: "", key: "" }).map((caller) => caller.name))(
+    "of %s",
+    async (name) => {
+      const door = { url: house.gateway.url, key: keys.main };
+      const caller = latestCallers(door).find((one) => one.name === name);
+      if (caller === undefined) throw new Error(`no caller ${name}`);
+      expect(await movedConversations(caller)).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+describe("what one dialect asks for and another upstream cannot give is never dropped in silence", () => {
+  const rows = untranslatable.flatMap((row) => row.upstreams.map((name): [string, Untranslatable] => [name, row]));
+  test.each(rows.map(([name, row]): [string, string, string, Untranslatable] => [row.path, row.what, name, row]))(
+    "%s: %s, on %s",
+    async (path, _, upstream, { body, told }) => {
+      const answer = await fetch(house.gateway.url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": keys.main, "anthropic-version": "2023-06-01" },
+        body: JSON.stringify({ model: `matrix/${upstream}/main`, ...body }),
+      });
+      const text = await answer.text();
+      if ("warnedOf" in told) {
+        expect(answer.status, text).toBe(200);
+        expect(answer.headers.get("x-sluice-warnings") ?? "").toMatch(told.warnedOf);
+        return;
+      }
+      expect(answer.status, text).toBe(400);
+      const { error } = JSON.parse(text);
+      expect(error.param ?? error.message).toMatch(told.refusedFor);
+    },
+  );
+});
