@@ -189,6 +189,7 @@ export const configSchema = z.strictObject({
 export type ConfigFile = z.infer<typeof configSchema>;
 export type ProviderConfig = z.infer<typeof providerSchema>;
 export type ModelConfig = z.infer<typeof modelSchema>;
+export type CapabilitiesConfig = z.infer<typeof capabilitiesSchema>;
 export type DeploymentConfig = z.infer<typeof deploymentSchema>;
 export type PriceConfig = z.infer<typeof priceSchema>;
 export type WorkspaceConfig = z.infer<typeof workspaceSchema>;

@@ -31,8 +31,12 @@ export const errorCodes = {
   method_not_allowed: { status: 405, help: "The path exists, the method does not; `allow` lists those that do." },
   request_timeout: { status: 408, help: "The request body did not arrive in time." },
   idempotency_conflict: { status: 409, help: "The idempotency key was used before with a different body." },
+  conflict: { status: 409, help: "The thing is in a state that does not allow this." },
   request_too_large: { status: 413, help: "The body is larger than the gateway accepts." },
-  unsupported_media_type: { status: 415, help: "The body must be `application/json`." },
+  unsupported_media_type: {
+    status: 415,
+    help: "The body must be `application/json`, or, where pictures are edited, `multipart/form-data`.",
+  },
   rate_limit_exceeded: {
     status: 429,
     help: "A rate or concurrency limit is reached. Wait as long as `retry-after` says; `scope` names the limit.",

@@ -56,9 +56,26 @@ test("every schema is valid JSON Schema 2020-12, which OpenAPI 3.1 uses, and the
   expect(chat({ messages: [] })).toBe(false);
 });
 
+test("every example of a request obeys the schema that stands beside it", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: "https://schemas.test/", components: document.components });
+  const bodies = operations.flatMap(({ operation }) => Object.values(operation.requestBody?.content ?? {}));
+  let checked = 0;
+  for (const { schema, examples } of bodies) {
+    if (typeof schema["$ref"] !== "string") continue;
+    const obeys = ajv.compile({ $ref: `https://schemas.test/${schema["$ref"]}` });
+    for (const { value } of Object.values(examples ?? {})) {
+      expect(obeys(value), JSON.stringify(value)).toBe(true);
+      checked++;
+    }
+  }
+  expect(checked).toBeGreaterThan(5);
+});
+
 test("unknown request fields are allowed on a model call and refused at set-up", () => {
-  const { ChatRequest, SetupRequest } = document.components.schemas;
+  const { ChatRequest, VideoTaskRequest, SetupRequest } = document.components.schemas;
   expect(ChatRequest?.["additionalProperties"]).not.toBe(false);
+  expect(VideoTaskRequest?.["additionalProperties"]).not.toBe(false);
   expect(SetupRequest?.["additionalProperties"]).toBe(false);
 });
 

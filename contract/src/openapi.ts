@@ -1,4 +1,5 @@
 import { errorCodeTable } from "./error-codes.ts";
+import { assetPaths } from "./openapi/asset-paths.ts";
 import { controlPaths } from "./openapi/control-paths.ts";
 import { errorResponses } from "./openapi/error-responses.ts";
 import { generationPaths } from "./openapi/generation-paths.ts";
@@ -6,6 +7,7 @@ import { answerHeaders } from "./openapi/headers.ts";
 import { modelPaths } from "./openapi/model-paths.ts";
 import { componentSchemas } from "./openapi/schemas.ts";
 import type { OpenApiDocument } from "./openapi/types.ts";
+import { videoPaths } from "./openapi/video-paths.ts";
 
 /**
  * The OpenAPI 3.1 description of the gateway: what `GET /openapi.json` answers. `publicUrl` is the address callers use;
@@ -25,12 +27,14 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
     tags: [
       { name: "models", description: "Which models the calling key may use." },
       { name: "generation", description: "Calls that are carried to an upstream." },
+      { name: "video", description: "Videos as tasks: started, asked about, fetched." },
+      { name: "assets", description: "Reusable material for videos and pictures, in groups." },
       { name: "usage", description: "What the calling key has used, and what it has left." },
       { name: "operations", description: "Health, metrics and this document. No key is needed." },
       { name: "set-up", description: "The first administrator." },
     ],
-    security: [{ bearer: [] }, { apiKey: [] }],
-    paths: { ...modelPaths(), ...generationPaths(), ...controlPaths() },
+    security: [{ bearer: [] }, { apiKey: [] }, { googleKey: [] }],
+    paths: { ...modelPaths(), ...generationPaths(), ...videoPaths(), ...assetPaths(), ...controlPaths() },
     components: {
       schemas: componentSchemas(),
       responses: errorResponses(),
@@ -38,6 +42,12 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "`Authorization: Bearer <key>`" },
         apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The same key, in `x-api-key`." },
+        googleKey: {
+          type: "apiKey",
+          in: "header",
+          name: "x-goog-api-key",
+          description: "The same, as Gemini's clients send it.",
+        },
       },
     },
   };

@@ -11,6 +11,7 @@ import { openHouse } from "./main/house.ts";
 export { applyConfigFile } from "./main/config-source.ts";
 export { type Control, openControl } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
+export { webhookSecretOf } from "./main/webhook-secret.ts";
 
 export interface ServeOptions {
   readonly variables: Variables;

@@ -15,7 +15,7 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   ledger: [],
   identity: [],
-  assets: [],
+  assets: ["providers"],
   relay: ["providers", "protocols", "routing", "limits", "ledger"],
   tasks: ["relay", "providers", "protocols", "routing", "limits", "ledger", "assets"],
   api: ["tasks", "relay", "assets", "identity", "protocols"],

@@ -36,6 +36,7 @@ export interface Overrides {
   readonly providers?: (simulator: RunningSimulator) => ProviderConfig[];
   readonly models?: ModelConfig[];
   readonly workspace?: Partial<WorkspaceConfig>;
+  readonly moreWorkspaces?: WorkspaceConfig[];
   readonly keys?: KeyConfig[];
   readonly settings?: ConfigFile["settings"];
 }
@@ -116,6 +117,7 @@ function configOf(simulator: RunningSimulator, overrides: Overrides): ConfigFile
         keys: overrides.keys ?? [{ name: "alice", secret: aliceKey }],
         ...overrides.workspace,
       },
+      ...(overrides.moreWorkspaces ?? []),
     ],
     settings: { drain_timeout_ms: 2_000, ...overrides.settings },
   };

@@ -24,6 +24,33 @@ export const bounds = {
   partialImagesMax: 3,
   /** Responses kept for all accounts together. */
   storedResponsesMax: 2_000,
+  /** Tasks kept for all accounts together; the oldest leave first. */
+  tasksMax: 20_000,
+  /** Of every text that a task keeps to tell it back, of lists in it, and of names that clients give. */
+  keptTextMax: 4_096,
+  keptListMax: 64,
+  keptDepthMax: 8,
+  clientNameMax: 256,
+  urlMax: 2_048,
+  /** Digests, ids and attempts whose number of creates is known. */
+  taskCreatesMax: 100_000,
+  taskListMax: 5_000,
+  tasksPageMax: 500,
+  videoBytesMax: 1024 * 1024 * 1024,
+  /** A body of bytes leaves in pieces of this size. */
+  bytesPiece: 64 * 1024,
+  callbackCopiesMax: 10,
+  /** Moments at which callbacks are due. */
+  alarmsMax: 40_000,
+  /** Callbacks on their way at once, and waiting for their turn; more are lost. */
+  callbacksInFlightMax: 64,
+  callbacksWaitingMax: 10_000,
+  callbackTriesMax: 3,
+  callbackWaitMs: 5_000,
+  assetGroupsMax: 5_000,
+  assetsMax: 20_000,
+  assetsPageMax: 100,
+  livenessSessionsMax: 1_000,
   embeddingsMax: 2_048,
   dimensionsMax: 8_192,
   scriptBytesMax: 256 * 1024,

@@ -1,6 +1,7 @@
 import { bounds } from "./bounds.ts";
 import { readScript, ScriptInvalid } from "./script.ts";
 import type { Preset, ScriptSource } from "./script-source.ts";
+import type { TaskTruth, TaskTruthFilter } from "./task-truth.ts";
 import type { Truth } from "./truth.ts";
 
 export interface ControlAnswer {
@@ -8,10 +9,17 @@ export interface ControlAnswer {
   readonly body: string;
 }
 
+export interface ControlParts {
+  readonly truth: Truth;
+  readonly tasks: Pick<TaskTruth, "list" | "clear">;
+  readonly source: ScriptSource;
+  readonly flush: () => void;
+}
+
 /** The simulator's own endpoints under /__sim, for tests that run it in another process. */
 export function answerControl(
   call: { readonly method: string; readonly path: string; readonly query: string; readonly body: Uint8Array },
-  parts: { readonly truth: Truth; readonly source: ScriptSource; readonly flush: () => void },
+  parts: ControlParts,
 ): ControlAnswer {
   const route = `${call.method} ${call.path}`;
   switch (route) {
@@ -22,6 +30,11 @@ export function answerControl(
       return { status: 200, body: JSON.stringify(parts.truth.list(filterOf(call.query)), replacerFor(call.query)) };
     case "DELETE /__sim/truth":
       parts.truth.clear();
+      return { status: 200, body: '{"ok":true}' };
+    case "GET /__sim/tasks":
+      return { status: 200, body: JSON.stringify(parts.tasks.list(taskFilterOf(call.query))) };
+    case "DELETE /__sim/tasks":
+      parts.tasks.clear();
       return { status: 200, body: '{"ok":true}' };
     case "POST /__sim/script":
       return addPreset(parts.source, call.body);
@@ -37,12 +50,28 @@ function filterOf(query: string): { attemptId?: string; model?: string; limit: n
   const fields = new URLSearchParams(query);
   const attemptId = fields.get("attempt_id");
   const model = fields.get("model");
-  const limit = Number(fields.get("limit") ?? bounds.truthListMax);
   return {
     ...(attemptId === null ? {} : { attemptId }),
     ...(model === null ? {} : { model }),
-    limit: Number.isInteger(limit) && limit >= 0 ? limit : bounds.truthListMax,
+    limit: limitOf(fields, bounds.truthListMax),
   };
+}
+
+function taskFilterOf(query: string): TaskTruthFilter {
+  const fields = new URLSearchParams(query);
+  const told = (name: string): string | undefined => fields.get(name) ?? undefined;
+  return {
+    account: told("account"),
+    model: told("model"),
+    attemptId: told("attempt_id"),
+    clientTaskId: told("client_task_id"),
+    limit: limitOf(fields, bounds.taskListMax),
+  };
+}
+
+function limitOf(fields: URLSearchParams, most: number): number {
+  const limit = Number(fields.get("limit") ?? most);
+  return Number.isInteger(limit) && limit >= 0 ? limit : most;
 }
 
 /** `texts=0` leaves the bodies' texts out of the list. */

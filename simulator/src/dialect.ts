@@ -1,4 +1,5 @@
 import type { Answer } from "./answer.ts";
+import type { ByteSource } from "./byte-source.ts";
 import type { Framing } from "./framing.ts";
 import type { HeaderRow } from "./outlet.ts";
 import type { SimulatorRequest } from "./request.ts";
@@ -18,12 +19,23 @@ export interface Dialect {
   read(request: SimulatorRequest): Exchange;
   headers(facts: HeaderFacts): HeaderRow[];
   /** An error body. */
-  error(refusal: Refusal, requestId: string): string;
+  error(refusal: Refusal, requestId: string, request: SimulatorRequest): string;
+  /** The HTTP status of a refusal, where it is not the refusal's own. */
+  statusOf?(refusal: Refusal): number;
 }
 
 /** A request that was understood, and the ways to answer it. */
 export interface Exchange {
   readonly asked: Asked;
+  /** The name that presets reach this call by; presets for any model or for its model pass it by. */
+  readonly aside?: string;
+  /** The script of what is asked about, under presets and the request's own. */
+  readonly inherited?: Script;
+  /** The status of a good answer, and headers beside the dialect's. Default 200. */
+  readonly status?: number;
+  readonly rows?: readonly HeaderRow[];
+  /** The answer is these bytes, or a range of them. Asked for once the call is admitted. */
+  bytes?(): ByteSource;
   /** How events are put on the wire; nothing or null: as server-sent events. */
   framing?(script: Script): Framing | null;
   /** What the vendor sends in long waits; null: a comment. */

@@ -4,6 +4,7 @@ import { type Asked, type Dialect, type DialectEvent, type Exchange, Refusal, ty
 import { sseFraming } from "./framing.ts";
 import type { HeaderRow, Outlet } from "./outlet.ts";
 import type { Pacer } from "./pacer.ts";
+import { playBytes } from "./play-bytes.ts";
 import { playStream } from "./play-stream.ts";
 import { playWhole } from "./play-whole.ts";
 import type { SimulatorRequest } from "./request.ts";
@@ -42,7 +43,16 @@ export async function generate(generation: Generation): Promise<void> {
   }
   const refusal = refusalOf(generation, exchange, script, status);
   if (refusal !== null) return refuse(generation, refusal, exchange.asked, script);
-  return deliver(generation, exchange, script, status ?? 200);
+  if (script.answer_lost !== undefined) return lose(generation, exchange, script);
+  return deliver(generation, exchange, script, status ?? exchange.status ?? 200);
+}
+
+/** Everything was done, and nobody is told. */
+async function lose({ pacer, outlet, record }: Generation, exchange: Exchange, script: Script): Promise<void> {
+  noteAnswer(record, exchange.compose?.(script) ?? composeAnswer(exchange.asked, script));
+  if (script.answer_lost === "silent") await pacer.pause(script.stall_ms ?? bounds.waitMsMax);
+  if (script.answer_lost === "reset") outlet.reset();
+  else outlet.cut();
 }
 
 function noteAsked({ record, request }: Generation, asked: Asked, script: Script): void {
@@ -58,12 +68,13 @@ function readExchange(generation: Generation): { exchange: Exchange; script: Scr
   return orRefusal(() => {
     const exchange = dialect.read(request);
     const { asked } = exchange;
-    const preset = source.take(asked.model, dialect.aside === true);
+    const named = dialect.aside === true || exchange.aside !== undefined;
+    const preset = source.take(exchange.aside ?? asked.model, named);
     const header = request.headers["x-sim-script"];
     const own = generation.obeysRequests
       ? { ...asked.script, ...(header === undefined ? emptyScript : parseScript(header)) }
       : emptyScript;
-    return { exchange, script: { ...defaults, ...preset, ...own } };
+    return { exchange, script: { ...defaults, ...exchange.inherited, ...preset, ...own } };
   });
 }
 
@@ -74,7 +85,10 @@ function refusalOf(
   script: Script,
   status: number | undefined,
 ): Refusal | null {
-  if (status !== undefined && status >= 400) return new Refusal(status, sayingOf(status, script));
+  if (status !== undefined && status >= 400) {
+    const code = script.error_code === undefined ? {} : { code: script.error_code };
+    return new Refusal(status, script.error_message ?? sayingOf(status, script), code);
+  }
   const admitted = orRefusal(() => exchange.admit?.(script, generation.record) ?? null);
   return admitted instanceof Refusal ? admitted : null;
 }
@@ -94,8 +108,10 @@ async function refuse(generation: Generation, refusal: Refusal, asked: Asked | n
   const vendor = generation.dialect.headers({ requestId, asked, answer: null, refusal });
   const headers = withScripted([["content-type", "application/json"], ...vendor], script);
   if (script.retry_after !== undefined) headers.push(["retry-after", String(script.retry_after)]);
-  const body = script.body ?? generation.dialect.error(refusal, requestId);
-  await playWhole({ ...generation, status: refusal.status, headers, body, script });
+  const { dialect, request } = generation;
+  // An answer to HEAD has no body.
+  const body = request.method === "HEAD" ? "" : (script.body ?? dialect.error(refusal, requestId, request));
+  await playWhole({ ...generation, status: dialect.statusOf?.(refusal) ?? refusal.status, headers, body, script });
 }
 
 async function deliver(generation: Generation, exchange: Exchange, script: Script, status: number): Promise<void> {
@@ -119,7 +135,16 @@ async function deliver(generation: Generation, exchange: Exchange, script: Scrip
     const events = exchange.events(head, answer);
     return playStream({ ...generation, events, answer, script, framing, ping: exchange.ping, error });
   }
-  const headers = withScripted([["content-type", "application/json"], ...vendor], script);
+  if (exchange.bytes !== undefined) {
+    const source = exchange.bytes();
+    const own: readonly HeaderRow[] = [
+      ["content-type", source.type],
+      ["accept-ranges", "bytes"],
+    ];
+    const headers = withScripted([...own, ...vendor, ...(exchange.rows ?? [])], script);
+    return playBytes({ ...generation, source, headers, script });
+  }
+  const headers = withScripted([["content-type", "application/json"], ...vendor, ...(exchange.rows ?? [])], script);
   const body = script.body ?? exchange.whole(head, answer);
   record.output_tokens_emitted = answer.contentTokens + answer.reasoningTokens;
   record.usage_sent = answer.usage !== null;

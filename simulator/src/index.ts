@@ -1,21 +1,23 @@
 /**
  * simulator: an upstream that plays vendors, misbehaves on request, and keeps the truth of what it served.
  *
- * A *dialect* is a vendor's wire format, a file in dialects/: chat completions (Azure's too), Messages, Responses,
- * Gemini, Bedrock, images, embeddings, a token endpoint. A *script* says how one request goes: pace, size, faults. It
- * comes from the request (header `x-sim-script`, a `[[sim {…}]]` mark in the last user message, a model name
- * `sim{…}name`) or from a *preset* left for requests to come (POST /__sim/script). The *truth* is one record per
- * attempt, by the `x-attempt-id` header: what was asked, what left, and how it ended.
+ * A *dialect* is a vendor's wire format, a file in dialects/: conversations, images, embeddings, tokens, and the video
+ * tasks of ten vendors. A *script* says how one request goes: pace, size, faults. It comes from the request (header
+ * `x-sim-script`, a `[[sim {…}]]` mark in the last user message, a model name `sim{…}name`) or from a *preset* left for
+ * requests to come (POST /__sim/script). The *truth* is one record per attempt, by the `x-attempt-id` header: what was
+ * asked, what left, and how it ended; and one per *task* that was accepted, which stands where its age says.
  *
  * Counting is simple on purpose, so that usage can be checked exactly: a prompt token is a word of message text, an
  * output token is one content event. It imports nothing of the gateway: an oracle must not share the code it judges.
  * When a caller goes away it stops at once and notes when.
  */
 export type { Dialect } from "./dialect.ts";
+export type { ArkAccount } from "./dialects/ark-accounts.ts";
 export type { HeaderRow, Outlet } from "./outlet.ts";
 export type { SimulatorRequest, Upload, UploadPart } from "./request.ts";
-export { type Finish, parseScript, readScript, type Script, ScriptInvalid } from "./script.ts";
+export { type Finish, parseScript, readScript, type Script, ScriptInvalid, type TaskEnd } from "./script.ts";
 export type { Preset } from "./script-source.ts";
 export { type RunningSimulator, type ServeOptions, serveSimulator } from "./serve-simulator.ts";
 export { createSimulator, type Simulator, type SimulatorOptions, simulatorModels } from "./simulator.ts";
+export type { TaskTruth, TaskTruthFilter, TaskTruthRecord, TaskTruthState } from "./task-truth.ts";
 export type { Truth, TruthFilter, TruthRecord, TruthState } from "./truth.ts";

@@ -1,3 +1,5 @@
+import { bounds } from "./bounds.ts";
+
 /** Readers of JSON that somebody else wrote: what has the wrong type is as good as absent. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -45,4 +47,17 @@ export function stringsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(stringsIn);
   return isObject(value) ? Object.values(value).flatMap(stringsIn) : [];
+}
+
+/** The same JSON value with its texts and lists cut to what may be kept for long. */
+export function shortened(value: unknown, depth = 0): unknown {
+  if (typeof value === "string") return value.slice(0, bounds.keptTextMax);
+  if (depth >= bounds.keptDepthMax) return null;
+  if (Array.isArray(value)) return value.slice(0, bounds.keptListMax).map((one) => shortened(one, depth + 1));
+  return isObject(value) ? shortenedObject(value, depth) : value;
+}
+
+export function shortenedObject(value: JsonObject, depth = 0): JsonObject {
+  const rows = Object.entries(value).slice(0, bounds.keptListMax);
+  return Object.fromEntries(rows.map(([name, one]) => [name, shortened(one, depth + 1)]));
 }

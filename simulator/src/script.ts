@@ -99,7 +99,41 @@ export interface Script {
   /** Keep the body received, or the body sent, in the truth. */
   readonly keep_received?: boolean;
   readonly keep_sent?: boolean;
+  /** The request is taken and acted upon, but its answer never comes: a closed connection, or silence (`stall_ms`). */
+  readonly answer_lost?: "cut" | "reset" | "silent";
+  /** The code of a refusal by `status`, or of a task or an asset that fails; and the sentence beside it. */
+  readonly error_code?: string;
+  readonly error_message?: string;
+  /** What follows is kept with the task that the request makes. How long it is queued (default 50) and runs (150). */
+  readonly queued_ms?: number;
+  readonly running_ms?: number;
+  /** How it ends; assets know `succeeded` and `failed` only. */
+  readonly ends?: TaskEnd;
+  /** Said in place of the vendor's own word as long as the task runs. */
+  readonly odd_state?: string;
+  /** Tokens (or another vendor's units) told at the end, instead of what the video's size gives. */
+  readonly video_tokens?: number;
+  /** Size of the video, when it is to be larger than the smallest. */
+  readonly video_bytes?: number;
+  /** How long links to results live, from the end of the task. Default a day. */
+  readonly url_ms?: number;
+  /** This long after it was made nobody knows the task any more. */
+  readonly vanish_ms?: number;
+  /** The script of the first `poll_count` looks at the task (default: of all). */
+  readonly poll?: Script;
+  readonly poll_count?: number;
+  /** The same for downloads of its results. */
+  readonly content?: Script;
+  readonly content_count?: number;
+  /** How often each callback is sent. Default 1; 0 means that it is lost. */
+  readonly callbacks?: number;
+  /** Signatures of Ark's asset calls must be made with this secret. */
+  readonly ark_secret?: string;
 }
+
+export const taskEnds = ["succeeded", "failed", "expired", "cancelled"] as const;
+
+export type TaskEnd = (typeof taskEnds)[number];
 
 export const finishes = [
   "stop",
@@ -179,6 +213,23 @@ const checks: { readonly [K in keyof Required<Script>]: Check } = {
   headers: isHeaders,
   keep_received: flag,
   keep_sent: flag,
+  answer_lost: (value) => value === "cut" || value === "reset" || value === "silent",
+  error_code: text,
+  error_message: text,
+  queued_ms: wait,
+  running_ms: wait,
+  ends: (value) => taskEnds.some((end) => end === value),
+  odd_state: text,
+  video_tokens: whole(1_000_000_000),
+  video_bytes: whole(bounds.videoBytesMax),
+  url_ms: wait,
+  vanish_ms: wait,
+  poll: isScript,
+  poll_count: whole(1_000_000),
+  content: isScript,
+  content_count: whole(1_000_000),
+  callbacks: whole(bounds.callbackCopiesMax),
+  ark_secret: text,
 };
 
 export const emptyScript: Script = Object.freeze({});
@@ -191,7 +242,7 @@ export function readScript(value: unknown): Script {
   const script: Record<string, unknown> = {};
   for (const [name, given] of Object.entries(value)) {
     if (!isField(name)) throw new ScriptInvalid(`unknown script field ${JSON.stringify(name)}`);
-    const field = name === "body" && typeof given === "object" ? JSON.stringify(given) : given;
+    const field = fieldOf(name, given);
     if (!checks[name](field)) throw new ScriptInvalid(`script field ${name} does not take ${JSON.stringify(given)}`);
     script[name] = field;
   }
@@ -207,6 +258,17 @@ export function parseScript(source: string): Script {
     throw new ScriptInvalid("the script is not JSON");
   }
   return readScript(value);
+}
+
+/** A body may be given as JSON, a script inside a script is read as one. */
+function fieldOf(name: keyof Script, given: unknown): unknown {
+  if (name === "body" && typeof given === "object") return JSON.stringify(given);
+  return name === "poll" || name === "content" ? readScript(given) : given;
+}
+
+/** It was read, so it is one. */
+function isScript(value: unknown): boolean {
+  return Object.isFrozen(value);
 }
 
 function isField(name: string): name is keyof Script {

@@ -31,10 +31,18 @@ export function unseal(kind: string, account: string, text: string): string | nu
   return timingSafeEqual(bytes.subarray(8, 8 + markBytes), expected) ? payload : null;
 }
 
+/** Always the same for the same text, and not to be guessed: what a link is signed with. */
+export function stamp(kind: string, text: string): string {
+  return mark(kind, new Uint8Array(8), text).toString("hex");
+}
+
 /** Who calls, by the credential; calls without one are all one account. */
 export function accountOf(headers: Readonly<Record<string, string>>): string {
-  const credential = headers["authorization"] ?? headers["api-key"] ?? headers["x-api-key"] ?? "";
-  const key = credential.replace(/^bearer\s+/i, "");
+  const header = headers["authorization"] ?? headers["api-key"] ?? headers["x-api-key"] ?? headers["x-goog-api-key"];
+  return accountOfKey((header ?? "").replace(/^bearer\s+/i, ""));
+}
+
+export function accountOfKey(key: string): string {
   return createHash("sha256").update(key).digest("hex").slice(0, 16);
 }
 

@@ -1,6 +1,7 @@
 import { createBodySink } from "./body-sink.ts";
 import { bounds } from "./bounds.ts";
 import { answerControl } from "./control.ts";
+import type { ArkAccount } from "./dialects/ark-accounts.ts";
 import { createDialects } from "./dialects/list.ts";
 import { answerModels } from "./dialects/models.ts";
 import { generate } from "./generation.ts";
@@ -12,6 +13,8 @@ import { createResponseOutlet } from "./response-outlet.ts";
 import { emptyScript, type Script } from "./script.ts";
 import { createScriptSource, type Preset } from "./script-source.ts";
 import { tapOutlet } from "./tap-outlet.ts";
+import { createTaskDesk } from "./task-desk.ts";
+import type { TaskTruth } from "./task-truth.ts";
 import { imagePath, tinyPng } from "./tiny-png.ts";
 import { createTruth, type Truth, type TruthRecord } from "./truth.ts";
 
@@ -26,6 +29,14 @@ export interface SimulatorOptions {
   readonly awsSecret?: string;
   /** The public key (PEM) that assertions at the token endpoint must be signed for; without it any will do. */
   readonly googlePublicKey?: string;
+  /** Who may sign for Ark's assets, by access key id. Default: one documented pair. */
+  readonly arkAccounts?: Readonly<Record<string, ArkAccount>>;
+  /** The secrets that Kling's tokens must be signed with, by access key. Default: one documented pair. */
+  readonly klingKeys?: Readonly<Record<string, string>>;
+  /** What stands before the path of videos and pictures in links. Default: the host that the request was sent to. */
+  readonly filesUrl?: string;
+  /** Sends callbacks. Default: the global fetch. */
+  readonly sendCallback?: (url: string, init: RequestInit) => Promise<Response>;
   /** Records kept in memory. */
   readonly truthRecordsMax?: number;
   /** Told of each record when its answer is over. */
@@ -40,6 +51,8 @@ export interface Simulator {
   /** Any other face. Resolves when the answer is over. */
   serve(request: SimulatorRequest, outlet: Outlet): Promise<void>;
   readonly truth: Truth;
+  /** Every task that was accepted, whatever its caller was told. */
+  readonly tasks: Pick<TaskTruth, "list" | "clear">;
   addPreset(preset: Preset): void;
   clearPresets(): void;
 }
@@ -50,15 +63,17 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const truth = createTruth(options.truthRecordsMax ?? bounds.truthRecordsMax, options.onRecord ?? nothing);
   const source = createScriptSource();
   const models = options.models ?? simulatorModels;
-  const dialects = createDialects(options);
+  const post = options.sendCallback ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init));
+  const desk = createTaskDesk({ filesUrl: options.filesUrl ?? null, post });
+  const dialects = createDialects(options, desk);
   let sequence = 0;
 
   async function serve(request: SimulatorRequest, given: Outlet): Promise<void> {
     const dialect = dialects.find((one) => one.matches(request));
     if (dialect === undefined) return answerPlain(request, given);
     sequence += 1;
-    const { path, query, headers } = request;
-    const record = truth.begin({ dialect: dialect.id, path, query, headers, receivedAt: Date.now() });
+    const { method, path, query, headers } = request;
+    const record = truth.begin({ dialect: dialect.id, method, path, query, headers, receivedAt: Date.now() });
     noteBody(record, request, dialect.secret === true);
     const { outlet, tapped } = tapOutlet(given);
     const pacer = createPacer(outlet, () => {
@@ -94,7 +109,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     }
     if (request.method === "HEAD") return void (await outlet.whole(404, jsonHeaders, ""));
     const known = request.path.startsWith("/__sim/")
-      ? answerControl(request, { truth, source, flush: options.onFlush ?? nothing })
+      ? answerControl(request, { truth, tasks: desk.truth, source, flush: options.onFlush ?? nothing })
       : request.method === "GET"
         ? answerModels(request, models)
         : null;
@@ -108,7 +123,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     return response;
   }
 
-  return { fetch, serve, truth, addPreset: source.add, clearPresets: source.clear };
+  return { fetch, serve, truth, tasks: desk.truth, addPreset: source.add, clearPresets: source.clear };
 }
 
 const jsonHeaders: readonly HeaderRow[] = [["content-type", "application/json"]];

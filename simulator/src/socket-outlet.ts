@@ -137,6 +137,8 @@ export class SocketOutlet implements Outlet {
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}\r\n`;
     for (const [name, value] of headers) text += `${name}: ${value}\r\n`;
     if (!this.#lasts) text += "connection: close\r\n";
+    // RFC 9110 §8.6: a 204 has no content-length.
+    if (status === 204) return `${text}\r\n`;
     return `${text}${length === null ? "transfer-encoding: chunked" : `content-length: ${length}`}\r\n\r\n`;
   }
 }

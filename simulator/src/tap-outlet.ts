@@ -4,7 +4,7 @@ import type { Outlet } from "./outlet.ts";
 /** What left through an outlet as body, for the truth. */
 export interface Tapped {
   readonly sha256: string;
-  /** The first bytes: as UTF-8, or one character per byte where they are no text. */
+  /** The first bytes: as UTF-8, or one character per byte where they are no text. Nothing of media. */
   readonly text: string;
 }
 
@@ -31,6 +31,7 @@ export function tapOutlet(outlet: Outlet): { readonly outlet: Outlet; tapped(): 
     head(status, headers, length) {
       const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
       if (type.includes("eventstream")) encoding = "latin1";
+      if (/^(?:video|image|audio)\//.test(type)) room = 0;
       outlet.head(status, headers, length);
     },
     write(bytes) {

@@ -7,6 +7,7 @@ export interface TruthRecord {
   /** Which hit of this attempt id this is: 1, or more when somebody sent it again. */
   readonly hits: number;
   readonly dialect: string;
+  readonly method: string;
   readonly path: string;
   /** As it was sent, but for credentials in it. */
   readonly query: string;
@@ -81,6 +82,7 @@ export interface Truth {
 
 export interface TruthOpening {
   readonly dialect: string;
+  readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -167,6 +169,7 @@ function opening(first: TruthOpening, attemptId: string, hits: number): TruthRec
     attempt_id: attemptId,
     hits,
     dialect: first.dialect,
+    method: first.method,
     path: first.path,
     query: first.query.replace(secretQuery, "$1redacted"),
     model: "",

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Sha256 } from "@aws-crypto/sha256-js";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { fromUtf8, toUtf8 } from "@smithy/util-utf8";
 import { type RunningSimulator, type Script, serveSimulator } from "../src/index.ts";
 import { lastRecord, scripted } from "./sdk-call.ts";
 
@@ -51,7 +50,9 @@ interface Frame {
 
 /** Every frame, its checksums verified by the decoder. */
 async function framesOf(answer: Response): Promise<Frame[]> {
-  const codec = new EventStreamCodec(toUtf8, fromUtf8);
+  const toUtf8 = (bytes: Uint8Array | string): string =>
+    typeof bytes === "string" ? bytes : Buffer.from(bytes).toString();
+  const codec = new EventStreamCodec(toUtf8, (text) => Buffer.from(text));
   const bytes = Buffer.from(await answer.arrayBuffer());
   const frames: Frame[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -234,3 +234,12 @@ function isJson(text: string): boolean {
     return false;
   }
 }
+
+test.each([true, false])(
+  "a lost answer is no byte at all, for a prompt that was taken (stream: %p)",
+  async (stream) => {
+    const { answer, record } = await play({ answer_lost: "cut" }, stream);
+    expect([answer.text, answer.ending]).toEqual(["", "fin"]);
+    expect(record).toMatchObject({ status: 0, prompt_tokens: 1, output_tokens_emitted: 0, aborted_at: null });
+  },
+);

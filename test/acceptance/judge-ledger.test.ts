@@ -9,6 +9,7 @@ const served: TruthRecord = {
   hits: 1,
   dialect: "openai-chat",
   query: "",
+  method: "POST",
   path: "/v1/chat/completions",
   model: "up-test",
   received_at: 1,

@@ -35,12 +35,7 @@ describe("models", () => {
     expect(models[1]).toMatchObject({
       object: "model",
       type: "chat",
-      endpoints: [
-        "/v1/chat/completions",
-        "/v1/messages",
-        "/v1/responses",
-        "/v1beta/models/{model}:generateContent",
-      ],
+      endpoints: ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/{model}:generateContent"],
       available: true,
     });
   });

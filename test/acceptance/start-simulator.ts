@@ -1,4 +1,4 @@
-import type { Script, TruthRecord, TruthState } from "@sluice/simulator";
+import type { Script, TaskTruthRecord, TaskTruthState, TruthRecord, TruthState } from "@sluice/simulator";
 import { startChild, until } from "./child.ts";
 
 /** The simulator in a process of its own, and the hand on its controls. */
@@ -13,15 +13,22 @@ export interface SimulatorProcess {
   }): Promise<TruthState>;
   /** Every record since the last clear, once nothing is in flight any more. */
   settled(): Promise<readonly TruthRecord[]>;
+  /** Every task that was accepted, as its vendor will bill it. */
+  tasks(): Promise<readonly TaskTruthRecord[]>;
   clear(): Promise<void>;
   /** A script for the next `count` requests of `model` (or any); no count means all. */
   script(script: Script, options?: { readonly count?: number; readonly model?: string }): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startSimulator(options: { readonly truthFile?: string } = {}): Promise<SimulatorProcess> {
-  const args = options.truthFile === undefined ? [] : ["--truth", options.truthFile];
-  const child = startChild("simulator/src/main.ts", args, {});
+export interface SimulatorSetup {
+  readonly truthFile?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startSimulator({ truthFile, env = {} }: SimulatorSetup = {}): Promise<SimulatorProcess> {
+  const args = truthFile === undefined ? [] : ["--truth", truthFile];
+  const child = startChild("simulator/src/main.ts", args, env);
   const port = await until("the simulator's address", 20_000, () => {
     if (!child.running()) throw new Error(`the simulator ended:\n${child.output()}`);
     return portIn(child.output());
@@ -52,6 +59,7 @@ export async function startSimulator(options: { readonly truthFile?: string } = 
         const state = await truth();
         return state.in_flight === 0 ? state.data : null;
       }),
+    tasks: async () => ((await control("GET", "/tasks")) as TaskTruthState).data,
     clear: async () => void (await control("DELETE", "/truth")),
     script: async (script, { count, model } = {}) =>
       void (await control("POST", "/script", { script, count: count ?? null, model: model ?? null })),

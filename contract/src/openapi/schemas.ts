@@ -13,8 +13,18 @@ import {
   usageReportSchema,
   usageTotalsSchema,
 } from "../answers.ts";
+import {
+  assetGroupListSchema,
+  assetGroupRequestSchema,
+  assetGroupSchema,
+  assetListSchema,
+  assetRequestSchema,
+  assetSchema,
+  deletedSchema,
+} from "./asset-schemas.ts";
 import { chatAnswerSchema, chatRequestSchema } from "./chat-schemas.ts";
 import type { JsonSchema } from "./types.ts";
+import { videoOutputSchema, videoTaskListSchema, videoTaskRequestSchema, videoTaskSchema } from "./video-schemas.ts";
 
 /** Every named schema of the document, made from the zod schemas that also type our own code. */
 export function componentSchemas(): Record<string, JsonSchema> {
@@ -36,6 +46,17 @@ const named = {
   AnthropicModelList: anthropicModelListAnswerSchema,
   ChatRequest: chatRequestSchema,
   ChatAnswer: chatAnswerSchema,
+  VideoTaskRequest: videoTaskRequestSchema,
+  VideoTask: videoTaskSchema,
+  VideoOutput: videoOutputSchema,
+  VideoTaskList: videoTaskListSchema,
+  AssetGroupRequest: assetGroupRequestSchema,
+  AssetGroup: assetGroupSchema,
+  AssetGroupList: assetGroupListSchema,
+  AssetRequest: assetRequestSchema,
+  Asset: assetSchema,
+  AssetList: assetListSchema,
+  Deleted: deletedSchema,
   Usage: usageReportSchema,
   UsageTotals: usageTotalsSchema,
   ModelUsage: modelUsageSchema,

@@ -62,10 +62,14 @@ function unpackerOf(encoding: string | null): Unpack | null {
   );
 }
 
-/** The bound holds for what comes out: a small body may stand for a very large one. */
+/**
+ * The bound holds for what comes out: a small body may stand for a very large one. One that is packed denser than any
+ * text is stopped early, or a few hundred such bytes at once would take all memory.
+ */
 async function unpacked(body: Uint8Array, unpack: Unpack): Promise<Uint8Array> {
+  const dense = Math.max(bounds.unpackedBytesMin, body.length * bounds.unpackedRatioMax);
   try {
-    return await unpack(body, { maxOutputLength: bounds.requestBodyBytesMax });
+    return await unpack(body, { maxOutputLength: Math.min(bounds.requestBodyBytesMax, dense) });
   } catch (thrown) {
     if ((thrown as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
     throw new Failure("invalid_request", "The body cannot be decompressed.", { cause: thrown });

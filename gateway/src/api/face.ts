@@ -1,7 +1,9 @@
+import type { Assets } from "#assets/index.ts";
 import type { Catalog, Principal } from "#core/index.ts";
 import type { Authenticator } from "#identity/index.ts";
 import type { Clock, Ids, Observer, Spool, UsageSum } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
+import type { VideoTasks } from "#tasks/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 
 /** One limit as its holder sees it. `resets_at` is Unix seconds. */
@@ -19,6 +21,10 @@ export interface LimitStanding {
 export interface Face {
   readonly authenticator: Authenticator;
   readonly relay: Relay;
+  readonly videos: VideoTasks;
+  readonly assets: Assets;
+  /** Where callers reach this gateway, as configured; without a slash at its end. */
+  readonly publicUrl: string | null;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly ids: Ids;

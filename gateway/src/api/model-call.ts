@@ -61,7 +61,7 @@ export interface ReadCall {
 export async function runCall(face: Face, exchange: Exchange, read: ReadCall): Promise<Response> {
   const { request, requestId } = exchange;
   const { speech, principal, facts } = read;
-  let streamEnd = (): void => {};
+  const end = new StreamEnd();
   const call: Call = {
     requestId,
     principal,
@@ -76,13 +76,22 @@ export async function runCall(face: Face, exchange: Exchange, read: ReadCall): P
     bodyWaitMs: read.bodyWaitMs,
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
     tags: readTags(request.headers, principal),
-    streamEnd: () => streamEnd(),
+    streamEnd: end.tell,
   };
   const result =
     call.models.length === 0 ? face.relay.refuse(call, modelNotFound(facts.model)) : await face.relay.run(call);
   if ("failure" in result) return renderFailure(result.failure, requestId, result.headers, speech.dialect);
-  if (result.body instanceof ReadableStream) streamEnd = exchange.streams();
+  if (result.body instanceof ReadableStream) end.heard = exchange.streams();
   return new Response(result.body, { status: result.status, headers: result.headers });
+}
+
+/**
+ * Is told of a stream's end and passes it on. It is no closure within the call: that would keep what the call was read
+ * from, its body among it, for as long as the stream runs.
+ */
+class StreamEnd {
+  heard = (): void => {};
+  readonly tell = (): void => this.heard();
 }
 
 /** The model asked for and, behind it, its fallbacks; only what the caller may use. Empty: not found. */

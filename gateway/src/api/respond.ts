@@ -19,6 +19,7 @@ export function renderFailure(
   dialect: Dialect = openaiChat,
 ): Response {
   headers["x-request-id"] = requestId;
+  if (dialect.errorShape === "anthropic") headers["request-id"] = requestId;
   if (failure.retryAfterMs !== undefined) {
     headers["retry-after"] = String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000)));
   }

@@ -1,4 +1,12 @@
 import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/index.ts";
+import {
+  assetGroupsPath,
+  createAssetGroup,
+  deleteAssetGroup,
+  getAssetGroup,
+  listAssetGroups,
+} from "./endpoints/asset-groups.ts";
+import { assetsPath, blobsPath, createAsset, deleteAsset, getAsset, getBlob, listAssets } from "./endpoints/assets.ts";
 import { chat } from "./endpoints/chat.ts";
 import { countTokens } from "./endpoints/count-tokens.ts";
 import { embeddings } from "./endpoints/embeddings.ts";
@@ -11,6 +19,16 @@ import { getModel, listModels } from "./endpoints/models.ts";
 import { compact, keptResponse, responses, responsesPrefix } from "./endpoints/responses.ts";
 import { root } from "./endpoints/root.ts";
 import { getUsage } from "./endpoints/usage.ts";
+import {
+  callbacksPath,
+  cancelVideoTask,
+  createVideoTask,
+  getVideoTask,
+  listVideoTasks,
+  videoCallback,
+  videoContent,
+  videoTasksPath,
+} from "./endpoints/video-tasks.ts";
 import type { Endpoint } from "./face.ts";
 import { modelPrefix } from "./model-path.ts";
 
@@ -31,6 +49,9 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/v1/embeddings", { name: "embeddings", methods: { POST: embeddings } }],
   ["/v1/images/generations", { name: "images", methods: { POST: images } }],
   ["/v1/images/edits", { name: "image-edits", methods: { POST: imageEdits } }],
+  [videoTasksPath, { name: "video-tasks", methods: { POST: createVideoTask, GET: listVideoTasks } }],
+  [assetGroupsPath, { name: "asset-groups", methods: { POST: createAssetGroup, GET: listAssetGroups } }],
+  [assetsPath, { name: "assets", methods: { POST: createAsset, GET: listAssets } }],
   ["/v1/models", { name: "models", methods: { GET: listModels } }],
   ["/v1/usage", { name: "usage", methods: { GET: getUsage } }],
   ["/healthz", { name: "healthz", methods: { GET: healthz, HEAD: healthz } }],
@@ -40,6 +61,12 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
 
 const model: Route = { name: "model", methods: { GET: getModel } };
 const generation: Route = { name: "generate", methods: { POST: generate }, dialect: gemini };
+const videoTask: Route = { name: "video-task", methods: { GET: getVideoTask, DELETE: cancelVideoTask } };
+const content: Route = { name: "video-content", methods: { GET: videoContent } };
+const callback: Route = { name: "video-callback", methods: { POST: videoCallback } };
+const assetGroup: Route = { name: "asset-group", methods: { GET: getAssetGroup, DELETE: deleteAssetGroup } };
+const asset: Route = { name: "asset", methods: { GET: getAsset, DELETE: deleteAsset } };
+const blob: Route = { name: "blob", methods: { GET: getBlob, HEAD: getBlob } };
 const kept: Route = { name: "kept-response", methods: { GET: keptResponse, DELETE: keptResponse } };
 const keptPart: Readonly<Record<string, Route>> = {
   cancel: { name: "kept-response", methods: { POST: keptResponse } },
@@ -53,17 +80,27 @@ export function routeOf(path: string, method: string): Route | null {
   if (path === "/" && method === "HEAD") return warmUp;
   // Model names may hold slashes, so the whole rest of the path is the name.
   if (path.startsWith(modelPrefix)) return path.length > modelPrefix.length ? model : null;
-  if (path.startsWith(responsesPrefix)) return keptRoute(path.slice(responsesPrefix.length));
+  if (path.startsWith(responsesPrefix)) return oneOrPart(path.slice(responsesPrefix.length), kept, keptPart);
+  for (const [prefix, below] of prefixes) if (path.startsWith(prefix)) return below(path.slice(prefix.length));
   return path.startsWith(generatePrefix) && isGenerate(path) ? generation : null;
 }
+
+/** What stands below a path, by the rest of it; only ids of ours, in as many parts as there are. */
+const prefixes: readonly (readonly [prefix: string, below: (rest: string) => Route | null])[] = [
+  [callbacksPath, (rest) => (/^[^/]+\/[^/]+$/.test(rest) ? callback : null)],
+  [`${videoTasksPath}/`, (rest) => oneOrPart(rest, videoTask, { content })],
+  [`${assetGroupsPath}/`, (rest) => oneOrPart(rest, assetGroup, {})],
+  [`${assetsPath}/`, (rest) => oneOrPart(rest, asset, {})],
+  [blobsPath, (rest) => oneOrPart(rest, blob, {})],
+];
 
 /** The warm-up of a connection, which some clients send to the base URL; everything else there is the console's. */
 const warmUp: Route = { name: "root", methods: { HEAD: root } };
 
-function keptRoute(rest: string): Route | null {
+function oneOrPart(rest: string, one: Route, parts: Readonly<Record<string, Route>>): Route | null {
   const [id, part, ...more] = rest.split("/");
   if (id === undefined || id === "" || more.length > 0) return null;
-  return part === undefined ? kept : (keptPart[part] ?? null);
+  return part === undefined ? one : (parts[part] ?? null);
 }
 
 /** How a caller of this path is told of a failure. */

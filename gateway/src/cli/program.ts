@@ -15,6 +15,7 @@ import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addWorkspaceCreate } from "./commands/workspace-create.ts";
 import { addWorkspaceList } from "./commands/workspace-list.ts";
+import { addWorkspaceWebhookSecret } from "./commands/workspace-webhook-secret.ts";
 import type { Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
 
@@ -41,6 +42,7 @@ export function createProgram(terminal: Terminal): Command {
   addKeyRevoke(key, terminal);
   const workspace = program.command("workspace").description("list and make workspaces");
   addWorkspaceList(workspace, terminal);
+  addWorkspaceWebhookSecret(workspace, terminal);
   addWorkspaceCreate(workspace, terminal);
   const provider = program.command("provider").description("try providers");
   addProviderTest(provider, terminal);

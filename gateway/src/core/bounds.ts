@@ -163,6 +163,123 @@ export const bounds = {
   /** Tool calls of one streamed answer, and how much of the later ones' arguments waits for the first to end. */
   answerCallsMax: 1_024,
   heldArgumentsCharactersMax: 16 * 1024 * 1024,
+  /** A packed body may become this many times as large; a small one in any case this large. */
+  unpackedRatioMax: 200,
+  unpackedBytesMin: 1024 * 1024,
   /** What stands behind the `?` of a caller's URL and goes on to an upstream. */
   queryBytesMax: 2 * 1024,
+  /** Video tasks. One that has not ended by then has expired: vendors give up after 48 hours themselves (Ark; 72 at most). */
+  taskDeadlineMs: 49 * 3_600_000,
+  taskDeadlineMsMax: 73 * 3_600_000,
+  /** The body of a task is kept in its row, with what stands in it as `data:`. */
+  taskRequestBytesMax: 32 * 1024 * 1024,
+  taskMetadataBytesMax: 4 * 1024,
+  taskMaterialMax: 64,
+  idempotencyKeyBytesMax: 255,
+  /** How long one pass may work on a task before another may take it: a look at the upstream, or a whole submission. */
+  taskLeaseMs: 120_000,
+  taskSubmitLeaseMs: 300_000,
+  /** One attempt to submit; how long a POST waits for all of them; how soon the poller may take what it left. */
+  taskSubmitAttemptMs: 60_000,
+  taskSubmitWaitMs: 60_000,
+  taskAcceptedGraceMs: 10_000,
+  /** One look at the upstream: to connect, to the status line, in all. */
+  taskPollConnectMs: 5_000,
+  taskPollHeadersMs: 15_000,
+  taskPollTotalMs: 25_000,
+  /** How often due tasks are asked for, and how many are looked at at once. */
+  taskTickMs: 500,
+  taskPollsInFlightMax: 32,
+  /** A place in an account's row of polls that is nearer than this is waited for in memory. */
+  taskSlotWaitMs: 1_000,
+  taskSlotsMax: 100_000,
+  /** How long a caller's GET waits for a look at the upstream, and a cancellation for the pass that is at work. */
+  taskRefreshMs: 2_000,
+  taskCancelWaitMs: 5_000,
+  /** How long the vendor must say "no such task" before it is believed. */
+  taskGoneMs: 600_000,
+  /** Accounts of running tasks that are remembered as providers. */
+  taskAccountsMax: 1_000,
+  /** What became of tasks whose reservations this process holds is asked so often, so many at a time. */
+  taskHoldsSweepMs: 5_000,
+  taskHoldsSweepMax: 100,
+  /** Results: redirects that are followed, the wait for a first byte, silence between two pieces, the whole. */
+  resultMovesMax: 3,
+  resultHeadersMs: 30_000,
+  resultIdleMs: 60_000,
+  resultTotalMs: 3_600_000,
+  /** Copies of results: size, how many at once, how many wait, tries of one. */
+  resultCopyBytesMax: 2 * 1024 * 1024 * 1024,
+  resultCopiesActiveMax: 2,
+  resultCopiesWaitingMax: 10_000,
+  resultCopyTriesMax: 3,
+  /** Messages to callers: tries, how long one may take, how many at once, what is kept of why one failed. */
+  deliveryTriesMax: 8,
+  deliveryTotalMs: 20_000,
+  deliveryLeaseMs: 60_000,
+  deliveriesInFlightMax: 8,
+  deliveryErrorCharactersMax: 300,
+  /** Changes of one task that its history keeps; the final one is always kept. */
+  taskEventsMax: 500,
+  /** Temporary files of blobs that were not written to for this long belong to nobody. */
+  blobLeftoverMs: 3_600_000,
+  /** Blobs in a bucket: the pieces they are read in, tries of one request, and how long a silent bucket is waited for. */
+  bucketPieceBytes: 1024 * 1024,
+  bucketTriesMax: 3,
+  bucketSilenceMs: 30_000,
+  bucketUploadMs: 1_800_000,
+  /** Names and descriptions of asset groups and assets, in characters. */
+  assetNameCharactersMax: 64,
+  assetDescriptionCharactersMax: 300,
+  /** Material of our own platform, as the strictest known library takes it: bytes by type, sides in pixels, width by height. */
+  assetImageBytesMax: 30 * 1024 * 1024,
+  assetVideoBytesMax: 50 * 1024 * 1024,
+  assetAudioBytesMax: 15 * 1024 * 1024,
+  assetSidePixelsMin: 300,
+  assetSidePixelsMax: 6_000,
+  assetRatioMin: 0.4,
+  assetRatioMax: 2.5,
+  /** Wider than any one vendor (Ark takes 2 to 15 seconds); each judges for itself beyond this. */
+  assetSecondsMin: 1,
+  assetSecondsMax: 120,
+  /** Fetching an asset from its address: each wait, the whole, and how often it may move. */
+  assetConnectMs: 10_000,
+  assetHeadersMs: 20_000,
+  assetIdleMs: 20_000,
+  assetFetchMs: 120_000,
+  assetMovesMax: 3,
+  /** How long one pass owns an asset; longer than the fetch and what follows it. */
+  assetLeaseMs: 180_000,
+  /** Assets one process works on at once, and how often it looks for due ones. */
+  assetsAtOnceMax: 8,
+  assetTickMs: 1_000,
+  /** Waits after a fetch that failed by its host's fault; an asset older than the last is given up. */
+  assetRetryMs: 2_000,
+  assetRetryMsMax: 30_000,
+  assetGiveUpMs: 60_000,
+  /** Waits between looks at an asset that an upstream's library is processing, and when that has taken too long. */
+  assetLookMs: 1_000,
+  assetLookMsMax: 15_000,
+  assetProcessingMs: 86_400_000,
+  /** A caller that asks sees what the library said at most this long ago. */
+  assetFreshMs: 2_000,
+  /** One call to an upstream's asset library, and its answer. */
+  assetLibraryMs: 30_000,
+  assetLibraryBytesMax: 256 * 1024,
+  /** How long a task waits for its asset to become Active on another account. */
+  assetBindMs: 30_000,
+  /** Assets of a group that are looked at for the container it already has on an account. */
+  assetSiblingsMax: 50,
+  /** An asset that is sent inside a request because nothing of ours can be fetched from outside. */
+  assetInlinedBytesMax: 10 * 1024 * 1024,
+  /** Signed addresses of our blobs: those shown to callers, and those given to upstreams, which may queue for hours. */
+  blobUrlMs: 3_600_000,
+  blobUrlUpstreamMs: 86_400_000,
+  /** What is read of a file at once to see its measures, how many of its parts are looked at, and how much tells its type. */
+  mediaWindowBytes: 64 * 1024,
+  mediaPartsMax: 512,
+  mediaOpeningBytes: 64,
+  /** A task's name at its vendor, and what is kept of a vendor's sentence about why one failed. */
+  upstreamIdCharactersMax: 512,
+  taskErrorCharactersMax: 2_000,
 } as const;

@@ -37,6 +37,7 @@ export const failureTable = {
   method_not_allowed: row(405, "invalid_request_error", "invalid_request_error"),
   request_timeout: row(408, "invalid_request_error", "timeout_error"),
   idempotency_conflict: row(409, "invalid_request_error", "invalid_request_error"),
+  conflict: row(409, "invalid_request_error", "invalid_request_error"),
   request_too_large: row(413, "invalid_request_error", "request_too_large"),
   unsupported_media_type: row(415, "invalid_request_error", "invalid_request_error"),
   rate_limit_exceeded: row(429, "rate_limit_error", "rate_limit_error"),
@@ -82,6 +83,8 @@ export interface FailureOptions {
   readonly upstream?: UpstreamAnswer;
   /** True when the deployment itself is unwell, so that the breaker counts it. */
   readonly unwell?: boolean;
+  /** True when certainly nothing of the request has left this machine, so that sending it again cannot make it twice. */
+  readonly unsent?: boolean;
   readonly cause?: unknown;
 }
 
@@ -94,6 +97,7 @@ export class Failure extends Error {
   readonly details: FailureDetails | undefined;
   readonly upstream: UpstreamAnswer | undefined;
   readonly unwell: boolean;
+  readonly unsent: boolean;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -104,6 +108,7 @@ export class Failure extends Error {
     this.details = options.details;
     this.upstream = options.upstream;
     this.unwell = options.unwell ?? false;
+    this.unsent = options.unsent ?? false;
   }
 
   get status(): number {

@@ -19,7 +19,7 @@ export function readCredential(headers: Headers): string {
   if (credential === null || credential === "") {
     throw new Failure(
       "invalid_api_key",
-      "No API key was sent. Send it as `Authorization: Bearer <key>` or `x-api-key: <key>`.",
+      "No API key was sent. Send it as `Authorization: Bearer <key>`, `x-api-key: <key>` or `x-goog-api-key: <key>`.",
     );
   }
   if (credential.length > bounds.credentialBytesMax) throw unknownKey();

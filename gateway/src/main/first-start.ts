@@ -80,6 +80,13 @@ function starterModels(kind: ProviderKind): ModelConfig[] {
     name: model.name,
     owned_by: kind.id,
     deployments: [{ provider: kind.id }],
-    price: { input: model.input, cache_read: model.cacheRead, output: model.output },
+    price: {
+      input: model.input,
+      cache_read: model.cacheRead,
+      ...(model.cacheWrite === undefined
+        ? {}
+        : { cache_write_5m: model.cacheWrite[0], cache_write_1h: model.cacheWrite[1] }),
+      output: model.output,
+    },
   }));
 }

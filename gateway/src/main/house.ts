@@ -27,6 +27,7 @@ import { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
 import { pruneDaily } from "./pruning.ts";
 import { staticRoots } from "./static-roots.ts";
+import { openStudio } from "./studio.ts";
 
 export interface House {
   readonly server: ApiServer;
@@ -87,11 +88,12 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     clock,
     inProcess: new Map([["simulator", (request) => simulator.fetch(request)]]),
   });
+  const recorder = createRecorder({ journal, clock, ids, observer });
   const relay = new Relay({
     catalog: () => catalog.current,
     router,
     admission,
-    recorder: createRecorder({ journal, clock, ids, observer }),
+    recorder,
     journal,
     transport,
     ledgerStore,
@@ -116,15 +118,31 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     publicUrl: environment.publicUrl,
     demo: () => [...catalog.current.providers.values()].every((provider) => provider.kind === "demo"),
   });
+  const spool = createSpool({ directory: join(environment.dataDir, "spool"), nextName: () => ids.next("spool_") });
+  const studio = openStudio({
+    environment,
+    control,
+    catalog,
+    router,
+    admission,
+    recorder,
+    transport,
+    spool,
+    observer,
+  });
+  await studio.start();
   let draining = false;
   const face: Face = {
     authenticator,
     relay,
+    videos: studio.videos,
+    assets: studio.assets,
+    publicUrl: environment.publicUrl,
     catalog: () => catalog.current,
     clock,
     ids,
     observer,
-    spool: createSpool({ directory: join(environment.dataDir, "spool"), nextName: () => ids.next("spool_") }),
+    spool,
     draining: () => draining,
     unready: () => (draining ? "draining" : journal.healthy ? null : "the ledger cannot be written"),
     metricsText: () => metrics.text(),
@@ -149,6 +167,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
     await settleDown(() => relay.liveStreams === 0 && server.pending() === 0, bounds.lastBytesMs, clock);
     await server.stop(true);
+    await studio.stop();
     stopFeed();
     stopPruning();
     await journal.close(bounds.flushMs);

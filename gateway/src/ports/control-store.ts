@@ -38,6 +38,7 @@ export interface WorkspaceListing {
 export type ApplyReport = readonly string[];
 
 export interface ControlStore extends KeyStore {
+  keyById(id: string): Promise<ApiKey | null>;
   /** The whole catalog as one frozen snapshot. */
   catalog(): Promise<Catalog>;
   /** Makes the file-managed objects equal to `config`, in one transaction; others are untouched. Idempotent. */

@@ -97,6 +97,13 @@ export interface TaskStore {
   attachBlob(id: string, blobHash: string, contentType: string | null): Promise<void>;
   /** Not final ones, for the reservations after a restart: what each holds. */
   open(): AsyncIterable<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "reservedNanoUsd">>;
+  /**
+   * Which tasks, of any workspace, already have one of these ids at an upstream; for one that is looked for in a vendor's
+   * list.
+   */
+  withUpstreamIds(
+    upstreamIds: readonly string[],
+  ): Promise<readonly { readonly taskId: string; readonly upstreamId: string; readonly providerId: string | null }[]>;
   /** Messages that are due, leased by moving their due time. */
   dueDeliveries(now: number, leaseMs: number, limit: number): Promise<readonly Delivery[]>;
   /** `dueAt` null: delivered, or given up. */

@@ -59,6 +59,6 @@ export {
   openaiResponsesWire,
   responsesCompactWire,
 } from "./openai-responses/index.ts";
-export { opens, readSealText, sealMark } from "./seal-text.ts";
+export { opens, readSealText, sealMark, sealText } from "./seal-text.ts";
 export { eventData, SseEvents } from "./sse-events.ts";
 export { type UpstreamSide, upstreamSide } from "./upstream-side.ts";

@@ -57,11 +57,11 @@ export interface AssetLibrary {
   /** Throws Failure upstream_error. */
   readId(answer: GoodAnswer): string;
   readAsset(answer: GoodAnswer): LibraryAsset;
-  /** A bad answer: `gone` when the library says that there is no such thing. */
+  /** A bad answer: `gone` when the library says that there is no such thing; `code` is its own word, to be told to callers. */
   classify(
     status: number,
     headers: Headers,
     body: Uint8Array,
     now: number,
-  ): { readonly gone: boolean; readonly failure: import("#core/index.ts").Failure };
+  ): { readonly gone: boolean; readonly failure: import("#core/index.ts").Failure; readonly code?: string | null };
 }

@@ -1,8 +1,11 @@
 /**
  * providers: what is particular to each kind of upstream, as data and pure functions: where it is, which dialect
  * it speaks at which path, how a request is authorised, what a bad answer means. Nothing here sends anything.
- * A kind is one file in kinds/ that says only what differs; families share `…-shaped.ts`.
+ * A kind is one file in kinds/ that says only what differs; families share `…-shaped.ts`. How a vendor makes videos is a
+ * file in video/, its library of reusable material one in assets/.
  */
+export { assetLibrary, videoAdapter } from "./adapters.ts";
+export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
 export type {
   AuthorizeMeans,
   BadAnswer,
@@ -15,3 +18,4 @@ export type {
 export { providerKind, providerKinds } from "./kinds.ts";
 export { lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
 export { readRetryAfter } from "./retry-after.ts";
+export type { CreateInput, GoodAnswer, ListedTask, VideoAdapter, VideoState } from "./video-adapter.ts";

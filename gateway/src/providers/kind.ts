@@ -48,6 +48,8 @@ export interface StarterModel {
   readonly name: string;
   readonly input: number;
   readonly cacheRead: number;
+  /** Where writing to the cache costs more than reading the input: for five minutes, and for an hour. */
+  readonly cacheWrite?: readonly [fiveMinutes: number, hour: number];
   readonly output: number;
 }
 

@@ -7,9 +7,11 @@ import { cohere } from "./kinds/cohere.ts";
 import { dashscope } from "./kinds/dashscope.ts";
 import { deepseek } from "./kinds/deepseek.ts";
 import { demo } from "./kinds/demo.ts";
+import { fal } from "./kinds/fal.ts";
 import { fireworks } from "./kinds/fireworks.ts";
 import { gemini } from "./kinds/gemini.ts";
 import { groq } from "./kinds/groq.ts";
+import { kling } from "./kinds/kling.ts";
 import { minimax } from "./kinds/minimax.ts";
 import { mistral } from "./kinds/mistral.ts";
 import { moonshot } from "./kinds/moonshot.ts";
@@ -17,8 +19,11 @@ import { ollama } from "./kinds/ollama.ts";
 import { openai } from "./kinds/openai.ts";
 import { openaiCompatible } from "./kinds/openai-compatible.ts";
 import { openrouter } from "./kinds/openrouter.ts";
+import { replicate } from "./kinds/replicate.ts";
+import { runway } from "./kinds/runway.ts";
 import { together } from "./kinds/together.ts";
 import { vertex } from "./kinds/vertex.ts";
+import { vidu } from "./kinds/vidu.ts";
 import { vllm } from "./kinds/vllm.ts";
 import { xai } from "./kinds/xai.ts";
 import { zhipu } from "./kinds/zhipu.ts";
@@ -46,6 +51,11 @@ export const providerKinds: readonly ProviderKind[] = [
   dashscope,
   minimax,
   cohere,
+  kling,
+  vidu,
+  runway,
+  fal,
+  replicate,
   ollama,
   vllm,
   demo,

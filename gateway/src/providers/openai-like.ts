@@ -9,6 +9,8 @@ export interface OpenAiLike {
   readonly variable: string | null;
   readonly lanes: readonly Lane[];
   readonly rootOf?: NonNullable<ProviderKind["rootOf"]>;
+  readonly video?: NonNullable<ProviderKind["video"]>;
+  readonly library?: NonNullable<ProviderKind["library"]>;
   readonly starterModels?: readonly StarterModel[];
 }
 

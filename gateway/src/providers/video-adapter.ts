@@ -52,12 +52,18 @@ export interface VideoAdapter {
   capabilities(upstreamModel: string): VideoCapabilities;
   /** Throws Failure unsupported_by_model when the turn cannot be carried honestly. */
   create(input: CreateInput): OutboundDraft;
-  /** Throws Failure when a 2xx holds a refusal (MiniMax, Kling), with its retry decided. */
-  readCreated(answer: GoodAnswer): { readonly upstreamId: string };
+  /**
+   * Throws Failure when a 2xx holds a refusal (MiniMax, Kling), with its retry decided; upstream_truncated when the
+   * answer names no task and refuses none, so that nobody knows whether one was made. `sent` is the draft that was
+   * answered, for vendors where a task stands below the path that made it (Kling).
+   */
+  readCreated(answer: GoodAnswer, sent?: OutboundDraft): { readonly upstreamId: string };
   poll(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft;
   /** Throws Failure upstream_error for what is not an answer; that never ends a task. */
   readState(answer: GoodAnswer, provider: Provider): VideoState;
   readNext?(answer: GoodAnswer, before: VideoState): VideoState;
+  /** A bad answer to `next` that is the task's own verdict (fal says there that a model failed); null: it is none. */
+  readNextRefusal?(answer: BadAnswer, before: VideoState): VideoState | null;
   /** A bad answer to a poll. `gone`: the vendor says that there is no such task. Absent: the kind's classify, never gone. */
   classifyPoll?(answer: BadAnswer): { readonly gone: boolean; readonly failure: Failure };
   /** null: this vendor cannot cancel (in this state). */
@@ -73,6 +79,8 @@ export interface VideoAdapter {
   readonly pollsPerSecond?: number;
   /** How long the vendor keeps results, in seconds, where its answers do not say. */
   readonly keepsSeconds?: number;
+  /** Material must come as `data:` URIs: this vendor fetches no addresses (Veo). Absent: both forms are taken. */
+  readonly materialAs?: "data";
   /** Which asset platform its `asset://` references belong to; absent: it takes none. */
   readonly platform?: "volcengine" | "byteplus";
 }

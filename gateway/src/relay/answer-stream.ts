@@ -1,23 +1,31 @@
 import { asFailure, bounds, Failure, type Outcome } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import type { StreamTap } from "#protocols/index.ts";
-import type { Pick } from "#routing/index.ts";
-import type { AttemptEntry } from "./attempt-entry.ts";
-import type { Call } from "./call.ts";
-import type { CallTally } from "./call-tally.ts";
+import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayHouse } from "./house.ts";
 import type { LiveStream } from "./live-streams.ts";
 
+/** Where a stream is accounted for: told of its way, and once of its end. */
+export interface StreamEntry {
+  progress(tap: StreamTap): void;
+  /** It came to its good end. */
+  finish(status: number, tap: StreamTap): void;
+  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void;
+}
+
 export interface AnswerStreamParts {
-  readonly house: RelayHouse;
-  readonly call: Call;
-  readonly pick: Pick;
-  readonly tally: CallTally;
-  readonly entry: AttemptEntry;
+  readonly house: Pick<RelayHouse, "clock" | "live">;
+  readonly call: { readonly requestId: string; readonly streamEnd: () => void };
+  readonly dialect: Dialect;
+  readonly entry: StreamEntry;
+  /** Called once, when the entry has been told of the end. */
+  readonly over: () => void;
   readonly answer: OutboundAnswer;
   readonly tap: StreamTap;
   /** The events that were held back until the first was whole. */
   readonly first: Uint8Array;
+  readonly idleMs: number;
+  /** The upstream is let finish when the caller goes away. */
+  readonly drains: boolean;
 }
 
 const encoder = new TextEncoder();
@@ -68,7 +76,7 @@ export class AnswerStream implements LiveStream {
       return;
     }
     this.#controller = controller;
-    const { answer, tap, entry, pick } = this.#parts;
+    const { answer, tap, entry, idleMs } = this.#parts;
     try {
       if (this.#first !== null) {
         const first = this.#first;
@@ -78,7 +86,7 @@ export class AnswerStream implements LiveStream {
       }
       for (;;) {
         this.#reading = true;
-        const chunk = await answer.body.read("idle", pick.deployment.provider.timeouts.idleMs);
+        const chunk = await answer.body.read("idle", idleMs);
         this.#reading = false;
         if (this.#over) return;
         if (chunk === null) return this.#endOfBytes();
@@ -88,7 +96,10 @@ export class AnswerStream implements LiveStream {
       }
     } catch (thrown) {
       this.#reading = false;
-      if (!this.#over) this.#breakOff("failed", asFailure(thrown));
+      // What was sent may be what cannot be read; an upstream that would go on sending is told to stop.
+      answer.body.cancel();
+      const failure = asFailure(thrown);
+      if (!this.#over) this.#breakOff(failure.code === "client_closed" ? "cancelled" : "failed", failure);
     }
   }
 
@@ -111,11 +122,10 @@ export class AnswerStream implements LiveStream {
   /** The upstream's bytes ended cleanly; whether its stream did is for the dialect to say. */
   #endOfBytes(): void {
     const { tap } = this.#parts;
-    if (tap.failure === null && !tap.complete()) {
-      this.#breakOff(
-        "failed",
-        new Failure("upstream_truncated", "The upstream's stream ended before it was complete.", { unwell: true }),
-      );
+    const told = tap.failure !== null;
+    if (!told && !tap.complete()) {
+      // What lay behind the last whole event may be an error. It was not passed on.
+      this.#breakOff("failed", tap.failure ?? truncated(), false);
       return;
     }
     const rest = tap.failure === null ? tap.rest() : null;
@@ -129,19 +139,22 @@ export class AnswerStream implements LiveStream {
     this.#close();
     if (tap.failure === null) entry.finish(answer.status, tap);
     else entry.breakOff("failed", tap.failure, tap);
-    this.#parts.tally.end();
+    this.#parts.over();
   }
 
-  /** Settles what was seen and, when a caller is still there, tells it in its own dialect. */
-  #breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
-    const { tap, entry } = this.#parts;
-    const toldAlready = tap.failure !== null;
+  /** Settles what was seen and, when a caller is still there, tells it in its own dialect, unless the upstream has. */
+  #breakOff(
+    outcome: Exclude<Outcome, "rejected">,
+    failure: Failure,
+    told: boolean = this.#parts.tap.failure !== null,
+  ): void {
+    const { tap, entry, over } = this.#parts;
     this.#close();
     entry.breakOff(outcome, failure, tap);
-    this.#parts.tally.end();
+    over();
     if (outcome === "cancelled") return;
     const pieces = this.#first === null ? [] : [this.#first];
-    if (!toldAlready) pieces.push(tap.breakOff?.(failure) ?? this.#rendered(failure));
+    if (!told) pieces.push(this.#lastWords(failure));
     if (this.#controller === null) {
       this.#farewell = Buffer.concat(pieces);
       return;
@@ -150,15 +163,21 @@ export class AnswerStream implements LiveStream {
     this.#controller.close();
   }
 
-  #rendered(failure: Failure): Uint8Array {
-    const { requestId, speech } = this.#parts.call;
-    return encoder.encode(speech.dialect.renderStreamError(failure, requestId));
+  #lastWords(failure: Failure): Uint8Array {
+    const { tap, call, dialect } = this.#parts;
+    try {
+      const words = tap.breakOff?.(failure);
+      if (words !== undefined) return words;
+    } catch {
+      // A writer that is itself what went wrong: the plain error of the dialect is said in its place.
+    }
+    return encoder.encode(dialect.renderStreamError(failure, call.requestId));
   }
 
   #callerGone(): void {
     if (this.#over) return;
-    const { answer, pick } = this.#parts;
-    if (pick.deployment.provider.disconnect === "drain") {
+    const { answer, drains } = this.#parts;
+    if (drains) {
       this.#controller = null;
       void this.#finishAlone();
       return;
@@ -169,11 +188,11 @@ export class AnswerStream implements LiveStream {
 
   /** Reads the rest for its usage after the caller has gone, for providers that charge for it anyway. */
   async #finishAlone(): Promise<void> {
-    const { answer, tap, entry, pick } = this.#parts;
+    const { answer, tap, entry, idleMs } = this.#parts;
     const gone = new Failure("client_closed", "The caller went away; the upstream was let finish.");
     try {
       while (!tap.ended && !this.#over) {
-        const chunk = await answer.body.read("idle", pick.deployment.provider.timeouts.idleMs);
+        const chunk = await answer.body.read("idle", idleMs);
         if (chunk === null) break;
         tap.push(chunk);
         entry.progress(tap);
@@ -206,13 +225,17 @@ export class AnswerStream implements LiveStream {
       }
       let nextMs = bounds.keepAliveMs - silentMs;
       if (nextMs <= 0) {
-        if (this.#reading) this.#controller?.enqueue(encoder.encode(this.#parts.call.speech.dialect.keepAlive));
+        if (this.#reading) this.#controller?.enqueue(encoder.encode(this.#parts.dialect.keepAlive));
         if (this.#reading) this.#lastWriteMs = clock.monotonic();
         nextMs = bounds.keepAliveMs;
       }
       this.#watch(nextMs);
     });
   }
+}
+
+function truncated(): Failure {
+  return new Failure("upstream_truncated", "The upstream's stream ended before it was complete.", { unwell: true });
 }
 
 async function readTail(answer: OutboundAnswer): Promise<void> {

@@ -37,6 +37,7 @@ export class AttemptEntry {
   #eventsTold = 0;
   #tap: StreamTap | null = null;
   #keptId: string | null = null;
+  #reported: () => UsageReading | null = () => null;
   readonly #inputEstimate = (): number => this.#house.forecast.input(this.#call.facts, this.#pick.model.name);
   readonly #reached = () => {
     const { usage, source } = measuredStream(this.#tap, this.#inputEstimate);
@@ -86,6 +87,11 @@ export class AttemptEntry {
     return this.#overheadMs ?? 0;
   }
 
+  /** Where to ask for the upstream's last word on what it used: paid for even if nothing of the answer can be delivered. */
+  hears(reported: () => UsageReading | null): void {
+    this.#reported = reported;
+  }
+
   progress(tap: StreamTap): void {
     this.#tap = tap;
     if (this.#firstTokenMs === null && tap.contentSeen) {
@@ -97,19 +103,19 @@ export class AttemptEntry {
     if (events > 0) this.#record.progress(events, this.#reached);
   }
 
-  /** A whole reply that is an answer. */
-  succeed(status: number, reply: ReplyFacts): void {
+  /** A whole reply that is an answer. `images`: pictures in it that its usage may not count; the price may be for them. */
+  succeed(status: number, reply: ReplyFacts, images: number): void {
     if (reply.id !== null) this.#keep(reply.id);
-    const { usage, source } = measured(reply.usage, reply.outputEstimate, this.#inputEstimate);
-    this.#settle("succeeded", status, null, usage, source, reply.usage?.raw ?? null);
-    if (source === "upstream") this.#house.forecast.learn(this.#pick.model.name, this.#call.facts, usage);
+    const told = withImages(measured(reply.usage, reply.outputEstimate, this.#inputEstimate), images);
+    this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null);
+    this.#learn(told);
   }
 
   /** A stream that came to its good end. */
   finish(status: number, tap: StreamTap): void {
-    const { usage, source } = measuredStream(tap, this.#inputEstimate);
-    this.#settle("succeeded", status, null, usage, source, tap.usage?.raw ?? null);
-    if (source === "upstream") this.#house.forecast.learn(this.#pick.model.name, this.#call.facts, usage);
+    const told = measuredStream(tap, this.#inputEstimate);
+    this.#settle("succeeded", status, null, told, tap.usage?.raw ?? null);
+    this.#learn(told);
   }
 
   /** Before an answer began. What the upstream charges for a failed attempt is normally nothing. */
@@ -117,13 +123,23 @@ export class AttemptEntry {
     const outcome = failure.code === "client_closed" ? "cancelled" : "failed";
     if (this.#firstByteMs === null && this.#sentMs !== 0)
       this.#tally.awayMs += this.#house.clock.monotonic() - this.#sentMs;
-    this.#settle(outcome, failure.upstream?.status ?? failure.status, failure, noUsage, "none", null);
+    const status = failure.upstream?.status ?? failure.status;
+    const reported = this.#reported();
+    const told: Measured = reported === null ? nothingYet : { usage: reported.usage, source: "upstream" };
+    this.#settle(outcome, status, failure, told, reported?.raw ?? null);
   }
 
-  /** After an answer began: what was seen is paid for. */
+  /**
+   * After an answer began: what was seen is paid for, and the input also when nothing was seen yet, unless it is the
+   * upstream that failed. One that its upstream finishes all the same is paid for when it is seen done, so nothing is
+   * guessed here.
+   */
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void {
-    const { usage, source } = measuredStream(tap, this.#inputEstimate);
-    this.#settle(outcome, failure.status, failure, usage, source, tap.usage?.raw ?? null);
+    const later = this.#call.facts.background === true && this.#keptId !== null && !tap.usageFinal;
+    const seen = later ? nothingYet : measuredStream(tap, this.#inputEstimate);
+    const begun = !later && seen.source === "none" && outcome !== "failed";
+    const told: Measured = begun ? estimated(this.#inputEstimate(), 0) : seen;
+    this.#settle(outcome, failure.status, failure, told, tap.usage?.raw ?? null);
   }
 
   /** The upstream keeps its answer under this id: later calls about it must find its account. */
@@ -144,23 +160,33 @@ export class AttemptEntry {
     });
   }
 
+  #learn({ usage, source }: Measured): void {
+    if (source === "upstream") this.#house.forecast.learn(this.#pick.model.name, this.#call.facts, usage);
+  }
+
+  /** Somebody who came to see a kept answer may have paid for it already. */
+  #toBePaid({ source }: Measured): boolean {
+    if (this.#keptId === null || source === "none") return true;
+    return this.#house.bills.claim(this.#call.principal.workspace.id, this.#keptId);
+  }
+
   #settle(
     outcome: Exclude<Outcome, "rejected">,
     httpStatus: number,
     failure: Failure | null,
-    usage: Usage,
-    usageSource: UsageSource,
+    told: Measured,
     rawUsage: string | null,
   ): void {
     if (this.#settled) return;
     this.#settled = true;
     const now = this.#house.clock.monotonic();
+    const { usage, source } = this.#toBePaid(told) ? told : nothingYet;
     const entry = this.#record.settle({
       outcome,
       httpStatus,
       errorCode: failure?.code ?? null,
       usage,
-      usageSource,
+      usageSource: source,
       rawUsage,
       firstByteMs: this.#firstByteMs,
       firstTokenMs: this.#firstTokenMs,
@@ -168,7 +194,7 @@ export class AttemptEntry {
       overheadMs: this.#overheadMs,
       upstreamId: this.#keptId,
     });
-    if (this.#keptId !== null && usageSource !== "none") this.#tellKeeper(this.#keptId, true);
+    if (this.#keptId !== null && told.source !== "none") this.#tellKeeper(this.#keptId, true);
     this.#tally.add(tokensOf(usage), entry.costNanoUsd satisfies NanoUsd);
     const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
     this.#pick.end(ended, now - this.#startMs);
@@ -192,25 +218,43 @@ export function callFields(call: Call) {
   } as const;
 }
 
+const nothingYet: Measured = { usage: noUsage, source: "none" };
+
+interface Measured {
+  readonly usage: Usage;
+  readonly source: UsageSource;
+}
+
+/** Where the upstream does not say what its output is, it is the pictures. */
+function withImages({ usage, source }: Measured, images: number): Measured {
+  if (images === 0) return { usage, source };
+  const output = usage.imageOutput === 0 ? { output: 0, reasoning: 0, imageOutput: usage.output } : {};
+  return { usage: { ...usage, ...output, images }, source: source === "none" ? "estimated" : source };
+}
+
 /** The upstream's own numbers, else a guess from what was seen, marked so; nothing seen is nothing used. */
-function measured(
-  reading: UsageReading | null,
-  outputEstimate: number,
-  inputEstimate: () => number,
-): { usage: Usage; source: UsageSource } {
+function measured(reading: UsageReading | null, outputEstimate: number, inputEstimate: () => number): Measured {
   if (reading !== null) return { usage: reading.usage, source: "upstream" };
   if (outputEstimate === 0) return { usage: noUsage, source: "none" };
-  return { usage: { ...noUsage, inputUncached: inputEstimate(), output: outputEstimate }, source: "estimated" };
+  return estimated(inputEstimate(), outputEstimate);
+}
+
+function estimated(inputUncached: number, output: number): Measured {
+  return { usage: { ...noUsage, inputUncached, output }, source: "estimated" };
 }
 
 /**
  * The same of a stream. Numbers that were told at its start only are completed by what was seen since: a cut stream of
  * a dialect that tells its input first is an estimate with a true input.
  */
-function measuredStream(tap: StreamTap | null, inputEstimate: () => number): { usage: Usage; source: UsageSource } {
+function measuredStream(tap: StreamTap | null, inputEstimate: () => number): Measured {
   const reading = tap?.usage ?? null;
   if (tap === null || reading === null || tap.usageFinal)
     return measured(reading, tap?.outputEstimate ?? 0, inputEstimate);
-  const output = Math.max(reading.usage.output, tap.outputEstimate);
-  return { usage: { ...reading.usage, output }, source: "estimated" };
+  const { usage } = reading;
+  const output = Math.max(usage.output, tap.outputEstimate);
+  // Some tell zeros first and the truth at the end: an answer that was streaming had some input.
+  const told = tokensOf(usage) > usage.output || usage.images > 0;
+  const inputUncached = told ? usage.inputUncached : inputEstimate();
+  return { usage: { ...usage, inputUncached, output }, source: "estimated" };
 }

@@ -1,19 +1,22 @@
-import { asFailure, bounds, Failure, noUsage } from "#core/index.ts";
+import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { AwsEventStream, type ReplyFacts, type StreamTap, upstreamSide } from "#protocols/index.ts";
+import { AwsEventStream, type StreamTap, upstreamSide } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
 import { type AnswerParts, answerHeaders, translatedHeaders } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { Call, Delivery } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
+import { bearsSeals } from "./foreign-seals.ts";
 import { FramedTap } from "./framed-tap.ts";
 import type { RelayHouse } from "./house.ts";
 import { ImageTranslation } from "./image-translation.ts";
 import { sendAttempt } from "./outbound.ts";
 import { type RefusedBy, refusalOf } from "./refusal.ts";
-import { bearsSeals, Translation } from "./translation.ts";
+import { signalUntilAnswered } from "./signal-until-answered.ts";
+import { Translation } from "./translation.ts";
 import { streamType, type Translator, Warnings } from "./translator.ts";
+import { inSafeWords, upstreamWords } from "./upstream-words.ts";
 import { type Way, wayOf } from "./way.ts";
 
 /** What one attempt works with. */
@@ -44,22 +47,14 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
     });
   }
   tally.attempts++;
-  const attempt = attemptSignal(call, pick);
+  const attempt = signalUntilAnswered(call.signal, drains(call, pick));
   const entry = beginEntry(house, call, pick, way, tally);
   try {
     if (house.catalog().settings.ledgerDurability === "strict") await house.journal.synced();
     const translation = translatorOf(house, call, pick, way, tally);
     const parts: Parts = { house, call, pick, tally, way, entry, translation, warnings: new Warnings() };
     const answer = await sendAttempt(house, parts, attempt.signal);
-    if (answer.status < 200 || answer.status > 299) {
-      throw await refusalOf(
-        house,
-        { dialect: call.speech.dialect, requestId: call.requestId },
-        refusedBy(parts),
-        answer,
-      );
-    }
-    const delivery = await (isStream(answer, way) ? openStream(parts, answer) : takeWhole(parts, answer));
+    const delivery = await deliver(parts, answer);
     // A stream may last for long; what it answers is not needed any more.
     if (call.body instanceof Uint8Array) call.body = null;
     return delivery;
@@ -69,6 +64,21 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
     throw failure;
   } finally {
     attempt.answered();
+  }
+}
+
+/** What cannot be delivered is not left open: an upstream that would go on sending is told to stop. */
+async function deliver(parts: Parts, answer: OutboundAnswer): Promise<Delivery> {
+  const { house, call, way } = parts;
+  try {
+    if (answer.status >= 200 && answer.status <= 299) {
+      return await (isStream(answer, way) ? openStream(parts, answer) : takeWhole(parts, answer));
+    }
+    const spokenTo = { dialect: call.speech.dialect, requestId: call.requestId };
+    throw await refusalOf(house, spokenTo, refusedBy(parts), answer);
+  } catch (thrown) {
+    answer.body.cancel();
+    throw thrown;
   }
 }
 
@@ -88,19 +98,6 @@ function beginEntry(house: RelayHouse, call: Call, pick: Pick, way: Way, tally: 
   }
 }
 
-/**
- * The caller's going away ends the attempt. Where the upstream is to be let finish, that holds only until an answer
- * has begun: from then on the stream itself decides.
- */
-function attemptSignal(call: Call, pick: Pick): { readonly signal: AbortSignal; readonly answered: () => void } {
-  if (pick.deployment.provider.disconnect === "cancel") return { signal: call.signal, answered: () => {} };
-  const own = new AbortController();
-  const gone = (): void => own.abort();
-  if (call.signal.aborted) own.abort();
-  else call.signal.addEventListener("abort", gone, { once: true });
-  return { signal: own.signal, answered: () => call.signal.removeEventListener("abort", gone) };
-}
-
 function isStream(answer: OutboundAnswer, way: Way): boolean {
   const type = answer.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream")) return true;
@@ -113,15 +110,16 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
   const { idleMs } = pick.deployment.provider.timeouts;
   const reply = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
   const facts = listenerOf(parts).readReply(reply);
+  entry.hears(() => facts.usage);
   if (facts.errorMessage !== null) {
-    throw new Failure("upstream_error", `The upstream reported an error: ${facts.errorMessage}`, {
+    throw new Failure("upstream_error", `The upstream reported an error: ${upstreamWords(facts.errorMessage)}`, {
       retry: "other",
       unwell: true,
     });
   }
   const translated = translation?.whole(reply) ?? null;
   entry.firstByte();
-  entry.succeed(answer.status, translated === null ? facts : withImages(facts, translated.images));
+  entry.succeed(answer.status, facts, translated?.images ?? 0);
   tally.end();
   const said = answerParts(parts);
   if (translated === null || translation === null) {
@@ -135,22 +133,13 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
   return { status: 200, headers, body: translated.body };
 }
 
-/**
- * Pictures that only the translated answer shows are counted: they may be what the price is for. Where the upstream does
- * not say what its output is, it is the pictures.
- */
-function withImages(facts: ReplyFacts, images: number): ReplyFacts {
-  if (images === 0) return facts;
-  const { usage, raw } = facts.usage ?? { usage: noUsage, raw: "{}" };
-  const output = usage.imageOutput === 0 ? { output: 0, reasoning: 0, imageOutput: usage.output } : {};
-  return { ...facts, usage: { usage: { ...usage, ...output, images }, raw } };
-}
-
 /** A stream is held back until its first whole event, so that a failure before it can still go elsewhere. */
 async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Delivery> {
   const { house, call, pick, tally, entry, translation, way } = parts;
-  const { firstEventMs } = pick.deployment.provider.timeouts;
+  const { provider } = pick.deployment;
+  const { firstEventMs, idleMs } = provider.timeouts;
   const tap = tapOf(parts);
+  entry.hears(() => (tap.usageFinal ? tap.usage : null));
   const deadlineMs = house.clock.monotonic() + firstEventMs;
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -163,10 +152,7 @@ async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Deliver
     size += whole.length;
     if (tap.events === 0 && size > bounds.eventBytesMax) throw truncated("The upstream sent only comments.");
   }
-  if (tap.failure !== null) {
-    answer.body.cancel();
-    throw tap.failure;
-  }
+  if (tap.failure !== null) throw inSafeWords(tap.failure);
   entry.firstByte();
   const first = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
   const said = answerParts(parts);
@@ -175,8 +161,25 @@ async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Deliver
       ? answerHeaders(said, answer.headers, parts.warnings.header())
       : translatedHeaders(said, streamType, translation.warnings());
   if (way.lane.framing === "aws-event-stream") headers["content-type"] = streamType;
-  const stream = new AnswerStream({ house, call, pick, tally, entry, answer, tap, first });
+  const { dialect } = call.speech;
+  const stream = new AnswerStream({
+    house,
+    call,
+    dialect,
+    entry,
+    over: () => tally.end(),
+    answer,
+    tap,
+    first,
+    idleMs,
+    drains: drains(call, pick),
+  });
   return { status: answer.status, headers, body: stream.open() };
+}
+
+/** What the upstream goes on with in any case is listened to until its end: it has to be paid for. */
+function drains({ facts }: Call, { deployment }: Pick): boolean {
+  return facts.background === true || deployment.provider.disconnect === "drain";
 }
 
 function answerParts({ house, call, pick, tally, entry }: Parts): AnswerParts {

@@ -1,5 +1,6 @@
-import { bounds, type Catalog } from "#core/index.ts";
+import { bounds, type Catalog, tokensOf } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
+import type { Spent } from "#limits/index.ts";
 import type { AnswerKeeper, Clock, LedgerStore, Observer } from "#ports/index.ts";
 import type { UsageReading } from "#protocols/index.ts";
 import type { KeptCall } from "./kept-call.ts";
@@ -18,40 +19,54 @@ export interface BackgroundBillsOptions {
  */
 export class BackgroundBills {
   readonly #options: BackgroundBillsOptions;
-  /** Ids that are paid for, or about to be, in the order of their first sight. */
-  readonly #seen = new Set<string>();
+  /** Who has paid for an answer, or is about to, in that order. */
+  readonly #claimed = new Map<string, "call" | "viewer">();
 
   constructor(options: BackgroundBillsOptions) {
     this.#options = options;
   }
 
-  settle(call: KeptCall, keeper: AnswerKeeper, seen: { readonly usage: UsageReading | null }): void {
-    const { usage } = seen;
-    if (usage === null || keeper.paid) return;
-    const name = `${call.principal.workspace.id}\n${call.upstreamId}`;
-    if (this.#seen.has(name)) return;
-    this.#seen.add(name);
-    if (this.#seen.size > bounds.keepersMax) {
-      for (const oldest of this.#seen) {
-        this.#seen.delete(oldest);
-        break;
-      }
-    }
-    void this.#settle(call, keeper, usage).catch((error: unknown) => {
-      this.#seen.delete(name);
+  /** The answer's own call is about to pay for it. False when somebody who came to see it has done so already. */
+  claim(workspaceId: string, upstreamId: string): boolean {
+    const name = nameOf(workspaceId, upstreamId);
+    const seen = this.#claimed.get(name) === "viewer";
+    this.#put(name, "call");
+    return !seen;
+  }
+
+  /** What the caller's limits are to be told of: nothing when it is paid for already, or not done. Never rejects. */
+  async settle(call: KeptCall, keeper: AnswerKeeper, usage: UsageReading | null): Promise<Spent> {
+    const name = nameOf(call.principal.workspace.id, call.upstreamId);
+    if (usage === null || keeper.paid || this.#claimed.has(name)) return nothing;
+    this.#put(name, "viewer");
+    try {
+      return await this.#settle(call, keeper, usage);
+    } catch (error) {
+      this.#claimed.delete(name);
       this.#options.observer.log("error", "The usage of a background answer could not be recorded.", {
         requestId: call.requestId,
         error,
       });
-    });
+      return nothing;
+    }
+  }
+
+  #put(name: string, who: "call" | "viewer"): void {
+    this.#claimed.delete(name);
+    this.#claimed.set(name, who);
+    if (this.#claimed.size <= bounds.keepersMax) return;
+    for (const oldest of this.#claimed.keys()) {
+      this.#claimed.delete(oldest);
+      return;
+    }
   }
 
   /** The ledger is asked again: another replica, or this one before a restart, may have recorded it. */
-  async #settle(call: KeptCall, keeper: AnswerKeeper, reading: UsageReading): Promise<void> {
+  async #settle(call: KeptCall, keeper: AnswerKeeper, reading: UsageReading): Promise<Spent> {
     const { ledgerStore, recorder, catalog } = this.#options;
     const { principal, upstreamId } = call;
     const known = await ledgerStore.keeper(principal.workspace.id, upstreamId);
-    if (known?.paid === true) return;
+    if (known?.paid === true) return nothing;
     const price = catalog().models.get(keeper.model)?.price ?? null;
     const fields: AttemptFields = {
       requestId: call.requestId,
@@ -74,7 +89,7 @@ export class BackgroundBills {
       userAgent: (call.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
       tags: principal.key.tags,
     };
-    recorder.begin(fields, price).settle({
+    const entry = recorder.begin(fields, price).settle({
       outcome: "succeeded",
       httpStatus: 200,
       errorCode: null,
@@ -87,5 +102,12 @@ export class BackgroundBills {
       overheadMs: null,
       upstreamId,
     });
+    return { tokens: tokensOf(entry.usage), nanoUsd: entry.costNanoUsd };
   }
 }
+
+function nameOf(workspaceId: string, upstreamId: string): string {
+  return `${workspaceId}\n${upstreamId}`;
+}
+
+const nothing: Spent = { tokens: 0, nanoUsd: 0 };

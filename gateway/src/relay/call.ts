@@ -1,4 +1,4 @@
-import type { DialectId, EndpointId, Failure, Model, Principal } from "#core/index.ts";
+import type { EndpointId, Failure, Model, Principal, WireDialectId } from "#core/index.ts";
 import type { FormBody } from "#ports/index.ts";
 import type { CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
 
@@ -6,7 +6,7 @@ import type { CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.
 export interface Speech {
   readonly endpoint: EndpointId;
   /** The dialect of its bodies. */
-  readonly bodies: DialectId;
+  readonly bodies: WireDialectId;
   /** How its caller is spoken to. */
   readonly dialect: Dialect;
   readonly wire: Wire;

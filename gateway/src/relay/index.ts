@@ -3,6 +3,7 @@
  * the first event goes to the next deployment, after it the caller is told in its own dialect. Every attempt is
  * settled exactly once, before its last bytes leave. When the journal cannot be written nothing is sent.
  */
+export { AccountTokens } from "./account-tokens.ts";
 export type { Call, CallResult, Delivery, Refusal, Speech } from "./call.ts";
 export type { RelayOptions } from "./house.ts";
 export type { KeptCall } from "./kept-call.ts";

@@ -110,3 +110,16 @@ test("what the upstream reads by itself, and what is no web address, stays as it
   expect(needsInline(turn(picture("gs://bucket/x")), none)).toBe(false);
   expect(needsInline(turn(picture("https://own.example/x")), (url) => url.includes("own"))).toBe(false);
 });
+
+test.each(["demo://simulator/v1/models", "file:///etc/passwd", "data:image/png;base64,AAAA"])(
+  "an address that moves to %s is not followed",
+  async (location) => {
+    const web = new SmallWeb({
+      "https://a.example/x.png": new Response("", { status: 302, headers: { location } }),
+      [location]: png("inside"),
+    });
+    const asked = inlineMedia(turn(picture("https://a.example/x.png")), { transport: web, signal, takesUrl: none });
+    await expect(asked).rejects.toMatchObject({ code: "invalid_request" });
+    expect(web.asked.map(({ url }) => url)).toEqual(["https://a.example/x.png"]);
+  },
+);

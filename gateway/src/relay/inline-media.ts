@@ -88,6 +88,8 @@ async function fetchMedia(url: string, { transport, signal }: MediaFetch, bytesM
       if (status >= 300 && status < 400) {
         answer.body.cancel();
         next = new URL(headers.get("location") ?? "", next).href;
+        // Within this process there are upstreams too, at addresses of another scheme.
+        if (!/^https?:/.test(next)) throw notHad("it moves to where no pictures are");
         continue;
       }
       if (status !== 200) {

@@ -1,33 +1,38 @@
 import { asFailure, bounds, Failure, type Provider } from "#core/index.ts";
+import type { Permit, Spent } from "#limits/index.ts";
 import type { AnswerKeeper, OutboundAnswer } from "#ports/index.ts";
-import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
+import type { StreamTap, UsageReading } from "#protocols/index.ts";
 import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
+import { AnswerStream, type StreamEntry } from "./answer-stream.ts";
 import type { CallResult } from "./call.ts";
+import { withQuery } from "./forwarded-query.ts";
 import type { RelayHouse } from "./house.ts";
 import type { KeptCall } from "./kept-call.ts";
-import { withQuery } from "./outbound.ts";
-import { passOn } from "./pass-on.ts";
+
 import { refusalOf } from "./refusal.ts";
 import { forwardedHeaders } from "./request-headers.ts";
+import { signalUntilAnswered } from "./signal-until-answered.ts";
 
 /**
  * Sends it to the one account that keeps the answer; there is nothing to fall back to. An answer that was made in the
- * background is paid for when its usage is first seen.
+ * background is paid for when its usage is first seen, and the limits of whoever sees it are told.
  */
 export async function askKeeper(house: RelayHouse, call: KeptCall): Promise<CallResult> {
   try {
     const keeper = await house.keepers.find(call.principal.workspace.id, call.upstreamId);
     if (keeper === null || !call.mayCall(keeper.model)) throw notFound(call.upstreamId);
-    const admitted = house.admission.admit(call.principal, { tokens: 0, nanoUsd: 0 });
+    const admitted = house.admission.admit(call.principal, nothing);
     const permit = admitted instanceof Promise ? await admitted : admitted;
-    const over = (): void => {
-      permit.settle({ tokens: 0, nanoUsd: 0 });
-    };
+    const sending = signalUntilAnswered(call.signal, !keeper.paid);
     try {
-      return await send(house, call, keeper, over);
+      const asked: Asked = { house, call, keeper, permit };
+      const { account, answer } = await send(asked, sending.signal);
+      return await deliver(asked, account, answer);
     } catch (thrown) {
-      over();
+      permit.settle(nothing);
       throw thrown;
+    } finally {
+      sending.answered();
     }
   } catch (thrown) {
     return {
@@ -37,8 +42,21 @@ export async function askKeeper(house: RelayHouse, call: KeptCall): Promise<Call
   }
 }
 
-async function send(house: RelayHouse, call: KeptCall, keeper: AnswerKeeper, over: () => void): Promise<CallResult> {
-  const { provider, kind, path } = accountOf(house, call, keeper);
+interface Asked {
+  readonly house: RelayHouse;
+  readonly call: KeptCall;
+  readonly keeper: AnswerKeeper;
+  readonly permit: Permit;
+}
+
+const nothing: Spent = { tokens: 0, nanoUsd: 0 };
+
+async function send(
+  { house, call, keeper }: Asked,
+  signal: AbortSignal,
+): Promise<{ readonly account: Account; readonly answer: OutboundAnswer }> {
+  const account = accountOf(house, call, keeper);
+  const { provider, kind, path } = account;
   const headers = forwardedHeaders(call.headers);
   headers["user-agent"] ??= "sluice";
   const url = `${rootOf(provider)}${path}/${encodeURIComponent(call.upstreamId)}${call.rest}`;
@@ -47,43 +65,74 @@ async function send(house: RelayHouse, call: KeptCall, keeper: AnswerKeeper, ove
     upstreamModel: keeper.upstreamModel,
     stream: false,
     method: call.method,
-    url: call.query === "" ? url : withQuery(url, call.query),
+    url: withQuery(url, call.query),
     headers,
     body: call.method === "POST" ? emptyObject : null,
   };
-  const token = kind.tokens === undefined ? null : await house.tokens.tokenOf(provider, kind.tokens);
+  const token = kind.tokens === undefined ? null : await house.tokens.tokenOf(provider, kind.tokens, signal);
   await kind.authorize(draft, { now: house.clock.now(), token });
-  const { connectMs, headersMs, totalMs, idleMs } = provider.timeouts;
-  const { method, body } = draft;
+  const { connectMs, headersMs, totalMs } = provider.timeouts;
   const answer = await house.transport.send(
     {
-      method,
+      method: draft.method,
       url: draft.url,
       headers,
-      body,
+      body: draft.body,
       connectMs,
       headersMs,
       totalMs,
       allowPrivateNetwork: provider.allowPrivateNetwork,
     },
-    call.signal,
+    signal,
   );
-  if (answer.status < 200 || answer.status > 299) throw await refused(house, call, provider, kind, answer);
-  const out = answerHeaders(call, provider, answer);
-  const bill = (facts: Pick<ReplyFacts, "usage">): void => house.bills.settle(call, keeper, facts);
-  if (out["content-type"]?.startsWith("text/event-stream") === true) {
-    const tap = call.speech.wire.tapStream(false);
-    const end = (heard: StreamTap): void => {
-      if (heard.usageFinal) bill(heard);
-      over();
-      call.streamEnd();
-    };
-    return { status: answer.status, headers: out, body: passOn({ house, call, answer, tap, idleMs, end }) };
+  return { account, answer };
+}
+
+async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): Promise<CallResult> {
+  const { house, call, permit } = asked;
+  const { provider, kind } = account;
+  const { idleMs } = provider.timeouts;
+  try {
+    if (answer.status < 200 || answer.status > 299) throw await refused(house, call, provider, kind, answer);
+    const headers = answerHeaders(call, provider, answer);
+    if (headers["content-type"]?.startsWith("text/event-stream") === true) {
+      return { status: answer.status, headers, body: openStream(asked, answer, idleMs) };
+    }
+    const body = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
+    // Both show the answer itself; what is asked about it otherwise does not.
+    const shows = call.rest === "" ? call.method === "GET" : call.rest === "/cancel";
+    permit.settle(shows ? await paid(asked, call.speech.wire.readReply(body).usage) : nothing);
+    return { status: answer.status, headers, body };
+  } catch (thrown) {
+    answer.body.cancel();
+    throw thrown;
   }
-  const reply = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
-  if (call.rest === "" && call.method === "GET") bill(call.speech.wire.readReply(reply));
-  over();
-  return { status: answer.status, headers: out, body: reply };
+}
+
+/**
+ * A stream of an answer that is not paid for yet is read to its end even when its caller goes away: only there the
+ * upstream says what was used.
+ */
+function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): ReadableStream<Uint8Array> {
+  const { house, call, keeper, permit } = asked;
+  const tap = call.speech.wire.tapStream(false);
+  const end = (heard: StreamTap): void => {
+    void paid(asked, heard.usageFinal ? heard.usage : null).then((spent) => permit.settle(spent));
+  };
+  const entry: StreamEntry = {
+    progress: () => {},
+    finish: (_status, heard) => end(heard),
+    breakOff: (_outcome, _failure, heard) => end(heard),
+  };
+  const { dialect } = call.speech;
+  const over = (): void => {};
+  const drains = !keeper.paid;
+  const first = noBytes;
+  return new AnswerStream({ house, call, dialect, entry, over, answer, tap, first, idleMs, drains }).open();
+}
+
+function paid({ house, call, keeper }: Asked, usage: UsageReading | null): Promise<Spent> {
+  return house.bills.settle(call, keeper, usage);
 }
 
 interface Account {
@@ -130,4 +179,5 @@ function notFound(upstreamId: string): Failure {
   return new Failure("not_found", `There is no answer with the id "${upstreamId.slice(0, 128)}".`, { param: "id" });
 }
 
+const noBytes = new Uint8Array(0);
 const emptyObject = new TextEncoder().encode("{}");

@@ -3,6 +3,7 @@ import { laneUrl, type OutboundDraft } from "#providers/index.ts";
 import type { Pick } from "#routing/index.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
 import type { Call } from "./call.ts";
+import { withQuery } from "./forwarded-query.ts";
 import type { RelayHouse } from "./house.ts";
 import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
 import type { Translator, Warnings } from "./translator.ts";
@@ -40,12 +41,12 @@ export async function sendAttempt(
     upstreamModel,
     stream: facts.stream,
     method: "POST",
-    url: translation === null && call.query !== "" ? withQuery(url, call.query) : url,
+    url: translation === null ? withQuery(url, call.query) : url,
     headers,
     body: body instanceof Uint8Array ? body : null,
   };
   lane.adjust?.(draft, translation?.warn ?? ((what) => void warnings.add(what)));
-  const token = kind.tokens === undefined ? null : await house.tokens.tokenOf(provider, kind.tokens);
+  const token = kind.tokens === undefined ? null : await house.tokens.tokenOf(provider, kind.tokens, signal);
   const authorized = kind.authorize(draft, { now: house.clock.now(), token });
   if (authorized !== undefined) await authorized;
   entry.sending();
@@ -71,8 +72,4 @@ function bodyOf({ call, pick, translation }: OutboundParts) {
   const { upstreamModel } = pick.deployment;
   if (body instanceof Uint8Array) return speech.wire.patchRequest(body, facts, upstreamModel);
   return { contentType: body.contentType, size: body.size(upstreamModel), open: () => body.open(upstreamModel) };
-}
-
-export function withQuery(url: string, query: string): string {
-  return url.includes("?") ? `${url}&${query}` : `${url}?${query}`;
 }

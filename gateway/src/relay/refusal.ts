@@ -1,13 +1,14 @@
-import { bounds, type DialectId, Failure } from "#core/index.ts";
+import { bounds, Failure, type WireDialectId } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { type Dialect, upstreamSide } from "#protocols/index.ts";
 import type { ProviderKind } from "#providers/index.ts";
 import type { RelayHouse } from "./house.ts";
+import { upstreamWords } from "./upstream-words.ts";
 
 /** Who refused: its kind, the dialect of its refusals, and how long to wait for a piece of one. */
 export interface RefusedBy {
   readonly kind: ProviderKind;
-  readonly errorDialect: DialectId;
+  readonly errorDialect: WireDialectId;
   readonly idleMs: number;
 }
 
@@ -28,7 +29,7 @@ export async function refusalOf(
 
 function inWordsOf(
   call: { readonly dialect: Dialect; readonly requestId: string },
-  spoken: DialectId,
+  spoken: WireDialectId,
   failure: Failure,
 ): Failure {
   const { errors } = upstreamSide(spoken);
@@ -37,7 +38,7 @@ function inWordsOf(
   }
   const { status, body } = failure.upstream;
   const refusal = errors.readRefusal(status, body);
-  const words = call.dialect.renderRefusal(refusal, call.requestId);
+  const words = call.dialect.renderRefusal({ ...refusal, message: upstreamWords(refusal.message) }, call.requestId);
   return new Failure(failure.code, failure.message, {
     param: failure.param,
     retry: failure.retry,

@@ -1,7 +1,8 @@
 /**
  * Which of a caller's headers go upstream: every one that is not known to be unsafe, so that whatever a vendor's
  * client depends on arrives. Kept back: credentials and cookies, what belongs to one connection (RFC 9110, 7.6.1),
- * what would choose another account, what tells about the caller's network, and our own.
+ * what would choose another account or make another request of this one, what tells about the caller's network, and our
+ * own.
  */
 export function forwardedHeaders(headers: Headers): Record<string, string> {
   const out: Record<string, string> = {};
@@ -49,19 +50,34 @@ const keptBack: ReadonlySet<string> = new Set([
   "x-api-key",
   "api-key",
   "x-goog-api-key",
+  "ocp-apim-subscription-key",
+  "x-auth-token",
+  "x-access-token",
+  "x-csrf-token",
   "cookie",
   "set-cookie",
   "openai-organization",
   "openai-project",
+  "x-goog-user-project",
   "forwarded",
   "via",
   "x-real-ip",
   "x-client-ip",
   "true-client-ip",
   "x-cluster-client-ip",
+  "fastly-client-ip",
+  "x-azure-clientip",
+  "x-azure-socketip",
+  "x-appengine-user-ip",
+  "x-original-forwarded-for",
   "cdn-loop",
   "origin",
   "referer",
+  "x-http-method",
+  "x-http-method-override",
+  "x-method-override",
+  "x-original-url",
+  "x-rewrite-url",
   "x-request-id",
   "x-attempt-id",
   "dnt",
@@ -80,6 +96,9 @@ const keptBackPrefixes = [
   "x-vercel-",
   "fly-",
   "if-",
+  "x-ms-client-principal",
+  "x-goog-authenticated-user-",
+  "x-goog-iam-",
 ];
 
 function isForwarded(name: string): boolean {

@@ -11,6 +11,7 @@ import {
   type UpstreamCodec,
   type UsageReading,
 } from "#protocols/index.ts";
+import { inSafeWords } from "./upstream-words.ts";
 
 export interface TranslatedTapParts {
   /** Listens to the upstream's own events: what is paid for is read there, never from a translation. */
@@ -71,8 +72,10 @@ export class TranslatedTap implements StreamTap {
     return this.#parts.inner.events;
   }
 
+  /** Also when the rest cannot be told any more. After an error of the upstream's own its last word may still come. */
   get ended(): boolean {
-    return this.#parts.inner.ended;
+    const { inner } = this.#parts;
+    return inner.ended || (this.#brokenBy !== null && inner.failure === null);
   }
 
   get usage(): UsageReading | null {
@@ -117,14 +120,15 @@ export class TranslatedTap implements StreamTap {
 
   #write(event: AnswerEvent): void {
     if (this.#over) return;
-    const text = this.#writer.write(event);
     if (event.kind !== "error") {
-      this.#text += text;
+      this.#text += this.#writer.write(event);
       return;
     }
+    const failure = inSafeWords(asFailure(event.failure));
+    const text = this.#writer.write({ kind: "error", failure });
     this.#over = true;
-    this.#brokenBy ??= asFailure(event.failure);
-    this.#text += text === "" ? this.#parts.renderError(event.failure) : text;
+    this.#brokenBy ??= failure;
+    this.#text += text === "" ? this.#parts.renderError(failure) : text;
   }
 
   #take(): Uint8Array {

@@ -4,7 +4,6 @@ import {
   type AnswerSource,
   type CallerCodec,
   type StreamTap,
-  sealMark,
   type UpstreamCodec,
   upstreamSide,
 } from "#protocols/index.ts";
@@ -54,8 +53,9 @@ export class Translation implements Translator {
   /** The body for the upstream. Throws Failure unsupported_by_model when it cannot be carried honestly. */
   body(): Uint8Array | Promise<Uint8Array> {
     const { lane } = this.#way;
-    const { takesUrl } = upstreamSide(lane.dialect);
-    if (takesUrl === null || lane.traits?.fetchesUrls === true || !needsInline(this.#turn, takesUrl)) {
+    const { fetchesUrls } = lane.traits ?? {};
+    const takesUrl = fetchesUrls === false ? none : upstreamSide(lane.dialect).takesUrl;
+    if (takesUrl === null || fetchesUrls === true || !needsInline(this.#turn, takesUrl)) {
       return this.#write(this.#turn);
     }
     const fetch = { transport: this.#house.transport, signal: this.#call.signal, takesUrl };
@@ -135,21 +135,7 @@ export class Translation implements Translator {
   }
 }
 
-/**
- * A body that holds what one of our translations sealed must not reach an upstream as it is, not even one of the
- * caller's own dialect: it could not read the seal. Such a call goes through the neutral form, which leaves it out.
- */
-export function bearsSeals({ body, speech }: Call): boolean {
-  if (speech.codec === null || !(body instanceof Uint8Array)) return false;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  return sealMarks.some((mark) => bytes.includes(mark));
-}
-
-/** As text, and as the base64 that Gemini wants its signatures to be: the first characters do not depend on the rest. */
-const sealMarks = [
-  Buffer.from(`"${sealMark}`),
-  Buffer.from(`"${Buffer.from(sealMark).toString("base64").slice(0, 10)}`),
-];
+const none = (): boolean => false;
 const encoder = new TextEncoder();
 
 function readTurn(caller: CallerCodec, call: Call, body: Uint8Array, tally: CallTally): Turn {

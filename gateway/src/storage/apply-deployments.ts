@@ -56,11 +56,14 @@ function wantedRows(model: ModelConfig): readonly Omit<DeploymentRow, "id">[] {
     priority: deployment.priority ?? 1,
     weight: deployment.weight ?? 100,
     enabled: deployment.enabled === false ? 0 : 1,
+    capabilities: deployment.capabilities === undefined ? null : JSON.stringify(deployment.capabilities),
   }));
 }
 
 function differs(a: Omit<DeploymentRow, "id">, b: Omit<DeploymentRow, "id">): boolean {
-  return a.priority !== b.priority || a.weight !== b.weight || a.enabled !== b.enabled;
+  return (
+    a.priority !== b.priority || a.weight !== b.weight || a.enabled !== b.enabled || a.capabilities !== b.capabilities
+  );
 }
 
 function targetOf(row: Omit<DeploymentRow, "id">): string {

@@ -1,3 +1,4 @@
+import type { CapabilitiesConfig } from "@sluice/contract";
 import {
   type Catalog,
   type Deployment,
@@ -7,6 +8,7 @@ import {
   type ModelType,
   type Provider,
   type Timeouts,
+  type VideoCapabilities,
   type Workspace,
 } from "#core/index.ts";
 import type { Vault } from "#ports/index.ts";
@@ -134,10 +136,29 @@ async function readDeployments(
       priority: row.priority,
       weight: row.weight,
       enabled: row.enabled === 1,
+      ...(row.capabilities === null ? {} : { capabilities: capabilitiesOf(row.capabilities) }),
     });
     const list = byModel.get(row.model);
     if (list === undefined) byModel.set(row.model, [deployment]);
     else list.push(deployment);
   }
   return byModel;
+}
+
+/** From the file's words to ours. */
+function capabilitiesOf(text: string): Partial<VideoCapabilities> {
+  const said: CapabilitiesConfig = JSON.parse(text);
+  const entries = {
+    ratios: said.ratios,
+    resolutions: said.resolutions,
+    durations: said.durations,
+    durationMin: said.duration_min,
+    durationMax: said.duration_max,
+    audio: said.audio,
+    firstFrame: said.first_frame,
+    lastFrame: said.last_frame,
+    referencesMax: said.references_max,
+    seed: said.seed,
+  };
+  return Object.freeze(Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)));
 }

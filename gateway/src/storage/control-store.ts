@@ -14,6 +14,10 @@ export function createControlStore(options: ControlOptions): ControlStore {
   const { database, vault } = options;
   return {
     find: keyFinder(database),
+    keyById: async (id) => {
+      const row = await namedKeys(database.kysely).where("api_keys.id", "=", id).executeTakeFirst();
+      return row === undefined ? null : keyOf(row);
+    },
     catalog: () => readCatalog(database, vault),
     apply: (config, actor) => applyConfig(options, config, actor),
     seed: (config, actor) => seedConfig(options, config, actor),

@@ -1,20 +1,23 @@
 /**
- * storage: everything that is kept on disk, behind the ports. A `Database` holds the catalog and the ledger; the
- * `Vault` holds the master key; the journal is the write-ahead file of the ledger; the drain empties it into the
- * database. `file` objects belong to the configuration file, `console` objects to everybody else.
+ * storage: everything that is kept on disk, behind the ports. A `Database` holds the catalog, the ledger, tasks and
+ * assets; the `Vault` holds the master key; the journal is the write-ahead file of the ledger; the drain empties it into
+ * the database; blobs are on disk or in a bucket. `file` objects belong to the configuration file, `console` ones to all.
  *
- * Promises: a write is whole or not there, and synced when it resolves. Entries count once however often they are
- * given, and rollups never part from them. No secret is stored in the open or shown in an audit row. A schema newer
+ * Promises: a write is whole or not there, and synced when it resolves (leases and times of polls excepted). Entries
+ * count once however often they are given, and rollups never part from them. No secret is stored in the open or shown in an audit row. A schema newer
  * than this program is refused. When the database is locked or broken, calls reject and nothing is half done; the
  * journal does not need the database.
  */
 
 export type { ControlOptions } from "./apply-config.ts";
 export { kindConflicts } from "./apply-providers.ts";
+export { type AssetStoreOptions, createAssetStore } from "./asset-store.ts";
+export { type BucketBlobStoreOptions, createBucketBlobStore } from "./bucket-blob-store.ts";
 export { type ChangeFeedOptions, createChangeFeed } from "./change-feed.ts";
 export { ConfigConflict } from "./config-conflict.ts";
 export { createControlStore } from "./control-store.ts";
 export { closeDatabase, type Database } from "./database.ts";
+export { createDiskBlobStore, type DiskBlobStoreOptions } from "./disk-blob-store.ts";
 export { type DrainThreadOptions, startDrain } from "./drain-thread.ts";
 export { createJournal, type JournalOptions } from "./journal.ts";
 export { type JournalDirectory, openJournalDirectory, readJournal } from "./journal-directory.ts";
@@ -25,4 +28,5 @@ export { type DatabaseOptions, openDatabase } from "./open-database.ts";
 export { hashPassword, passwordMatches } from "./password.ts";
 export { createSpool, type SpoolOptions } from "./spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static-files.ts";
+export { createTaskStore, type TaskStoreOptions } from "./task-store.ts";
 export { confirmVault, openVault, SealBroken, type VaultOptions } from "./vault.ts";

@@ -1,6 +1,6 @@
 import type { LedgerEntry } from "#core/index.ts";
 import { BulkStatement } from "./bulk-statement.ts";
-import type { Database } from "./database.ts";
+import type { Connection, Database } from "./database.ts";
 import { bindEntry, ledgerColumns } from "./ledger-columns.ts";
 import { bindRollup, rollupColumns, rollupScope, rollupSums, rollupsOf } from "./ledger-rollup.ts";
 import type { NewRow } from "./schema.ts";
@@ -10,25 +10,33 @@ import type { NewRow } from "./schema.ts";
  * transaction. Giving an entry twice, in one batch or in two, counts once.
  */
 export function ledgerInsert(database: Database): (entries: readonly LedgerEntry[]) => Promise<number> {
-  const intoLedger = entryStatement(database);
-  const intoRollups = rollupStatement(database);
+  const write = ledgerWriter(database);
   return async (entries) => {
     if (entries.length === 0) return 0;
-    return await database.kysely.transaction().execute(async (transaction) => {
-      const inserted = new Set<string>();
-      await intoLedger.run(entries, bindEntry, async (query) => {
-        const { rows } = await transaction.executeQuery(query);
-        for (const row of rows) inserted.add(row.attempt_id);
-      });
-      const count = inserted.size;
-      if (count === 0) return 0;
-      // delete: of an entry that is in the batch twice, only the first was inserted.
-      const fresh = entries.filter((entry) => inserted.delete(entry.attemptId));
-      await intoRollups.run(rollupsOf(fresh), bindRollup, async (query) => {
-        await transaction.executeQuery(query);
-      });
-      return count;
+    return await database.kysely.transaction().execute((transaction) => write(transaction, entries));
+  };
+}
+
+export type LedgerWriter = (transaction: Connection, entries: readonly LedgerEntry[]) => Promise<number>;
+
+/** The same for a transaction that writes something else with it. */
+export function ledgerWriter(database: Database): LedgerWriter {
+  const intoLedger = entryStatement(database);
+  const intoRollups = rollupStatement(database);
+  return async (transaction, entries) => {
+    const inserted = new Set<string>();
+    await intoLedger.run(entries, bindEntry, async (query) => {
+      const { rows } = await transaction.executeQuery(query);
+      for (const row of rows) inserted.add(row.attempt_id);
     });
+    const count = inserted.size;
+    if (count === 0) return 0;
+    // delete: of an entry that is in the batch twice, only the first was inserted.
+    const fresh = entries.filter((entry) => inserted.delete(entry.attemptId));
+    await intoRollups.run(rollupsOf(fresh), bindRollup, async (query) => {
+      await transaction.executeQuery(query);
+    });
+    return count;
   };
 }
 

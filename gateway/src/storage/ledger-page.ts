@@ -1,8 +1,9 @@
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from "kysely";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds } from "#core/index.ts";
 import type { LedgerFilter, LedgerPage } from "#ports/index.ts";
 import type { Database } from "./database.ts";
 import { entryOf, ledgerColumns } from "./ledger-columns.ts";
+import { cursorOf, placeOf } from "./page-place.ts";
 import type { Tables } from "./schema.ts";
 
 /** One page of entries, newest first. The cursor is the last entry's place, so that new entries move nothing. */
@@ -23,12 +24,15 @@ export async function ledgerPage(
     // One more than asked for tells whether there is a following page.
     .limit(size + 1);
   if (after !== null) {
-    query = query.where((eb) => eb(eb.refTuple("at", "attempt_id"), "<", eb.tuple(after.at, after.attemptId)));
+    query = query.where((eb) => eb(eb.refTuple("at", "attempt_id"), "<", eb.tuple(after.at, after.id)));
   }
   const rows = await query.execute();
   const entries = rows.slice(0, size).map(entryOf);
   const last = entries.at(-1);
-  return { entries, next: rows.length > size && last !== undefined ? cursorOf(last) : null };
+  return {
+    entries,
+    next: rows.length > size && last !== undefined ? cursorOf({ at: last.at, id: last.attemptId }) : null,
+  };
 }
 
 export function matches(
@@ -46,22 +50,4 @@ export function matches(
   if (filter.from !== undefined) terms.push(eb("at", ">=", filter.from));
   if (filter.to !== undefined) terms.push(eb("at", "<", filter.to));
   return eb.and(terms);
-}
-
-interface Place {
-  readonly at: number;
-  readonly attemptId: string;
-}
-
-function cursorOf(place: Place): string {
-  return Buffer.from(`${place.at}.${place.attemptId}`, "utf8").toString("base64url");
-}
-
-function placeOf(cursor: string): Place {
-  const found = /^(\d{1,16})\.(.{1,128})$/.exec(Buffer.from(cursor, "base64url").toString("utf8"));
-  const [, at, attemptId] = found ?? [];
-  if (at === undefined || attemptId === undefined) {
-    throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
-  }
-  return { at: Number(at), attemptId };
 }

@@ -2,6 +2,8 @@ import { type Migration, Migrator } from "kysely";
 import type { Database, Flavour } from "./database.ts";
 import { migration001 } from "./migration-001.ts";
 import { migration002 } from "./migration-002.ts";
+import { migration003 } from "./migration-003.ts";
+import { migration004 } from "./migration-004.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -9,6 +11,8 @@ export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration
 export const migrations: Migrations = Object.freeze({
   "001": migration001,
   "002": migration002,
+  "003": migration003,
+  "004": migration004,
 });
 
 /**

@@ -1,10 +1,11 @@
 import type { Generated, Insertable, Selectable } from "kysely";
+import type { TaskTables } from "./task-tables.ts";
 
 /**
  * The tables as this version of the program knows them. Times are Unix milliseconds, booleans 0 or 1, money whole
  * nano-USD; what is only ever read and written whole (patterns, limits, a price table) is JSON in a text column.
  */
-export interface Tables {
+export interface Tables extends TaskTables {
   workspaces: WorkspaceTable;
   groups: GroupTable;
   api_keys: KeyTable;
@@ -100,6 +101,8 @@ export interface DeploymentTable {
   priority: number;
   weight: number;
   enabled: number;
+  /** JSON, as the file says it; null where it says nothing. */
+  capabilities: string | null;
 }
 
 /** Immutable: a new price is a new row. Rows outlive their model, since ledger entries name them. */

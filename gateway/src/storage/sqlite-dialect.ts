@@ -24,6 +24,7 @@ export function sqliteDialect(file: SqliteFile): Dialect {
 }
 
 const statementsMax = 256;
+const pragmaSetting = /^pragma \w+ = /;
 
 class Adapter extends SqliteAdapter {
   // SQLite does roll back CREATE TABLE: a migration that fails leaves nothing behind.
@@ -50,6 +51,8 @@ class StatementCache implements SqliteDatabase {
   }
 
   prepare(sql: string): SqliteStatement {
+    // It takes effect when it is prepared, so a prepared one that is run again would do nothing.
+    if (pragmaSetting.test(sql)) return new PragmaSetting(this.#file, sql);
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     if (this.#statements.size >= statementsMax) this.#forget();
@@ -66,6 +69,30 @@ class StatementCache implements SqliteDatabase {
   #forget(): void {
     for (const statement of this.#statements.values()) statement.finalize();
     this.#statements.clear();
+  }
+}
+
+class PragmaSetting implements SqliteStatement {
+  readonly reader = false;
+  readonly #file: SqliteFile;
+  readonly #sql: string;
+
+  constructor(file: SqliteFile, sql: string) {
+    this.#file = file;
+    this.#sql = sql;
+  }
+
+  all(): unknown[] {
+    this.run();
+    return [];
+  }
+
+  run(): { changes: number | bigint; lastInsertRowid: number | bigint } {
+    return this.#file.run(this.#sql);
+  }
+
+  iterate(): IterableIterator<unknown> {
+    return this.all().values();
   }
 }
 

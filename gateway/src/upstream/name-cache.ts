@@ -1,6 +1,6 @@
 import { bounds, type Failure } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
-import { sendFailure } from "./send-failure.ts";
+import { unsentFailure } from "./send-failure.ts";
 
 /** Every address of a name, in order of preference. An empty list or a rejection means that the name was not found. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -85,5 +85,5 @@ function usableStale(entry: Entry, nowMs: number): readonly string[] | null {
 
 function notFound(hostname: string): Failure {
   const cause = new Error(`no address found for ${hostname}`);
-  return sendFailure("upstream_unreachable", "The upstream's name could not be resolved.", cause);
+  return unsentFailure("The upstream's name could not be resolved.", cause);
 }

@@ -8,6 +8,11 @@ export function sendFailure(code: FailureCode, message: string, cause?: unknown)
   return new Failure(code, message, { retry: "other", unwell: true, cause });
 }
 
+/** The same for what went wrong before anything of the request had left this machine. */
+export function unsentFailure(message: string, cause?: unknown): Failure {
+  return new Failure("upstream_unreachable", message, { retry: "other", unwell: true, unsent: true, cause });
+}
+
 export type WaitName = "connect" | "headers" | "first_event" | "idle" | "total";
 
 const waitTexts: Readonly<Record<WaitName, string>> = {
@@ -30,7 +35,7 @@ export function clientClosed(): Failure {
 }
 
 export function refusedUrl(reason: string): Failure {
-  return sendFailure("upstream_unreachable", `The upstream's URL cannot be used: ${reason}.`);
+  return unsentFailure(`The upstream's URL cannot be used: ${reason}.`);
 }
 
 export function refusedAddress(kind: "private" | "forbidden", hostname: string): Failure {
@@ -38,7 +43,7 @@ export function refusedAddress(kind: "private" | "forbidden", hostname: string):
     kind === "private"
       ? "The upstream's address is not public, and its provider is not allowed to use the private network."
       : "The upstream's address is one that is never sent to.";
-  return sendFailure("upstream_unreachable", message, new Error(`refused to send to ${hostname}`));
+  return unsentFailure(message, new Error(`refused to send to ${hostname}`));
 }
 
 /** Nothing of the request has left this machine when fetch fails with one of these, so another address may be tried. */
@@ -71,7 +76,8 @@ export function failedSend(thrown: unknown): Failure {
   if (protocolCodes.has(codeOf(thrown))) {
     return sendFailure("upstream_error", "The upstream's answer was not valid HTTP.", thrown);
   }
-  return sendFailure("upstream_unreachable", "The upstream could not be reached.", thrown);
+  const message = "The upstream could not be reached.";
+  return neverConnected(thrown) ? unsentFailure(message, thrown) : sendFailure("upstream_unreachable", message, thrown);
 }
 
 /** After the status line. */

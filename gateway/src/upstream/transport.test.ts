@@ -163,3 +163,23 @@ test("a caller who has left before anything was sent costs the upstream nothing"
   expect(thrown).toMatchObject({ code: "client_closed", retry: "never", unwell: false });
   expect(upstream.connections).toBe(0);
 });
+
+test("a failure says when certainly nothing was sent, so that what must not be made twice may be sent elsewhere", async () => {
+  const transport = createTransport({ clock: systemClock });
+  const never = new AbortController().signal;
+  const failureOf = (url: string, more: object = {}) =>
+    transport.send({ ...outbound(url), ...more }, never).catch((thrown: unknown) => thrown);
+  const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("") });
+  const { port } = closed;
+  await closed.stop(true);
+  expect(await failureOf(`http://127.0.0.1:${port}/`)).toMatchObject({ code: "upstream_unreachable", unsent: true });
+  expect(await failureOf("http://10.0.0.1/", { allowPrivateNetwork: false })).toMatchObject({ unsent: true });
+  expect(await failureOf("http://nobody.invalid/")).toMatchObject({ unsent: true });
+  const cutting = Bun.listen({
+    port: 0,
+    hostname: "127.0.0.1",
+    socket: { data: (socket) => void socket.terminate(), open: () => {} },
+  });
+  expect(await failureOf(`http://127.0.0.1:${cutting.port}/`)).toMatchObject({ unsent: false });
+  cutting.stop(true);
+});

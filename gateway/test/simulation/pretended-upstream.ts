@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import { chatSpeaker, responsesSpeaker, type Speaker } from "./pretended-speakers.ts";
 
 const encoder = new TextEncoder();
 
@@ -10,12 +11,26 @@ export interface Served {
   readonly complete: boolean;
 }
 
+/** An answer that the upstream keeps. */
+interface Kept {
+  readonly tokens: number;
+  readonly doneMs: number;
+  readonly background: boolean;
+  /** Its usage has left the upstream, in a reply or as the last event of a stream. */
+  shown: boolean;
+  /** A stream of it that had begun was given up by whoever read it. */
+  stopped: boolean;
+}
+
 /**
- * A transport whose upstreams answer, fail, stall and break off as a seed says, in the time of a fake clock. It
- * notes what it served, to be compared with the ledger.
+ * A transport whose upstreams answer, fail, stall and break off as a seed says, in the time of a fake clock. They speak chat
+ * completions and Responses, and keep the answers of the latter. It notes what it served, to be compared with the ledger.
  */
 export class PretendedUpstream implements Transport {
   readonly served: Served[] = [];
+  readonly kept = new Map<string, Kept>();
+  /** Streams that were neither read to their end nor told to stop. */
+  openStreams = 0;
   onSend: (request: OutboundRequest) => void = () => {};
   readonly #clock: Clock;
   readonly #chance: Chance;
@@ -26,75 +41,120 @@ export class PretendedUpstream implements Transport {
   }
 
   async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
-    this.onSend(request);
-    const attemptId = request.headers["x-attempt-id"] ?? "";
-    const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-    const stream = new TextDecoder().decode(body).includes('"stream":true');
+    const { pathname, searchParams } = new URL(request.url);
+    const [id, part] = pathname.split("/responses/")[1]?.split("/") ?? [];
+    if (id === undefined) this.onSend(request);
     await this.#wait(5 + this.#chance.unit() * 200, signal);
+    const trouble = this.#trouble(request);
+    if (trouble !== null) return trouble;
+    if (id !== undefined) return this.#show(request, { id, part, streamed: searchParams.has("stream") }, signal);
+    return this.#make(request, pathname.endsWith("/responses") ? responsesSpeaker : chatSpeaker, signal);
+  }
+
+  #trouble(request: OutboundRequest): OutboundAnswer | null {
     const lot = this.#chance.unit();
     if (lot < 0.08) throw new Failure("upstream_unreachable", "refused", { retry: "same", unwell: true });
     if (lot < 0.12) throw new Failure("upstream_timeout", "headers", { retry: "other", unwell: true });
-    if (lot < 0.2) return this.#whole(attemptId, 500, '{"error":{"message":"broken"}}', 0, false);
-    if (lot < 0.26) return this.#whole(attemptId, 429, '{"error":{"message":"slow down"}}', 0, false, "1");
-    if (lot < 0.3) return this.#whole(attemptId, 400, '{"error":{"message":"bad"}}', 0, false);
+    const refused = (status: number, message: string, retryAfter?: string): OutboundAnswer => {
+      this.#note(request, 0, false);
+      return whole(`{"error":{"message":"${message}"}}`, status, retryAfter);
+    };
+    if (lot < 0.2) return refused(500, "broken");
+    if (lot < 0.26) return refused(429, "slow down", "1");
+    return lot < 0.3 ? refused(400, "bad") : null;
+  }
+
+  #make(request: OutboundRequest, speaker: Speaker, signal: AbortSignal): OutboundAnswer {
+    const body = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
     const tokens = 1 + Math.floor(this.#chance.unit() * 12);
-    if (!stream) return this.#whole(attemptId, 200, reply(tokens), tokens, true);
-    const cutAfter = this.#chance.unit() < 0.3 ? Math.floor(this.#chance.unit() * tokens) : null;
-    return {
-      status: 200,
-      headers: new Headers({ "content-type": "text/event-stream" }),
-      body: this.#stream(attemptId, tokens, cutAfter, signal),
-    };
+    const background = body.includes('"background":true');
+    const id = `resp_${this.#chance.unit().toString(36).slice(2)}`;
+    const delayMs = background ? this.#chance.unit() * 1_500 : 0;
+    const doneMs = this.#clock.monotonic() + delayMs;
+    const kept: Kept = { tokens, doneMs, background, shown: false, stopped: false };
+    if (speaker === responsesSpeaker) this.kept.set(id, kept);
+    if (body.includes('"stream":true')) return this.#stream(request, { speaker, id, kept }, signal);
+    if (background) {
+      this.#note(request, 0, true);
+      return whole(speaker.unfinished(id));
+    }
+    kept.shown = true;
+    this.#note(request, tokens, true);
+    return whole(speaker.reply(id, tokens));
   }
 
-  #whole(
-    attemptId: string,
-    status: number,
-    body: string,
-    tokens: number,
-    complete: boolean,
-    retryAfter?: string,
+  #show(
+    request: OutboundRequest,
+    asked: { readonly id: string; readonly part: string | undefined; readonly streamed: boolean },
+    signal: AbortSignal,
   ): OutboundAnswer {
-    this.served.push({ attemptId, outputTokens: tokens, complete });
-    const bytes = encoder.encode(body);
-    return {
-      status,
-      headers: new Headers({
-        "content-type": "application/json",
-        ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }),
-      }),
-      body: { read: async () => null, readAll: async () => bytes, cancel: () => {} },
-    };
+    const { id, part, streamed } = asked;
+    const kept = this.kept.get(id);
+    if (kept === undefined) return whole('{"error":{"message":"no such response"}}', 404);
+    if (request.method === "DELETE") return whole(`{"id":"${id}","object":"response","deleted":true}`);
+    if (part === "input_items") return whole('{"object":"list","data":[]}');
+    if (streamed) return this.#stream(request, { speaker: responsesSpeaker, id, kept }, signal);
+    if (this.#clock.monotonic() < kept.doneMs) return whole(responsesSpeaker.unfinished(id));
+    kept.shown = true;
+    return whole(responsesSpeaker.reply(id, kept.tokens));
   }
 
-  #stream(attemptId: string, tokens: number, cutAfter: number | null, signal: AbortSignal): AnswerBody {
+  #stream(
+    request: OutboundRequest,
+    { speaker, id, kept }: { readonly speaker: Speaker; readonly id: string; readonly kept: Kept },
+    signal: AbortSignal,
+  ): OutboundAnswer {
+    const { tokens } = kept;
+    const fault = this.#chance.unit();
+    const cutAfter = fault < 0.3 ? Math.floor(this.#chance.unit() * tokens) : null;
+    const brokenAfter = fault > 0.9 ? 1 + Math.floor(this.#chance.unit() * tokens) : null;
+    const events = [...speaker.opening(id), ...Array.from({ length: tokens }, () => speaker.content)];
+    const last = speaker.closing(id, tokens);
+    let at = 0;
     let sent = 0;
     let over = false;
+    this.openStreams++;
     const end = (complete: boolean): void => {
       if (over) return;
       over = true;
-      this.served.push({ attemptId, outputTokens: sent, complete });
+      this.openStreams--;
+      this.#note(request, sent, complete);
+    };
+    const giveUp = (): void => {
+      if (!over && at > 0) kept.stopped = true;
+      end(false);
     };
     const read = async (): Promise<Uint8Array | null> => {
       if (over) return null;
       await this.#wait(1 + this.#chance.unit() * 40, signal).catch((thrown: unknown) => {
-        end(false);
+        giveUp();
         throw thrown;
       });
-      if (over) return null;
+      if (over) throw new Failure("client_closed", "stopped");
       if (sent === cutAfter) {
         end(false);
         if (this.#chance.unit() < 0.4) return null;
         throw new Failure("upstream_truncated", "cut", { retry: "other", unwell: true });
       }
-      if (sent === tokens) {
+      const event = events[at++];
+      if (event === undefined) {
+        kept.shown = true;
         end(true);
-        return encoder.encode(`${usageEvent(tokens)}data: [DONE]\n\n`);
+        return encoder.encode(last);
       }
-      sent++;
-      return encoder.encode(contentEvent);
+      if (event === speaker.content) sent++;
+      return encoder.encode(sent === brokenAfter && event === speaker.content ? `data: {broken\n\n${event}` : event);
     };
-    return { read, readAll: async () => (await read()) ?? new Uint8Array(), cancel: () => end(false) };
+    return {
+      status: 200,
+      headers: new Headers({ "content-type": "text/event-stream" }),
+      body: { read, readAll: async () => (await read()) ?? new Uint8Array(), cancel: giveUp },
+    };
+  }
+
+  #note(request: OutboundRequest, outputTokens: number, complete: boolean): void {
+    const attemptId = request.headers["x-attempt-id"];
+    if (attemptId !== undefined) this.served.push({ attemptId, outputTokens, complete });
   }
 
   #wait(ms: number, signal: AbortSignal): Promise<void> {
@@ -113,13 +173,9 @@ export class PretendedUpstream implements Transport {
   }
 }
 
-export const inputTokens = 10;
-
-const contentEvent = 'data: {"choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}\n\n';
-
-const usageOf = (tokens: number): string => `{"prompt_tokens":${inputTokens},"completion_tokens":${tokens}}`;
-
-const usageEvent = (tokens: number): string => `data: {"choices":[],"usage":${usageOf(tokens)}}\n\n`;
-
-const reply = (tokens: number): string =>
-  `{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}],"usage":${usageOf(tokens)}}`;
+function whole(text: string, status = 200, retryAfter?: string): OutboundAnswer {
+  const bytes = encoder.encode(text);
+  const body: AnswerBody = { read: async () => null, readAll: async () => bytes, cancel: () => {} };
+  const more = retryAfter === undefined ? {} : { "retry-after": retryAfter };
+  return { status, headers: new Headers({ "content-type": "application/json", ...more }), body };
+}

@@ -1,9 +1,20 @@
 import type { Dialect } from "../dialect.ts";
+import type { TaskDesk } from "../task-desk.ts";
 import { anthropicCountTokens, anthropicMessages } from "./anthropic-messages.ts";
+import { type ArkAccount, arkAccountsUsual, createArkAccounts } from "./ark-accounts.ts";
+import { createArkAssetStore } from "./ark-asset-store.ts";
+import { arkAssets } from "./ark-assets.ts";
+import { arkLiveness, createLivenessSessions } from "./ark-liveness.ts";
+import { arkTasks } from "./ark-tasks.ts";
 import { azureChat } from "./azure-chat.ts";
 import { bedrockConverse } from "./bedrock-converse.ts";
 import { bedrockInvoke } from "./bedrock-invoke.ts";
+import { dashScopeVideos } from "./dashscope-videos.ts";
+import { fal } from "./fal.ts";
+import { files } from "./files.ts";
 import { gemini } from "./gemini.ts";
+import { kling, klingKeysUsual } from "./kling.ts";
+import { miniMaxVideos } from "./minimax-videos.ts";
 import { oauthToken } from "./oauth-token.ts";
 import { openAiChat } from "./openai-chat.ts";
 import { openAiEmbeddings } from "./openai-embeddings.ts";
@@ -11,17 +22,28 @@ import { openAiImages } from "./openai-images.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { openAiResponsesCompact, openAiResponsesCount } from "./openai-responses-compact.ts";
 import { openAiResponsesStored } from "./openai-responses-stored.ts";
+import { openAiVideos } from "./openai-videos.ts";
+import { replicate } from "./replicate.ts";
 import { createResponseStore } from "./responses-store.ts";
+import { runway } from "./runway.ts";
+import { veo } from "./veo.ts";
 import { vertexAnthropic } from "./vertex-anthropic.ts";
+import { vidu } from "./vidu.ts";
 
 export interface DialectOptions {
   readonly awsSecret?: string;
   readonly googlePublicKey?: string;
+  readonly arkAccounts?: Readonly<Record<string, ArkAccount>>;
+  readonly klingKeys?: Readonly<Record<string, string>>;
+  readonly filesUrl?: string;
 }
 
 /** All dialects of one simulator, with its memory; the first that matches serves. A new one is a file and a line here. */
-export function createDialects(options: DialectOptions): readonly Dialect[] {
+export function createDialects(options: DialectOptions, desk: TaskDesk): readonly Dialect[] {
   const store = createResponseStore();
+  const accounts = createArkAccounts(options.arkAccounts ?? arkAccountsUsual);
+  const assets = createArkAssetStore(accounts);
+  const sessions = createLivenessSessions();
   return [
     azureChat,
     openAiChat,
@@ -38,5 +60,19 @@ export function createDialects(options: DialectOptions): readonly Dialect[] {
     openAiImages,
     openAiEmbeddings,
     oauthToken(options.googlePublicKey ?? null),
+    arkTasks({ desk, accounts, assets }),
+    arkAssets({ desk, accounts, assets, sessions, filesUrl: options.filesUrl ?? null }),
+    arkLiveness(sessions),
+    files(desk),
+    fal(desk),
+    // Kling's paths end like OpenAI's, and DashScope's tasks like Runway's: the narrower stands first.
+    kling(desk, options.klingKeys ?? klingKeysUsual),
+    openAiVideos(desk),
+    veo(desk),
+    dashScopeVideos(desk),
+    miniMaxVideos(desk),
+    vidu(desk),
+    runway(desk),
+    replicate(desk),
   ];
 }

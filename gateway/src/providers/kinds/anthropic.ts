@@ -15,8 +15,8 @@ export const anthropic: ProviderKind = {
   authorize: authorizeApiKey,
   classify: classifyAnthropicShaped,
   starterModels: [
-    { name: "claude-sonnet-4-5", input: 3, cacheRead: 0.3, output: 15 },
-    { name: "claude-haiku-4-5", input: 1, cacheRead: 0.1, output: 5 },
-    { name: "claude-opus-4-5", input: 5, cacheRead: 0.5, output: 25 },
+    { name: "claude-sonnet-4-5", input: 3, cacheRead: 0.3, cacheWrite: [3.75, 6], output: 15 },
+    { name: "claude-haiku-4-5", input: 1, cacheRead: 0.1, cacheWrite: [1.25, 2], output: 5 },
+    { name: "claude-opus-4-5", input: 5, cacheRead: 0.5, cacheWrite: [6.25, 10], output: 25 },
   ],
 };

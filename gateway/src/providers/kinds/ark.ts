@@ -1,6 +1,8 @@
-import type { Lane } from "../kind.ts";
+import { byteplusPlace, libraryProblem, volcengineLibrary, volcenginePlace } from "../assets/volcengine-library.ts";
+import type { Lane, ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { chatWith, embeddings, images, responses } from "../standard-lanes.ts";
+import { arkVideo } from "../video/ark.ts";
 
 const lanes: readonly Lane[] = [
   chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
@@ -10,20 +12,33 @@ const lanes: readonly Lane[] = [
   embeddings,
 ];
 
-/** Ark's models are named per account (an endpoint id or a dated name), so none is offered at first start. */
-export const ark = openaiLike({
-  id: "ark",
-  title: "Volcengine Ark",
-  baseUrl: "https://ark.cn-beijing.volces.com/api/v3",
-  variable: "ARK",
-  lanes,
-});
+/**
+ * Ark's models are named per account (an endpoint id or a dated name), so none is offered at first start. The asset
+ * library wants `settings.access_key_id` with `secret_access_key` (and `session_token`).
+ */
+export const ark: ProviderKind = {
+  ...openaiLike({
+    id: "ark",
+    title: "Volcengine Ark",
+    baseUrl: "https://ark.cn-beijing.volces.com/api/v3",
+    variable: "ARK",
+    lanes,
+  }),
+  checkSettings: libraryProblem,
+  video: arkVideo({ platform: "volcengine" }),
+  library: volcengineLibrary(volcenginePlace),
+};
 
 /** The same platform outside China, with accounts and keys of its own. */
-export const byteplus = openaiLike({
-  id: "byteplus",
-  title: "BytePlus ModelArk",
-  baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
-  variable: "BYTEPLUS",
-  lanes,
-});
+export const byteplus: ProviderKind = {
+  ...openaiLike({
+    id: "byteplus",
+    title: "BytePlus ModelArk",
+    baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
+    variable: "BYTEPLUS",
+    lanes,
+  }),
+  checkSettings: libraryProblem,
+  video: arkVideo({ platform: "byteplus" }),
+  library: volcengineLibrary(byteplusPlace),
+};

@@ -3,6 +3,7 @@ import type { BadAnswer, Lane, OutboundDraft, ProviderKind } from "../kind.ts";
 import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
 import { nameProblem, settingText } from "../settings.ts";
 import { chat, embeddings, imageEdits, images, responses, responsesCompact } from "../standard-lanes.ts";
+import { soraVideo } from "../video/sora.ts";
 
 /**
  * The v1 surface unless `settings.api_version` asks for the dated one, whose paths name the deployment. A model's
@@ -27,7 +28,8 @@ export const azureOpenai: ProviderKind = {
     const resource = settingText(provider, "resource");
     return resource === null ? null : `https://${resource}.openai.azure.com/openai/v1`;
   },
-  rootOf: (provider) => `${surfaceOf(provider)}/v1`,
+  rootOf: versionedRoot,
+  video: soraVideo(versionedRoot),
   authorize: (draft) => {
     const { secret } = draft.provider;
     if (secret !== null) draft.headers["api-key"] = secret.reveal();
@@ -35,6 +37,10 @@ export const azureOpenai: ProviderKind = {
   classify: classifyAzure,
   starterModels: [],
 };
+
+function versionedRoot(provider: Provider): string {
+  return `${surfaceOf(provider)}/v1`;
+}
 
 /** Up to and with /openai, of whatever the operator wrote: the host, one of the surfaces, or a deployment's address. */
 function surfaceOf({ baseUrl }: Provider): string {

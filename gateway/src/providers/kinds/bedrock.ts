@@ -24,6 +24,8 @@ export const bedrock: ProviderKind = {
     {
       endpoint: "messages",
       dialect: "anthropic-messages",
+      // Pictures by their URL are not taken here (reference of InvokeModel for Claude).
+      traits: { fetchesUrls: false },
       path: "/model/{model}/invoke",
       streamPath: "/model/{model}/invoke-with-response-stream",
       framing: "aws-event-stream",

@@ -1,16 +1,23 @@
+import { classifyDashscope } from "../dashscope-shaped.ts";
+import type { ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { chatWith, embeddings, messagesBeside, responses } from "../standard-lanes.ts";
+import { wanVideo } from "../video/wan.ts";
 
 /** A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1. */
-export const dashscope = openaiLike({
-  id: "dashscope",
-  title: "Alibaba Cloud Model Studio (Qwen)",
-  baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
-  variable: "DASHSCOPE",
-  lanes: [
-    chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
-    messagesBeside(/\/compatible-mode\/v1$/, "/apps/anthropic/v1"),
-    responses,
-    embeddings,
-  ],
-});
+export const dashscope: ProviderKind = {
+  ...openaiLike({
+    id: "dashscope",
+    title: "Alibaba Cloud Model Studio (Qwen)",
+    baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
+    variable: "DASHSCOPE",
+    lanes: [
+      chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
+      messagesBeside(/\/compatible-mode\/v1$/, "/apps/anthropic/v1"),
+      responses,
+      embeddings,
+    ],
+  }),
+  video: wanVideo,
+  classify: classifyDashscope,
+};

@@ -11,6 +11,7 @@ import {
   responses,
   responsesCompact,
 } from "../standard-lanes.ts";
+import { arkVideo } from "../video/ark.ts";
 
 /**
  * The simulator inside this process: answers offline, so that a first call works without any provider. It plays vendors
@@ -25,6 +26,7 @@ export const demo: ProviderKind = {
     lanes: [chat, responses, responsesCompact, messages, countTokens, generate, embeddings, images, imageEdits],
     starterModels: [{ name: "demo", input: 0, cacheRead: 0, output: 0 }],
   }),
+  video: arkVideo({ marks: true }),
   authorize({ provider, headers }) {
     const key = provider.secret?.reveal() ?? "demo";
     headers["authorization"] = `Bearer ${key}`;

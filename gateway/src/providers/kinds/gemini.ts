@@ -1,7 +1,9 @@
+import type { Provider } from "#core/index.ts";
 import { withDefaultPath } from "../base-url.ts";
 import { authorizeGoogleKey, classifyGoogleShaped } from "../google-shaped.ts";
 import type { ProviderKind } from "../kind.ts";
 import { chat, embeddings, generate } from "../standard-lanes.ts";
+import { veoVideo } from "../video/veo.ts";
 
 /** Pictures are made by the generating method itself. Below /openai it speaks chat completions. */
 export const gemini: ProviderKind = {
@@ -16,8 +18,8 @@ export const gemini: ProviderKind = {
     { ...embeddings, path: "/openai/embeddings", errorDialect: "gemini" },
     { endpoint: "images", dialect: "gemini", path: generate.path },
   ],
-  // Earlier configurations name the OpenAI-compatible address.
-  rootOf: (provider) => withDefaultPath(provider, "/v1beta").replace(/\/openai\/*$/, ""),
+  rootOf: geminiRoot,
+  video: veoVideo(geminiRoot),
   authorize: authorizeGoogleKey,
   classify: classifyGoogleShaped,
   starterModels: [
@@ -25,3 +27,8 @@ export const gemini: ProviderKind = {
     { name: "gemini-2.5-flash", input: 0.3, cacheRead: 0.03, output: 2.5 },
   ],
 };
+
+/** Earlier configurations name the OpenAI-compatible address. */
+function geminiRoot(provider: Provider): string {
+  return withDefaultPath(provider, "/v1beta").replace(/(\/openai)?\/*$/, "");
+}

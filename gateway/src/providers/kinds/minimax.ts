@@ -1,5 +1,6 @@
 import { openaiLike } from "../openai-like.ts";
 import { chat, messagesBeside, responses } from "../standard-lanes.ts";
+import { minimaxVideo } from "../video/minimax.ts";
 
 /** Messages stands first: in chat completions thoughts are mixed into the text. In China: https://api.minimaxi.com/v1. */
 export const minimax = openaiLike({
@@ -8,4 +9,5 @@ export const minimax = openaiLike({
   baseUrl: "https://api.minimax.io/v1",
   variable: "MINIMAX",
   lanes: [messagesBeside(/\/v1$/, "/anthropic/v1"), chat, responses],
+  video: minimaxVideo,
 });

@@ -1,5 +1,7 @@
 import { openaiLike } from "../openai-like.ts";
 import { chat, embeddings, imageEdits, images, responses, responsesCompact } from "../standard-lanes.ts";
+import { plainRoot } from "../video/root.ts";
+import { soraVideo } from "../video/sora.ts";
 
 export const openai = openaiLike({
   id: "openai",
@@ -7,6 +9,7 @@ export const openai = openaiLike({
   baseUrl: "https://api.openai.com/v1",
   variable: "OPENAI",
   lanes: [responses, responsesCompact, chat, embeddings, images, imageEdits],
+  video: soraVideo(plainRoot),
   starterModels: [
     { name: "gpt-5", input: 1.25, cacheRead: 0.125, output: 10 },
     { name: "gpt-5-mini", input: 0.25, cacheRead: 0.025, output: 2 },

@@ -8,6 +8,7 @@ import { googleTokens } from "../google-tokens.ts";
 import type { AuthorizeMeans, OutboundDraft, ProviderKind } from "../kind.ts";
 import { nameProblem, settingText } from "../settings.ts";
 import { countTokens, generate, messages } from "../standard-lanes.ts";
+import { veoOnVertex } from "../video/veo-on-vertex.ts";
 
 const google = "/publishers/google";
 const claude = "/publishers/anthropic/models";
@@ -43,15 +44,12 @@ export const vertex: ProviderKind = {
   ],
   checkSettings: (provider) => {
     if (settingText(provider, "project") === null) return "settings.project must name the Google Cloud project";
-    return nameProblem(provider, "project") ?? nameProblem(provider, "location") ?? betasProblem(provider);
+    const wrong = nameProblem(provider, "project") ?? nameProblem(provider, "location");
+    return wrong ?? storageProblem(provider) ?? betasProblem(provider);
   },
   baseUrlOf: (provider) => hostOf(locationOf(provider)),
-  rootOf: (provider) => {
-    const base = provider.baseUrl.replace(/\/+$/, "");
-    if (base.includes("/projects/")) return base;
-    const version = /\/v\d[a-z0-9]*$/.test(base) ? base : `${base}/v1`;
-    return `${version}/projects/${settingText(provider, "project") ?? ""}/locations/${locationOf(provider)}`;
-  },
+  rootOf: vertexRoot,
+  video: veoOnVertex(vertexRoot),
   tokens: googleTokens,
   authorize: ({ provider, headers }: OutboundDraft, { token }: AuthorizeMeans) => {
     const bearer = token ?? provider.secret?.reveal();
@@ -62,6 +60,13 @@ export const vertex: ProviderKind = {
   starterModels: [],
 };
 
+function vertexRoot(provider: Provider): string {
+  const base = provider.baseUrl.replace(/\/+$/, "");
+  if (base.includes("/projects/")) return base;
+  const version = /\/v\d[a-z0-9]*$/.test(base) ? base : `${base}/v1`;
+  return `${version}/projects/${settingText(provider, "project") ?? ""}/locations/${locationOf(provider)}`;
+}
+
 /** Anthropic's version stands in the body here, and the model in the path. Betas stay in their header. */
 function asVertexTakes(draft: OutboundDraft, remove: readonly string[], warn?: Warn): void {
   const betas = takenBetas(draft.provider, namedBetas(draft.headers["anthropic-beta"]), warn);
@@ -71,6 +76,13 @@ function asVertexTakes(draft: OutboundDraft, remove: readonly string[], warn?: W
   draft.url = withoutQuery(draft.url);
   if (draft.body === null) return;
   draft.body = editBody(draft.body, { remove, add: { anthropic_version: '"vertex-2023-10-16"' } });
+}
+
+/** Where its videos are put. */
+function storageProblem(provider: Provider): string | null {
+  const uri = provider.settings["storage_uri"];
+  if (uri === undefined || (typeof uri === "string" && /^gs:\/\/[a-z0-9][a-z0-9._-]+(\/.*)?$/.test(uri))) return null;
+  return "settings.storage_uri must name a bucket, as gs://bucket/prefix";
 }
 
 function locationOf(provider: Provider): string {

@@ -46,6 +46,14 @@ test("a Gemini model makes pictures for callers of the images endpoint, counted 
   expect(entry?.costNanoUsd).toBeGreaterThanOrEqual((entry?.usage.imageOutput ?? 0) * 30_000);
 });
 
+test("pictures of an upstream that reports no usage are counted, and the entry says that it is an estimate", async () => {
+  house.simulator.simulator.addPreset({ script: { no_usage: true }, count: 1, model: "gemini-image" });
+  await client.images.generate({ model: "gem-paint", prompt: "a boat", size: "1024x1024" });
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "estimated", usage: { images: 1, output: 0 } });
+  expect(entry?.usage.imageOutput).toBeGreaterThan(0);
+});
+
 test("a Gemini model changes pictures that come in a form or in JSON, and answers a caller who wants events", async () => {
   const image = await toFile(png, "boat.png", { type: "image/png" });
   const edited = await client.images.edit({ model: "gem-paint", prompt: "make it red", image: [image, image] });

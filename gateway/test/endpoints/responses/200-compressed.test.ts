@@ -28,6 +28,23 @@ test("a small body that stands for a very large one is refused at the bound", as
   expect(await errorOf(response)).toMatchObject({ status: 413, code: "request_too_large" });
 });
 
+test.each(Object.entries(packers))(
+  "a few bytes of %s that stand for megabytes are refused before they take the room",
+  async (encoding, pack) => {
+    const padded = `${" ".repeat(8 * 1024 * 1024)}${JSON.stringify(hello)}`;
+    const bomb = pack(padded);
+    expect(bomb.length * bounds.unpackedRatioMax).toBeLessThan(padded.length);
+    const response = await house.post("/v1/chat/completions", bomb, { headers: { "content-encoding": encoding } });
+    expect(await errorOf(response)).toMatchObject({ status: 413, code: "request_too_large" });
+    const words = { ...hello, messages: [{ role: "user", content: "again and again ".repeat(50_000) }] };
+    const text = await house.post("/v1/chat/completions", pack(JSON.stringify(words)), {
+      headers: { "content-encoding": encoding },
+      script: { tokens: 1 },
+    });
+    expect(text.status).toBe(200);
+  },
+);
+
 test("a body that is not what its encoding says is the caller's mistake, an unknown encoding too", async () => {
   const broken = await house.post("/v1/chat/completions", "{}", { headers: { "content-encoding": "gzip" } });
   expect(await errorOf(broken)).toMatchObject({ status: 400, code: "invalid_request" });

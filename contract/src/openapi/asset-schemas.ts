@@ -1,0 +1,75 @@
+import { z } from "zod";
+
+/** Groups and assets as the API reference shows them. */
+const unixSeconds = z.int().describe("Unix seconds.");
+const platform = z
+  .enum(["local", "volcengine", "byteplus"])
+  .describe("Where it lives: in the gateway's own store, or in the asset library of an upstream.");
+const assetType = z.enum(["Image", "Video", "Audio"]);
+const assetStatus = z.enum(["Processing", "Active", "Failed"]);
+
+export const assetGroupRequestSchema = z.looseObject({
+  platform,
+  name: z.string().min(1).max(64),
+  description: z.string().max(300).optional(),
+  project_name: z.string().max(64).optional().describe("Of the library; default: the account's own, else `default`."),
+});
+
+export const assetGroupSchema = z.looseObject({
+  id: z.string().describe("`ag_…`"),
+  group_id: z.string().describe("The same."),
+  object: z.literal("asset_group"),
+  platform,
+  name: z.string(),
+  description: z.string(),
+  project_name: z.string(),
+  created_at: unixSeconds,
+  updated_at: unixSeconds,
+});
+
+export const assetRequestSchema = z.looseObject({
+  platform: platform.describe("That of the group."),
+  group_id: z.string(),
+  url: z.string().max(8_192).describe("Public, http or https."),
+  asset_type: assetType,
+  name: z.string().max(64).optional(),
+});
+
+export const assetSchema = z.looseObject({
+  id: z.string().describe("`as_…`; a task refers to it as `asset://<id>`."),
+  asset_id: z.string().describe("The same."),
+  object: z.literal("asset"),
+  platform,
+  group_id: z.string(),
+  name: z.string(),
+  asset_type: assetType,
+  url: z
+    .string()
+    .describe("A signed, expiring address of the stored bytes where there is one, else where it came from."),
+  status: assetStatus,
+  error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
+  size_bytes: z.int().nullable().describe("Null where the bytes are not kept here."),
+  content_type: z.string().nullable(),
+  created_at: unixSeconds,
+  updated_at: unixSeconds,
+});
+
+const page = { has_more: z.boolean(), next: z.string().nullable().describe("Goes into `after` for the next page.") };
+
+export const assetGroupListSchema = z.looseObject({
+  object: z.literal("list"),
+  data: z.array(assetGroupSchema).describe("Newest first."),
+  ...page,
+});
+
+export const assetListSchema = z.looseObject({
+  object: z.literal("list"),
+  data: z.array(assetSchema).describe("Newest first."),
+  ...page,
+});
+
+export const deletedSchema = z.looseObject({
+  id: z.string(),
+  object: z.enum(["asset_group.deleted", "asset.deleted"]),
+  deleted: z.literal(true),
+});

@@ -1,0 +1,59 @@
+import { groupAnswer } from "#assets/index.ts";
+import { Failure } from "#core/index.ts";
+import type { Endpoint, Exchange } from "../face.ts";
+import { readJsonObject } from "../json-object.ts";
+import { authenticated } from "../model-call.ts";
+import { pageAnswer, readPageQuery } from "../page-query.ts";
+import { idInPath, requireId } from "../path-ids.ts";
+import { json } from "../respond.ts";
+
+export const assetGroupsPath = "/v1/asset-groups";
+
+/** POST /v1/asset-groups: a container for reusable material. */
+export const createAssetGroup: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const { value } = await readJsonObject(exchange);
+  const group = await face.assets.createGroup({
+    workspaceId: principal.workspace.id,
+    platform: value["platform"],
+    name: value["name"],
+    description: value["description"],
+    projectName: value["project_name"],
+    signal: exchange.request.signal,
+  });
+  return json(groupAnswer(group), exchange.requestId);
+};
+
+/** GET /v1/asset-groups: the workspace's groups, newest first; `?platform=` filters. */
+export const listAssetGroups: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const query = new URLSearchParams(exchange.query);
+  const { limit, after } = readPageQuery(query);
+  const { groups, next } = await face.assets.groups(principal.workspace.id, query.get("platform"), after, limit);
+  return json(pageAnswer(groups.map(groupAnswer), next), exchange.requestId);
+};
+
+/** GET /v1/asset-groups/{id}?platform= */
+export const getAssetGroup: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const group = await face.assets.group(principal.workspace.id, groupId(exchange), requirePlatform(exchange));
+  return json(groupAnswer(group), exchange.requestId);
+};
+
+/** DELETE /v1/asset-groups/{id}: with everything in it. */
+export const deleteAssetGroup: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const id = groupId(exchange);
+  await face.assets.deleteGroup(principal.workspace.id, id, exchange.request.signal);
+  return json({ id, object: "asset_group.deleted", deleted: true }, exchange.requestId);
+};
+
+export function requirePlatform({ query }: Exchange): string {
+  const platform = new URLSearchParams(query).get("platform");
+  if (platform !== null && platform !== "") return platform;
+  throw new Failure("missing_required_parameter", 'The query parameter "platform" is missing.', { param: "platform" });
+}
+
+function groupId({ path }: Exchange): string {
+  return requireId(idInPath(path, `${assetGroupsPath}/`).id, "ag_", "asset_group_not_found");
+}

@@ -1,0 +1,70 @@
+import { assetAnswer } from "#assets/index.ts";
+import { Failure } from "#core/index.ts";
+import type { Endpoint, Exchange } from "../face.ts";
+import { readJsonObject } from "../json-object.ts";
+import { authenticated } from "../model-call.ts";
+import { pageAnswer, readPageQuery } from "../page-query.ts";
+import { idInPath, requireId } from "../path-ids.ts";
+import { json } from "../respond.ts";
+import { requirePlatform } from "./asset-groups.ts";
+
+export const assetsPath = "/v1/assets";
+
+/** POST /v1/assets: takes material from a public URL into a group. Its status is polled until Active or Failed. */
+export const createAsset: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const { value } = await readJsonObject(exchange);
+  const asset = await face.assets.createAsset({
+    workspaceId: principal.workspace.id,
+    platform: value["platform"],
+    groupId: value["group_id"],
+    url: value["url"],
+    type: value["asset_type"],
+    name: value["name"],
+    signal: exchange.request.signal,
+  });
+  return json(assetAnswer(asset, face.assets.urlOf(asset)), exchange.requestId);
+};
+
+/** GET /v1/assets: newest first; `?platform=`, `?group_id=` and `?status=` filter. */
+export const listAssets: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const query = new URLSearchParams(exchange.query);
+  const { limit, after } = readPageQuery(query);
+  const asked = { platform: query.get("platform"), groupId: query.get("group_id"), status: query.get("status") };
+  const { assets, next } = await face.assets.assets(principal.workspace.id, asked, after, limit);
+  const data = assets.map((asset) => assetAnswer(asset, face.assets.urlOf(asset)));
+  return json(pageAnswer(data, next), exchange.requestId);
+};
+
+/** GET /v1/assets/{id}?platform= */
+export const getAsset: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const asset = await face.assets.asset(principal.workspace.id, assetId(exchange), requirePlatform(exchange));
+  return json(assetAnswer(asset, face.assets.urlOf(asset)), exchange.requestId);
+};
+
+/** DELETE /v1/assets/{id} */
+export const deleteAsset: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const id = assetId(exchange);
+  await face.assets.deleteAsset(principal.workspace.id, id, exchange.request.signal);
+  return json({ id, object: "asset.deleted", deleted: true }, exchange.requestId);
+};
+
+export const blobsPath = "/v1/blobs/";
+
+/** GET /v1/blobs/{hash}: bytes behind a signed, expiring URL. No key: the signature is the right. */
+export const getBlob: Endpoint = async (face, exchange) => {
+  const { request, path, query, requestId } = exchange;
+  const { id } = idInPath(path, blobsPath);
+  if (!/^[0-9a-f]{64}$/.test(id)) throw new Failure("not_found", "There is nothing here.");
+  exchange.patient();
+  const blob = await face.assets.readBlob(id, new URLSearchParams(query), request.headers.get("range"));
+  const body = request.method === "HEAD" ? null : blob.body;
+  return new Response(body, { status: blob.status, headers: { ...blob.headers, "x-request-id": requestId } });
+};
+
+function assetId({ path }: Exchange): string {
+  return requireId(idInPath(path, `${assetsPath}/`).id, "as_", "asset_not_found");
+}

@@ -1,0 +1,125 @@
+import { bounds, Failure, type Task, type TaskState } from "#core/index.ts";
+import { taskAnswer } from "#tasks/index.ts";
+import { readJsonBody } from "../body.ts";
+import type { Endpoint, Exchange, Face } from "../face.ts";
+import { readJsonObject } from "../json-object.ts";
+import { authenticated, callableModels } from "../model-call.ts";
+import { originOf } from "../origin.ts";
+import { pageAnswer, readPageQuery } from "../page-query.ts";
+import { idInPath, requireId } from "../path-ids.ts";
+import { json } from "../respond.ts";
+import { readTags } from "../tags.ts";
+import { modelNotFound } from "./models.ts";
+
+export const videoTasksPath = "/v1/video/tasks";
+
+/** POST /v1/video/tasks: starts a task. `Idempotency-Key` makes a repetition find the same one. */
+export const createVideoTask: Endpoint = async (face, exchange) => {
+  const { request, requestId } = exchange;
+  const principal = await authenticated(face, exchange);
+  exchange.patient();
+  const { text, value } = await readJsonObject(exchange);
+  const model = value["model"];
+  if (model === undefined || model === "") {
+    throw new Failure("missing_required_parameter", 'The parameter "model" is missing.', { param: "model" });
+  }
+  if (typeof model !== "string") {
+    throw new Failure("invalid_request", 'The parameter "model" must be a string.', { param: "model" });
+  }
+  const models = callableModels(face.catalog(), principal, model);
+  if (models.length === 0) throw modelNotFound(model.slice(0, bounds.modelNameBytesMax));
+  const task = await face.videos.create({
+    requestId,
+    principal,
+    model,
+    models,
+    body: value,
+    bodyText: text,
+    idempotencyKey: readIdempotencyKey(request.headers),
+    userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
+    tags: readTags(request.headers, principal),
+    signal: request.signal,
+  });
+  return answer(face, exchange, task);
+};
+
+/** GET /v1/video/tasks: the workspace's tasks, newest first; `?status=` and `?model=` filter. */
+export const listVideoTasks: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const query = new URLSearchParams(exchange.query);
+  const { limit, after } = readPageQuery(query);
+  const status = query.get("status");
+  const model = query.get("model");
+  const filter = {
+    workspaceId: principal.workspace.id,
+    ...(model === null ? {} : { model }),
+    ...(status === null ? {} : { states: statesOf(status) }),
+  };
+  const { tasks, next } = await face.videos.page(filter, after, limit);
+  const origin = originOf(face, exchange);
+  const data = tasks.map((task) => taskAnswer(task, origin));
+  return json(pageAnswer(data, next), exchange.requestId);
+};
+
+/** GET /v1/video/tasks/{id}: its state; a stale one is refreshed. */
+export const getVideoTask: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  return answer(face, exchange, await face.videos.get(principal.workspace.id, taskId(exchange)));
+};
+
+/** DELETE /v1/video/tasks/{id}: cancels it where its vendor can. */
+export const cancelVideoTask: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  return answer(face, exchange, await face.videos.cancel(principal.workspace.id, taskId(exchange)));
+};
+
+/** GET /v1/video/tasks/{id}/content: the video's bytes; ranges are understood. */
+export const videoContent: Endpoint = async (face, exchange) => {
+  const { request, requestId } = exchange;
+  const principal = await authenticated(face, exchange);
+  const id = taskId(exchange);
+  exchange.patient();
+  const range = request.headers.get("range");
+  const content = await face.videos.content(principal.workspace.id, id, range, request.signal);
+  return new Response(content.body, {
+    status: content.status,
+    headers: { ...content.headers, "x-request-id": requestId },
+  });
+};
+
+/** POST /v1/video/callbacks/{id}/{token}: a vendor says that something happened. It is only a hint to look. */
+export const videoCallback: Endpoint = async (face, exchange) => {
+  const { id, part } = idInPath(exchange.path, callbacksPath);
+  const body = await readJsonBody(exchange.request, exchange.bodies);
+  const heard = await face.videos.hint(requireId(id, "vt_", "task_not_found"), part ?? "", body);
+  if (!heard) throw new Failure("task_not_found", "There is no task to be told of here.");
+  return new Response(null, { status: 204, headers: { "x-request-id": exchange.requestId } });
+};
+
+export const callbacksPath = "/v1/video/callbacks/";
+
+function taskId({ path }: Exchange): string {
+  return requireId(idInPath(path, `${videoTasksPath}/`).id, "vt_", "task_not_found");
+}
+
+function answer(face: Face, exchange: Exchange, task: Task): Response {
+  return json(taskAnswer(task, originOf(face, exchange)), exchange.requestId);
+}
+
+function readIdempotencyKey(headers: Headers): string | null {
+  const key = headers.get("idempotency-key");
+  if (key === null || key === "") return null;
+  if (key.length <= bounds.affinityBytesMax) return key;
+  throw new Failure("invalid_request", `Idempotency-Key is longer than ${bounds.affinityBytesMax} characters.`, {
+    param: "Idempotency-Key",
+  });
+}
+
+/** What callers see as queued are several steps to us. */
+function statesOf(status: string): readonly TaskState[] {
+  if (status === "queued") return ["accepted", "submitting", "unknown", "queued"];
+  if (shown.has(status)) return [status as TaskState];
+  throw new Failure("invalid_request", `status must be one of queued, ${[...shown].join(", ")}.`, { param: "status" });
+}
+
+const shown: ReadonlySet<string> = new Set(["running", "succeeded", "failed", "cancelled", "expired"]);

@@ -1,0 +1,115 @@
+import { type AssetType, bounds, Failure, type PlatformId, platformIds } from "#core/index.ts";
+import { addressProblem, fetchProblem } from "./web-address.ts";
+
+/** As the caller sent it: any value may stand anywhere. */
+export interface GroupCall {
+  readonly workspaceId: string;
+  readonly platform: unknown;
+  readonly name: unknown;
+  readonly description: unknown;
+  readonly projectName: unknown;
+  readonly signal: AbortSignal;
+}
+
+export interface AssetCall {
+  readonly workspaceId: string;
+  readonly platform: unknown;
+  readonly groupId: unknown;
+  readonly url: unknown;
+  readonly type: unknown;
+  readonly name: unknown;
+  readonly signal: AbortSignal;
+}
+
+export interface GroupAsked {
+  readonly platform: PlatformId;
+  readonly name: string;
+  readonly description: string;
+  /** null: whichever is usual where it goes. */
+  readonly projectName: string | null;
+}
+
+export interface AssetAsked {
+  readonly platform: PlatformId;
+  readonly groupId: string;
+  readonly url: string;
+  readonly type: AssetType;
+  readonly name: string;
+}
+
+const names = { least: 1, most: bounds.assetNameCharactersMax, forbidden: /\p{Cc}/u };
+/** Of a description: line breaks and tabs may stand in it. */
+const texts = { least: 0, most: bounds.assetDescriptionCharactersMax, forbidden: /[^\P{Cc}\n\r\t]/u };
+
+export function readGroupCall(call: GroupCall): GroupAsked {
+  return {
+    platform: readPlatform(call.platform),
+    name: readText(required(call.name, "name"), "name", names),
+    description: readText(call.description ?? "", "description", texts),
+    projectName: absent(call.projectName) ? null : readText(call.projectName, "project_name", names),
+  };
+}
+
+export function readAssetCall(call: AssetCall): AssetAsked {
+  const platform = readPlatform(call.platform);
+  const groupId = readText(required(call.groupId, "group_id"), "group_id", names);
+  const type = required(call.type, "asset_type");
+  if (type !== "Image" && type !== "Video" && type !== "Audio") {
+    throw invalid("asset_type", "asset_type must be Image, Video or Audio, written like that.");
+  }
+  const url = required(call.url, "url");
+  if (typeof url !== "string") throw invalid("url", "url must be a text.");
+  // What an upstream's library fetches is for the library to judge.
+  const problem = platform === "local" ? fetchProblem(url) : addressProblem(url);
+  if (problem !== null) throw invalid("url", `url ${problem}.`);
+  return { platform, groupId, type, url, name: readText(call.name ?? "", "name", { ...names, least: 0 }) };
+}
+
+/** Throws missing_required_parameter when there is none, not_found when nothing is called so. */
+export function readPlatform(value: unknown): PlatformId {
+  const text = required(value, "platform");
+  const platform = platformIds.find((id) => id === text);
+  if (platform !== undefined) return platform;
+  throw new Failure("not_found", `There is no such platform; there are ${platformIds.join(", ")}.`, {
+    param: "platform",
+  });
+}
+
+/**
+ * The platform of a look at one thing. null: a platform that does not exist, on which the thing cannot be either, so that
+ * the answer is that of a missing thing.
+ */
+export function readPlatformOfLook(value: string | null): PlatformId | null {
+  const text = required(value, "platform");
+  return platformIds.find((id) => id === text) ?? null;
+}
+
+function absent(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
+
+function required(value: unknown, param: string): unknown {
+  if (!absent(value)) return value;
+  throw new Failure("missing_required_parameter", `${param} is missing.`, { param });
+}
+
+interface TextRule {
+  readonly least: number;
+  readonly most: number;
+  readonly forbidden: RegExp;
+}
+
+function readText(value: unknown, param: string, { least, most, forbidden }: TextRule): string {
+  if (typeof value !== "string") throw invalid(param, `${param} must be a text.`);
+  // A character has at most two code units: what is far too long is not counted.
+  const length = value.length > most * 2 ? value.length : [...value].length;
+  if (length > most || length < least || (least > 0 && value.trim() === "")) {
+    throw invalid(param, `${param} must have ${least} to ${most} characters.`);
+  }
+  if (forbidden.test(value)) throw invalid(param, `${param} holds a control character.`);
+  return value;
+}
+
+function invalid(param: string, message: string): Failure {
+  return new Failure("invalid_request", message, { param });
+}

@@ -1,0 +1,238 @@
+import {
+  type Asset,
+  type AssetGroup,
+  type AssetStatus,
+  bounds,
+  Failure,
+  type PlatformId,
+  type Provider,
+} from "#core/index.ts";
+import type { AssetResolver } from "#ports/index.ts";
+import {
+  type AssetCall,
+  type GroupCall,
+  readAssetCall,
+  readGroupCall,
+  readPlatform,
+  readPlatformOfLook,
+} from "./asset-calls.ts";
+import { Bindings } from "./bindings.ts";
+import { type BlobAnswer, blobLink, readBlob } from "./blob-links.ts";
+import { Deletions } from "./deletions.ts";
+import { DueWorker } from "./due-worker.ts";
+import type { AssetsHouse } from "./house.ts";
+import { chooseAccount } from "./library-account.ts";
+import { workLocally } from "./local-work.ts";
+import { Mirror } from "./mirror.ts";
+import { Resolver } from "./resolver.ts";
+import { UnusedBlobs } from "./unused-blobs.ts";
+
+/** Which assets a list shows, as the caller wrote it; null: all. */
+export interface AssetsAsked {
+  readonly platform: string | null;
+  readonly groupId: string | null;
+  readonly status: string | null;
+}
+
+/**
+ * Groups and assets of all workspaces. Every method that takes a workspace treats what belongs to another one as missing.
+ * What an upstream's library is asked to make is not given up when the caller leaves: nobody would know what it made.
+ */
+export class Assets implements AssetResolver {
+  readonly #house: AssetsHouse;
+  readonly #end = new AbortController();
+  readonly #mirror: Mirror;
+  readonly #unused: UnusedBlobs;
+  readonly #deletions: Deletions;
+  readonly #resolver: Resolver;
+  readonly #worker: DueWorker;
+
+  constructor(house: AssetsHouse) {
+    this.#house = house;
+    const { signal } = this.#end;
+    this.#mirror = new Mirror(house);
+    this.#unused = new UnusedBlobs(house);
+    this.#deletions = new Deletions({ house, mirror: this.#mirror, unused: this.#unused, signal });
+    this.#resolver = new Resolver({ house, mirror: this.#mirror, bindings: new Bindings(house, signal), signal });
+    this.#worker = new DueWorker({
+      ...house,
+      work: (asset, leaseUntil, ended) => this.#work(asset, leaseUntil, ended),
+    });
+  }
+
+  /** Takes up what is due, also what an earlier process left. */
+  start(): void {
+    this.#worker.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#worker.stop();
+  }
+
+  async createGroup(call: GroupCall): Promise<AssetGroup> {
+    const asked = readGroupCall(call);
+    checkPresent(call.signal);
+    const account =
+      asked.platform === "local"
+        ? null
+        : chooseAccount(this.#house.catalog(), asked.platform, asked.projectName, this.#house);
+    const texts = { ...asked, projectName: asked.projectName ?? account?.ownProject ?? "default" };
+    const upstreamId = account === null ? null : await account.createGroup(texts, this.#end.signal);
+    const now = this.#house.clock.now();
+    const group: AssetGroup = {
+      ...texts,
+      id: this.#house.ids.next("ag_"),
+      workspaceId: call.workspaceId,
+      providerId: account?.provider.id ?? null,
+      upstreamId,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.#house.store.createGroup(group);
+    return group;
+  }
+
+  /** `platform` as the caller wrote it; it is required. */
+  async group(workspaceId: string, id: string, platform: string | null): Promise<AssetGroup> {
+    const wanted = readPlatformOfLook(platform);
+    return this.#groupOn(workspaceId, id, wanted);
+  }
+
+  /** Newest first, behind `cursor`. */
+  async groups(workspaceId: string, platform: string | null, cursor: string | null, limit: number) {
+    return this.#house.store.groups({ workspaceId, ...platformFilter(platform) }, cursor, limit);
+  }
+
+  /** With everything in it. */
+  async deleteGroup(workspaceId: string, id: string, signal: AbortSignal): Promise<void> {
+    checkPresent(signal);
+    const found = await this.#house.store.findGroup(workspaceId, id);
+    if (found === null || !(await this.#deletions.group(found))) throw groupMissing(id);
+  }
+
+  /** The work on it is done in the background, beginning at once. */
+  async createAsset(call: AssetCall): Promise<Asset> {
+    const { platform, groupId, url, type, name } = readAssetCall(call);
+    checkPresent(call.signal);
+    const group = await this.#groupOn(call.workspaceId, groupId, platform);
+    const upstream = await this.#createUpstream(group, { url, type, name });
+    const now = this.#house.clock.now();
+    const asset: Asset = {
+      id: this.#house.ids.next("as_"),
+      workspaceId: call.workspaceId,
+      groupId: group.id,
+      platform,
+      name,
+      type,
+      sourceUrl: url,
+      status: "Processing",
+      error: null,
+      providerId: upstream?.providerId ?? null,
+      upstreamId: upstream?.upstreamId ?? null,
+      blobHash: null,
+      sizeBytes: null,
+      contentType: null,
+      createdAt: now,
+      updatedAt: now,
+      dueAt: upstream === null ? now : now + bounds.assetLookMs,
+    };
+    await this.#house.store.createAsset(asset);
+    if (upstream === null) this.#worker.nudge();
+    return asset;
+  }
+
+  /** One that an upstream's library is processing is looked at there, unless that was a moment ago. */
+  async asset(workspaceId: string, id: string, platform: string | null): Promise<Asset> {
+    const wanted = readPlatformOfLook(platform);
+    const found = await this.#house.store.findAsset(workspaceId, id);
+    if (found === null || found.platform !== wanted) throw assetMissing(id);
+    return this.#mirror.refresh(found, this.#end.signal);
+  }
+
+  async assets(workspaceId: string, asked: AssetsAsked, cursor: string | null, limit: number) {
+    const filter = {
+      workspaceId,
+      ...platformFilter(asked.platform),
+      ...(asked.groupId === null ? {} : { groupId: asked.groupId }),
+      ...(asked.status === null ? {} : { status: readStatus(asked.status) }),
+    };
+    return this.#house.store.assets(filter, cursor, limit);
+  }
+
+  async deleteAsset(workspaceId: string, id: string, signal: AbortSignal): Promise<void> {
+    checkPresent(signal);
+    const found = await this.#house.store.findAsset(workspaceId, id);
+    if (found === null || !(await this.#deletions.asset(found))) throw assetMissing(id);
+  }
+
+  resolve(workspaceId: string, assetId: string, account: Provider): Promise<{ readonly url: string }> {
+    return this.#resolver.resolve(workspaceId, assetId, account);
+  }
+
+  holders(workspaceId: string, assetIds: readonly string[]): Promise<readonly string[] | null> {
+    return this.#resolver.holders(workspaceId, assetIds);
+  }
+
+  /** Where whoever has the link can read the asset's bytes for a while; null without bytes of ours or a public address. */
+  blobUrl(asset: Asset, lifetimeMs: number): string | null {
+    const base = this.#house.publicUrl();
+    return base === null ? null : blobLink(asset, base, lifetimeMs, this.#house);
+  }
+
+  /** The address to show: a signed one of ours for what is in our store, else the one that it came from. */
+  urlOf(asset: Asset): string {
+    return (asset.status === "Active" ? this.blobUrl(asset, bounds.blobUrlMs) : null) ?? asset.sourceUrl;
+  }
+
+  readBlob(hash: string, query: URLSearchParams, range: string | null): Promise<BlobAnswer> {
+    return readBlob(hash, query, range, this.#house);
+  }
+
+  async #work(asset: Asset, leaseUntil: number, signal: AbortSignal): Promise<void> {
+    if (asset.status !== "Processing") return this.#house.store.updateAsset(asset.id, { dueAt: null });
+    if (asset.platform !== "local") await this.#mirror.look(asset, signal);
+    else await workLocally(asset, leaseUntil, { house: this.#house, unused: this.#unused }, signal);
+  }
+
+  async #groupOn(workspaceId: string, id: string, platform: PlatformId | null): Promise<AssetGroup> {
+    const group = await this.#house.store.findGroup(workspaceId, id);
+    if (group === null || group.platform !== platform) throw groupMissing(id);
+    return group;
+  }
+
+  /** null on our own platform. */
+  async #createUpstream(
+    group: AssetGroup,
+    { url, type, name }: Pick<Asset, "type" | "name"> & { readonly url: string },
+  ): Promise<{ readonly providerId: string; readonly upstreamId: string } | null> {
+    if (group.platform === "local") return null;
+    const account = this.#mirror.holderOf(group);
+    if (account === null || group.upstreamId === null || !account.provider.enabled) {
+      throw new Failure("no_deployment_available", "The account that holds this asset group is not in use any more.");
+    }
+    const asked = { upstreamGroupId: group.upstreamId, url, type, name, projectName: group.projectName };
+    return { providerId: account.provider.id, upstreamId: await account.createAsset(asked, this.#end.signal) };
+  }
+}
+
+function platformFilter(platform: string | null): { readonly platform?: PlatformId } {
+  return platform === null || platform === "" ? {} : { platform: readPlatform(platform) };
+}
+
+function readStatus(text: string): AssetStatus {
+  if (text === "Processing" || text === "Active" || text === "Failed") return text;
+  throw new Failure("invalid_request", "status must be Processing, Active or Failed.", { param: "status" });
+}
+
+function checkPresent(signal: AbortSignal): void {
+  if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
+}
+
+function groupMissing(id: string): Failure {
+  return new Failure("asset_group_not_found", `There is no asset group ${id} on this platform.`);
+}
+
+function assetMissing(id: string): Failure {
+  return new Failure("asset_not_found", `There is no asset ${id} on this platform.`);
+}

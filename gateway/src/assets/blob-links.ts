@@ -1,0 +1,83 @@
+import { timingSafeEqual } from "node:crypto";
+import { type Asset, bounds } from "#core/index.ts";
+import type { BlobStore, Clock } from "#ports/index.ts";
+import { readRange } from "./byte-range.ts";
+import type { TextSigner } from "./house.ts";
+
+/** What is answered to whoever comes with a link. */
+export interface BlobAnswer {
+  readonly status: 200 | 206 | 404 | 416;
+  readonly headers: Record<string, string>;
+  /** Pulled as the reader pulls; null where there is nothing to send. */
+  readonly body: ReadableStream<Uint8Array> | null;
+}
+
+interface Means {
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly signer: TextSigner;
+}
+
+const missing: BlobAnswer = Object.freeze({ status: 404, headers: {}, body: null });
+
+/** The address of a stored asset's bytes, good for `lifetimeMs` to whoever has it; null for one without bytes. */
+export function blobLink(
+  asset: Pick<Asset, "blobHash" | "contentType">,
+  base: string,
+  lifetimeMs: number,
+  { clock, signer }: Pick<Means, "clock" | "signer">,
+): string | null {
+  if (asset.blobHash === null || asset.contentType === null) return null;
+  const expires = String(Math.ceil((clock.now() + lifetimeMs) / 1_000));
+  const { blobHash: hash, contentType: type } = asset;
+  const query = new URLSearchParams({ type, expires, signature: signer.sign(signedText(hash, type, expires)) });
+  return `${base.replace(/\/+$/, "")}/v1/blobs/${hash}?${query.toString()}`;
+}
+
+/**
+ * The bytes behind a link. One that was changed, has expired, or leads to what is no longer there gets the same answer.
+ * The bytes come from strangers: they are never shown as a page of ours.
+ */
+export async function readBlob(
+  hash: string,
+  query: URLSearchParams,
+  range: string | null,
+  { blobs, clock, signer }: Means,
+): Promise<BlobAnswer> {
+  const type = query.get("type") ?? "";
+  const expires = query.get("expires") ?? "";
+  if (!/^[0-9a-f]{64}$/.test(hash) || !/^[0-9]{1,12}$/.test(expires)) return missing;
+  if (!same(query.get("signature") ?? "", signer.sign(signedText(hash, type, expires)))) return missing;
+  const leftMs = Number(expires) * 1_000 - clock.now();
+  const blob = leftMs <= 0 ? null : await blobs.stat(hash);
+  if (blob === null) return missing;
+  const part = readRange(range, blob.size);
+  const headers: Record<string, string> = {
+    "accept-ranges": "bytes",
+    "cache-control": `private, max-age=${Math.floor(Math.min(leftMs, bounds.blobUrlMs) / 1_000)}`,
+    "content-disposition": "attachment",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+  };
+  if (part === "unsatisfiable") {
+    return { status: 416, headers: { ...headers, "content-range": `bytes */${blob.size}` }, body: null };
+  }
+  const { start, end } = part ?? { start: 0, end: blob.size };
+  const body = await blobs.read(hash, start, end);
+  if (body === null) return missing;
+  headers["content-type"] = type;
+  headers["content-length"] = String(end - start);
+  if (part === null) return { status: 200, headers, body };
+  headers["content-range"] = `bytes ${start}-${end - 1}/${blob.size}`;
+  return { status: 206, headers, body };
+}
+
+function signedText(hash: string, type: string, expires: string): string {
+  return `${hash}\n${type}\n${expires}`;
+}
+
+function same(told: string, right: string): boolean {
+  const left = Buffer.from(told);
+  const other = Buffer.from(right);
+  return left.byteLength === other.byteLength && timingSafeEqual(left, other);
+}

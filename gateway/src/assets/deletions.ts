@@ -1,0 +1,90 @@
+import { type Asset, type AssetBinding, type AssetGroup, bounds } from "#core/index.ts";
+import type { AssetsHouse } from "./house.ts";
+import type { LibraryAccount } from "./library-account.ts";
+import type { Mirror } from "./mirror.ts";
+import type { UnusedBlobs } from "./unused-blobs.ts";
+
+interface DeletionParts {
+  readonly house: AssetsHouse;
+  readonly mirror: Mirror;
+  readonly unused: UnusedBlobs;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Deleting, everywhere. The account that holds the original is asked first, and when it refuses nothing is deleted; copies
+ * on other accounts are deleted as far as they can be. Bytes go with the last asset that has them. False: it was gone.
+ */
+export class Deletions {
+  readonly #parts: DeletionParts;
+
+  constructor(parts: DeletionParts) {
+    this.#parts = parts;
+  }
+
+  async asset(asset: Asset): Promise<boolean> {
+    const { store } = this.#parts.house;
+    const { signal } = this.#parts;
+    const group = await store.findGroup(asset.workspaceId, asset.groupId);
+    const projectName = group?.projectName ?? "default";
+    const upstreamId = asset.upstreamId;
+    if (upstreamId !== null) await this.#holder(asset)?.deleteAsset(upstreamId, projectName, signal);
+    for (const binding of await store.bindings(asset.id)) {
+      await this.#copy(binding, (account) => account.deleteAsset(binding.upstreamId, account.ownProject, signal));
+    }
+    const deleted = await store.deleteAsset(asset.workspaceId, asset.id);
+    if (asset.blobHash !== null) await this.#parts.unused.drop(asset.blobHash);
+    return deleted;
+  }
+
+  async group(group: AssetGroup): Promise<boolean> {
+    const { store } = this.#parts.house;
+    const { signal } = this.#parts;
+    const upstreamId = group.upstreamId;
+    if (upstreamId !== null) await this.#holder(group)?.deleteGroup(upstreamId, group.projectName, signal);
+    const hashes = new Set<string>();
+    const copies = new Map<string, AssetBinding>();
+    const filter = { workspaceId: group.workspaceId, groupId: group.id };
+    for (let cursor: string | null = null; ; ) {
+      const page = await store.assets(filter, cursor, bounds.listPageMax);
+      for (const asset of page.assets) {
+        if (asset.blobHash !== null) hashes.add(asset.blobHash);
+        for (const binding of await store.bindings(asset.id)) {
+          copies.set(`${binding.providerId} ${binding.upstreamGroupId}`, binding);
+        }
+      }
+      cursor = page.next;
+      if (cursor === null) break;
+    }
+    for (const binding of copies.values()) {
+      await this.#copy(binding, (account) => account.deleteGroup(binding.upstreamGroupId, account.ownProject, signal));
+    }
+    const deleted = await store.deleteGroup(group.workspaceId, group.id);
+    for (const hash of hashes) await this.#parts.unused.drop(hash);
+    return deleted;
+  }
+
+  #holder(held: Pick<Asset, "id" | "providerId" | "platform">): LibraryAccount | null {
+    const holder = this.#parts.mirror.holderOf(held);
+    if (holder === null) this.#left(held.id, held.providerId, "its account is no longer set up");
+    return holder;
+  }
+
+  async #copy(binding: AssetBinding, act: (account: LibraryAccount) => Promise<void>): Promise<void> {
+    const account = this.#parts.mirror.accountOf(binding.providerId);
+    try {
+      if (account !== null) await act(account);
+      else this.#left(binding.assetId, binding.providerId, "its account is no longer set up");
+    } catch (thrown) {
+      this.#left(binding.assetId, binding.providerId, thrown);
+    }
+  }
+
+  #left(id: string, provider: string | null, error: unknown): void {
+    this.#parts.house.observer.log("warn", "What was deleted here stays in an upstream's asset library.", {
+      asset: id,
+      provider,
+      error,
+    });
+  }
+}

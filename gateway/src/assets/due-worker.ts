@@ -1,0 +1,88 @@
+import { type Asset, bounds } from "#core/index.ts";
+import type { AssetStore, Clock, Observer } from "#ports/index.ts";
+
+export interface DueWorkerOptions {
+  readonly store: AssetStore;
+  readonly clock: Clock;
+  readonly observer: Observer;
+  /** Never throws for what may happen; `leaseUntil` is the due time that the row has while the pass owns it. */
+  readonly work: (asset: Asset, leaseUntil: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Takes due assets under leases, a bounded number at once. Several processes may do so over one store. */
+export class DueWorker {
+  readonly #options: DueWorkerOptions;
+  readonly #active = new Set<Promise<void>>();
+  readonly #end = new AbortController();
+  #untick = (): void => {};
+  #started = false;
+  /** A look for due assets is under way, and whether another is to follow it. */
+  #looking: Promise<void> | null = null;
+  #again = false;
+
+  constructor(options: DueWorkerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#started || this.#end.signal.aborted) return;
+    this.#started = true;
+    this.nudge();
+  }
+
+  /** There may be something to do now. */
+  nudge(): void {
+    if (!this.#started || this.#end.signal.aborted) return;
+    if (this.#looking !== null) {
+      this.#again = true;
+      return;
+    }
+    this.#untick();
+    this.#looking = this.#look().finally(() => {
+      this.#looking = null;
+      if (this.#again) {
+        this.#again = false;
+        this.nudge();
+      } else if (!this.#end.signal.aborted) {
+        this.#untick = this.#options.clock.after(bounds.assetTickMs, () => this.nudge());
+      }
+    });
+  }
+
+  /** Ends what is under way; it stays due. */
+  async stop(): Promise<void> {
+    this.#end.abort();
+    this.#untick();
+    await this.#looking;
+    await Promise.all(this.#active);
+  }
+
+  async #look(): Promise<void> {
+    const { store, clock, observer } = this.#options;
+    const free = bounds.assetsAtOnceMax - this.#active.size;
+    if (free <= 0) return;
+    const now = clock.now();
+    try {
+      const due = await store.dueAssets(now, bounds.assetLeaseMs, free);
+      for (const asset of due) this.#take(asset, now + bounds.assetLeaseMs);
+    } catch (thrown) {
+      observer.log("warn", "Due assets could not be read; it is tried again.", { error: thrown });
+    }
+  }
+
+  #take(asset: Asset, leaseUntil: number): void {
+    const { work, observer } = this.#options;
+    const pass = work(asset, leaseUntil, this.#end.signal)
+      .catch((thrown: unknown) => {
+        observer.log("warn", "Work on an asset broke off; it is taken up again when its lease ends.", {
+          asset: asset.id,
+          error: thrown,
+        });
+      })
+      .finally(() => {
+        this.#active.delete(pass);
+        this.nudge();
+      });
+    this.#active.add(pass);
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * assets: reusable material of a workspace, in groups, each on a platform.
+ *
+ * local        our own: the bytes are fetched from the caller's address through the guard, judged, kept by their hash,
+ *              and read through signed links that expire.
+ * the others   an upstream's asset library: made there, mirrored here, looked at until it is Active or Failed.
+ * binding      one asset as another account of the platform knows it, made when a task first needs it there.
+ *
+ * Promises: an asset that was accepted becomes Active or Failed with a reason, whichever process dies; bytes are never
+ * held whole; what belongs to another workspace looks missing. A library that is down changes nothing; a host that is
+ * down fails its asset after a few tries.
+ */
+export type { AssetCall, GroupCall } from "./asset-calls.ts";
+export { Assets, type AssetsAsked } from "./assets.ts";
+export type { BlobAnswer } from "./blob-links.ts";
+export { type ByteRange, readRange } from "./byte-range.ts";
+export type { AssetsHouse, TextSigner } from "./house.ts";
+export { assetAnswer, groupAnswer } from "./show.ts";

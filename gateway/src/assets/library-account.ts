@@ -1,0 +1,203 @@
+import {
+  type Asset,
+  type AssetGroup,
+  asFailure,
+  bounds,
+  type Catalog,
+  Failure,
+  type PlatformId,
+  type Provider,
+} from "#core/index.ts";
+import type { Clock, Transport } from "#ports/index.ts";
+import {
+  type AssetLibrary,
+  assetLibrary,
+  type GoodAnswer,
+  type LibraryAsset,
+  type OutboundDraft,
+} from "#providers/index.ts";
+
+type GroupTexts = Pick<AssetGroup, "name" | "description" | "projectName">;
+
+/** What is asked of a library for one asset. */
+export interface AssetTexts extends Pick<Asset, "type" | "name"> {
+  readonly upstreamGroupId: string;
+  readonly url: string;
+  readonly projectName: string;
+}
+
+interface Means {
+  readonly transport: Transport;
+  readonly clock: Clock;
+}
+
+/** One account of an upstream with an asset library, ready to be asked. Failures are told in our words. */
+export class LibraryAccount {
+  readonly provider: Provider;
+  readonly #library: AssetLibrary;
+  readonly #means: Means;
+
+  constructor(provider: Provider, library: AssetLibrary, means: Means) {
+    this.provider = provider;
+    this.#library = library;
+    this.#means = means;
+  }
+
+  get platform(): Exclude<PlatformId, "local"> {
+    return this.#library.platform;
+  }
+
+  /** The project that an operator gave the account for its material. */
+  get ownProject(): string {
+    const { project_name: name } = this.provider.settings;
+    return typeof name === "string" && name !== "" ? name : "default";
+  }
+
+  async createGroup(group: GroupTexts, signal: AbortSignal): Promise<string> {
+    const draft = this.#library.createGroup(this.provider, group, this.#means.clock.now());
+    return this.#told(async () => this.#library.readId(await this.#ask(draft, signal)));
+  }
+
+  async createAsset(asset: AssetTexts, signal: AbortSignal): Promise<string> {
+    const draft = this.#library.createAsset(this.provider, asset, this.#means.clock.now());
+    return this.#told(async () => this.#library.readId(await this.#ask(draft, signal)));
+  }
+
+  /** null: the library has no such asset any more. */
+  look(upstreamId: string, projectName: string, signal: AbortSignal): Promise<LibraryAsset | null> {
+    const draft = this.#library.getAsset(this.provider, { upstreamId, projectName }, this.#means.clock.now());
+    return this.#told(async () => {
+      const answer = await this.#askUnlessGone(draft, signal);
+      return answer === null ? null : this.#library.readAsset(answer);
+    });
+  }
+
+  /** What is gone already counts as deleted. */
+  async deleteAsset(upstreamId: string, projectName: string, signal: AbortSignal): Promise<void> {
+    const draft = this.#library.deleteAsset(this.provider, { upstreamId, projectName }, this.#means.clock.now());
+    await this.#told(() => this.#askUnlessGone(draft, signal));
+  }
+
+  async deleteGroup(upstreamId: string, projectName: string, signal: AbortSignal): Promise<void> {
+    const draft = this.#library.deleteGroup(this.provider, { upstreamId, projectName }, this.#means.clock.now());
+    await this.#told(() => this.#askUnlessGone(draft, signal));
+  }
+
+  async #ask(draft: OutboundDraft, signal: AbortSignal): Promise<GoodAnswer> {
+    const answer = await this.#send(draft, signal);
+    if (good(answer)) return answer;
+    throw this.#refusal(answer).failure;
+  }
+
+  async #askUnlessGone(draft: OutboundDraft, signal: AbortSignal): Promise<GoodAnswer | null> {
+    const answer = await this.#send(draft, signal);
+    if (good(answer)) return answer;
+    const { gone, failure } = this.#refusal(answer);
+    if (gone) return null;
+    throw failure;
+  }
+
+  /** In our words with the library's code. What the library says of the request itself is the caller's to hear. */
+  #refusal({ status, headers, body }: GoodAnswer): { readonly gone: boolean; readonly failure: Failure } {
+    const { gone, failure, code } = this.#library.classify(status, headers, body, this.#means.clock.now());
+    if (code === undefined || code === null || !codeForm.test(code)) return { gone, failure };
+    const { param, retry, unwell, upstream, retryAfterMs } = failure;
+    const told = new Failure(failure.code, `${failure.message.replace(/\.$/, "")} (${code}).`, {
+      param,
+      retry,
+      unwell,
+      ...(upstream === undefined ? {} : { upstream }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+    return { gone, failure: told };
+  }
+
+  async #send(draft: OutboundDraft, signal: AbortSignal): Promise<GoodAnswer> {
+    const { timeouts, allowPrivateNetwork } = this.provider;
+    const { method, url, headers, body } = draft;
+    const answer = await this.#means.transport.send(
+      {
+        method,
+        url,
+        headers,
+        body,
+        connectMs: Math.min(timeouts.connectMs, bounds.assetLibraryMs),
+        headersMs: Math.min(timeouts.headersMs, bounds.assetLibraryMs),
+        totalMs: bounds.assetLibraryMs,
+        allowPrivateNetwork,
+      },
+      signal,
+    );
+    const bytes = await answer.body.readAll(bounds.assetLibraryBytesMax, "idle", bounds.assetLibraryMs);
+    return { status: answer.status, headers: answer.headers, body: bytes };
+  }
+
+  /** Says whose failure it is, and keeps the library's own answer for the log: it may name the account. */
+  async #told<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (thrown) {
+      const failure = asFailure(thrown);
+      if (failure.code === "client_closed" || failure.code === "internal_error") throw failure;
+      const { param, retry, unwell, upstream, retryAfterMs } = failure;
+      const callersFault = retry === "never" && upstream !== undefined && upstream.status < 500;
+      const code = callersFault ? "invalid_request" : failure.code;
+      throw new Failure(code, `The asset library of ${this.platform}: ${failure.message}`, {
+        param,
+        retry,
+        unwell,
+        cause: failure,
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      });
+    }
+  }
+}
+
+/** The library's codes are words with dots; anything else is not repeated. */
+const codeForm = /^[\w.-]{1,100}$/;
+
+function good({ status }: GoodAnswer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** The account as one with a library; null when its kind has none, or it lacks what a library needs. */
+export function libraryAccount(provider: Provider, means: Means): LibraryAccount | null {
+  const library = assetLibrary(provider.kind);
+  return library === null || library.lacks(provider) !== null ? null : new LibraryAccount(provider, library, means);
+}
+
+/**
+ * The account that new material of a platform goes to: one whose own project is the group's before others. Throws
+ * Failure invalid_request, with what the nearest one lacks, when there is none.
+ */
+export function chooseAccount(
+  catalog: Catalog,
+  platform: Exclude<PlatformId, "local">,
+  projectName: string | null,
+  means: Means,
+): LibraryAccount {
+  const candidates = [...catalog.providers.values()]
+    .filter(({ enabled, kind }) => enabled && assetLibrary(kind)?.platform === platform)
+    .sort((one, other) => rank(one, projectName) - rank(other, projectName) || (one.id < other.id ? -1 : 1));
+  for (const provider of candidates) {
+    const account = libraryAccount(provider, means);
+    if (account !== null) return account;
+  }
+  const [nearest] = candidates;
+  const why = nearest === undefined ? null : (assetLibrary(nearest.kind)?.lacks(nearest) ?? null);
+  const message =
+    nearest === undefined || why === null
+      ? `No provider here has the asset library of ${platform}.`
+      : `The asset library of ${platform} cannot be used with the provider ${nearest.id}: ${why}.`;
+  throw new Failure("invalid_request", message, { param: "platform" });
+}
+
+function rank(provider: Provider, projectName: string | null): number {
+  return projectName !== null && provider.settings["project_name"] === projectName ? 0 : 1;
+}
+
+/** What is shown of an asset whose library has lost it. */
+export const goneError: NonNullable<LibraryAsset["error"]> = {
+  code: "gone",
+  message: "The asset library no longer has it.",
+};

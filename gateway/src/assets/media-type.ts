@@ -1,0 +1,57 @@
+import type { AssetType } from "#core/index.ts";
+
+export interface MediaType {
+  readonly type: AssetType;
+  readonly contentType: string;
+}
+
+/**
+ * What the first bytes (bounds.mediaOpeningBytes are enough) say they are, by each format's own signature; null for what
+ * no asset can be. What the host says of its type is not asked: whoever chose the address chose that too.
+ */
+export function mediaTypeOf(opening: Uint8Array): MediaType | null {
+  const text = Buffer.from(opening.buffer, opening.byteOffset, opening.length).toString("latin1");
+  const contentType = signatureOf(text) ?? boxBrandOf(text) ?? audioFrameOf(opening);
+  if (contentType === null) return null;
+  return { type: assetTypes[contentType.slice(0, 5)] ?? "Image", contentType };
+}
+
+const assetTypes: Readonly<Record<string, AssetType>> = { image: "Image", video: "Video", audio: "Audio" };
+
+function signatureOf(text: string): string | null {
+  if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (text.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return "image/gif";
+  if (text.startsWith("II*\0") || text.startsWith("MM\0*")) return "image/tiff";
+  // Two letters begin many a text; a bitmap has four zeros at 6 and the length of its header at 14.
+  if (text.startsWith("BM") && text.slice(6, 10) === "\0\0\0\0" && text.slice(15, 18) === "\0\0\0") return "image/bmp";
+  if (text.startsWith("RIFF") && text.slice(8, 12) === "WEBP") return "image/webp";
+  if (text.startsWith("RIFF") && text.slice(8, 12) === "WAVE") return "audio/wav";
+  if (text.startsWith("fLaC")) return "audio/flac";
+  if (text.startsWith("OggS")) return "audio/ogg";
+  if (text.startsWith("ID3")) return "audio/mpeg";
+  // EBML, whose document type stands within the first bytes; other Matroska files are not taken.
+  if (text.startsWith("\x1a\x45\xdf\xa3") && text.includes("webm")) return "video/webm";
+  return null;
+}
+
+/** ISO base media files (ISO/IEC 14496-12) name a brand; QuickTime files of old begin with one of its boxes. */
+function boxBrandOf(text: string): string | null {
+  const box = text.slice(4, 8);
+  if (box === "moov" || box === "mdat" || box === "wide" || box === "free") return "video/quicktime";
+  if (box !== "ftyp") return null;
+  const brand = text.slice(8, 12);
+  if (/^(?:hei[cxms]|hev[cxms]|mif1|msf1)$/.test(brand)) return "image/heic";
+  if (/^(?:M4A |M4B )$/.test(brand)) return "audio/mp4";
+  if (brand === "qt  ") return "video/quicktime";
+  return /^(?:isom|iso[2-9]|mp4[12]|avc1|M4V |M4VP|mmp4|dash|f4v |MSNV|3gp[4-7]|XAVC)$/.test(brand)
+    ? "video/mp4"
+    : null;
+}
+
+/** An MPEG audio frame without a tag before it: eleven ones, layer III, and a version, bit and sample rate that exist. */
+function audioFrameOf(opening: Uint8Array): string | null {
+  const [first = 0, second = 0, third = 0] = opening;
+  const frame = first === 0xff && (second & 0xe6) === 0xe2 && (second & 0x18) !== 0x08;
+  return frame && (third & 0xf0) !== 0xf0 && (third & 0x0c) !== 0x0c ? "audio/mpeg" : null;
+}

@@ -1,0 +1,128 @@
+import { type Asset, asFailure, bounds, Failure, type Provider } from "#core/index.ts";
+import type { AssetResolver } from "#ports/index.ts";
+import type { Bindings } from "./bindings.ts";
+import { blobLink } from "./blob-links.ts";
+import type { AssetsHouse } from "./house.ts";
+import { type LibraryAccount, libraryAccount } from "./library-account.ts";
+import type { Mirror } from "./mirror.ts";
+
+interface ResolverParts {
+  readonly house: AssetsHouse;
+  readonly mirror: Mirror;
+  readonly bindings: Bindings;
+  readonly signal: AbortSignal;
+}
+
+/** What upstreams are given in the place of an asset. */
+export class Resolver implements AssetResolver {
+  readonly #house: AssetsHouse;
+  readonly #mirror: Mirror;
+  readonly #bindings: Bindings;
+  readonly #signal: AbortSignal;
+
+  constructor({ house, mirror, bindings, signal }: ResolverParts) {
+    this.#house = house;
+    this.#mirror = mirror;
+    this.#bindings = bindings;
+    this.#signal = signal;
+  }
+
+  async resolve(workspaceId: string, assetId: string, account: Provider): Promise<{ readonly url: string }> {
+    const asset = await this.#active(workspaceId, assetId);
+    if (asset.providerId === account.id && asset.upstreamId !== null) return libraryReference(asset.upstreamId);
+    const library = libraryAccount(account, this.#house);
+    if (asset.platform === "local") return this.#localAsset(asset, library);
+    if (library === null || library.platform !== asset.platform) return { url: await this.#publicAddress(asset) };
+    const { upstreamId } = await this.#bindings.bound(asset, library, () => this.#publicAddress(asset));
+    return libraryReference(upstreamId);
+  }
+
+  async holders(workspaceId: string, assetIds: readonly string[]): Promise<readonly string[] | null> {
+    let common: readonly string[] | null = null;
+    for (const id of new Set(assetIds)) {
+      const asset = await this.#active(workspaceId, id);
+      // What is in our own store can be given to every account alike.
+      if (asset.platform === "local" || asset.providerId === null) continue;
+      const bound = (await this.#house.store.bindings(id)).filter(({ status }) => status === "Active");
+      const holding: readonly string[] = [asset.providerId, ...bound.map(({ providerId }) => providerId)];
+      const before: readonly string[] = common ?? holding;
+      common = before.filter((providerId) => holding.includes(providerId));
+    }
+    return common === null || common.length === 0 ? null : common;
+  }
+
+  async #active(workspaceId: string, assetId: string): Promise<Asset> {
+    const found = await this.#house.store.findAsset(workspaceId, assetId);
+    if (found === null) throw new Failure("asset_not_found", `There is no asset ${assetId}.`);
+    const asset = await this.#mirror.refresh(found, this.#signal);
+    if (asset.status === "Active") return asset;
+    const why = asset.error === null ? "" : ` (${asset.error.code}: ${asset.error.message})`;
+    throw new Failure(
+      "invalid_request",
+      `The asset ${assetId} is ${asset.status}${why}; only Active assets can be referred to.`,
+    );
+  }
+
+  /**
+   * A library takes only what it can fetch from outside. Where it does not want the asset for a reason of the account's
+   * (a plan without the library, a library that is down), the upstream itself may still take it by its address.
+   */
+  async #localAsset(asset: Asset, library: LibraryAccount | null): Promise<{ readonly url: string }> {
+    const link = this.#link(asset);
+    if (link === null) return { url: await this.#inlined(asset) };
+    if (library === null) return { url: link };
+    try {
+      return libraryReference((await this.#bindings.bound(asset, library, async () => link)).upstreamId);
+    } catch (thrown) {
+      const failure = asFailure(thrown);
+      if (failure.code === "invalid_request" || failure.code === "client_closed") throw failure;
+      this.#house.observer.log("warn", "An asset library did not take an asset; its address is given instead.", {
+        asset: asset.id,
+        provider: library.provider.id,
+        error: failure,
+      });
+      return { url: link };
+    }
+  }
+
+  #link(asset: Asset): string | null {
+    const base = this.#house.publicUrl();
+    return base === null ? null : blobLink(asset, base, bounds.blobUrlUpstreamMs, this.#house);
+  }
+
+  /** Where the library itself serves it, which lives longer than its first address; else that first address. */
+  async #publicAddress(asset: Asset): Promise<string> {
+    const holder = this.#mirror.holderOf(asset);
+    const group = await this.#house.store.findGroup(asset.workspaceId, asset.groupId);
+    if (holder === null || group === null || asset.upstreamId === null) return asset.sourceUrl;
+    try {
+      return (await holder.look(asset.upstreamId, group.projectName, this.#signal))?.url ?? asset.sourceUrl;
+    } catch (thrown) {
+      this.#house.observer.log("debug", "An asset library could not be asked.", { asset: asset.id, error: thrown });
+      return asset.sourceUrl;
+    }
+  }
+
+  async #inlined(asset: Asset): Promise<string> {
+    const { blobHash, contentType, sizeBytes } = asset;
+    if (blobHash === null || contentType === null || sizeBytes === null) throw lost(asset);
+    if (sizeBytes > bounds.assetInlinedBytesMax) {
+      throw new Failure(
+        "invalid_request",
+        `The asset ${asset.id} is too large to be sent inside a request, and this gateway has no public address under which an upstream could fetch it: set SLUICE_PUBLIC_URL.`,
+      );
+    }
+    const stream = await this.#house.blobs.read(blobHash, 0, sizeBytes);
+    if (stream === null) throw lost(asset);
+    const bytes = Buffer.from(await new Response(stream).arrayBuffer());
+    return `data:${contentType};base64,${bytes.toString("base64")}`;
+  }
+}
+
+function libraryReference(upstreamId: string): { readonly url: string } {
+  return { url: `asset://${upstreamId}` };
+}
+
+function lost(asset: Asset): Failure {
+  return new Failure("internal_error", `The bytes of the asset ${asset.id} are not in the blob store.`);
+}

@@ -1,0 +1,43 @@
+import type { AssetStore, BlobStore } from "#ports/index.ts";
+
+/**
+ * Bytes are kept once for all who have them, so whoever lets go of them asks whether he was the last, and whoever got
+ * them makes sure that they are still there once his row says so. Both take turns, hash by hash.
+ */
+export class UnusedBlobs {
+  readonly #store: AssetStore;
+  readonly #blobs: BlobStore;
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(house: { readonly store: AssetStore; readonly blobs: BlobStore }) {
+    this.#store = house.store;
+    this.#blobs = house.blobs;
+  }
+
+  /** Removes the bytes unless an asset uses them. */
+  drop(hash: string): Promise<void> {
+    return this.#inTurn(hash, async () => {
+      if ((await this.#store.blobUses(hash)) === 0) await this.#blobs.remove(hash);
+    });
+  }
+
+  /** Writes the row that uses the bytes. False: somebody has removed them in the meantime, and nothing was written. */
+  keep(hash: string, write: () => Promise<void>): Promise<boolean> {
+    return this.#inTurn(hash, async () => {
+      if ((await this.#blobs.stat(hash)) === null) return false;
+      await write();
+      return true;
+    });
+  }
+
+  async #inTurn<T>(hash: string, act: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(hash) ?? Promise.resolve();
+    const turn = before.then(act, act);
+    this.#turns.set(hash, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(hash) === turn) this.#turns.delete(hash);
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import type { Command } from "commander";
+import { webhookSecretOf } from "#main.ts";
+import { CommandFailed } from "../command-failed.ts";
+import { withControl } from "../open.ts";
+import { report } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+
+export function addWorkspaceWebhookSecret(workspace: Command, terminal: Terminal): void {
+  workspace
+    .command("webhook-secret")
+    .description("show what a workspace checks our messages about its tasks with")
+    .argument("<slug>", "the workspace")
+    .action(async (slug: string, _options: object, command: Command) => {
+      const secret = await withControl(terminal.variables, async ({ controlStore, vault }) => {
+        const found = (await controlStore.listWorkspaces()).find((one) => one.slug === slug);
+        if (found === undefined) throw new CommandFailed(`there is no workspace ${JSON.stringify(slug)}`);
+        return webhookSecretOf(vault, found.id);
+      });
+      await report(terminal, command, { slug, secret }, [secret]);
+    });
+}

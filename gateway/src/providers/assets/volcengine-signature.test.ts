@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { volcengineSignature } from "./volcengine-signature.ts";
+
+const keys = {
+  accessKeyId: "AKTESTEXAMPLE",
+  secretAccessKey: "SecretKeyExample==",
+  region: "cn-beijing",
+  service: "ark",
+};
+const request = {
+  method: "POST",
+  url: "https://open.volcengineapi.com/?Action=CreateAsset&Version=2024-01-01",
+  headers: {},
+  body: new TextEncoder().encode('{"GroupId":"group-1","URL":"https://example.com/a.png","AssetType":"Image"}'),
+};
+const now = Date.UTC(2026, 2, 20, 14, 24, 52);
+const scope = "AKTESTEXAMPLE/20260320/cn-beijing/ark/request";
+
+test("a request is signed as the vendor's own SDK for npm signs it", () => {
+  expect(volcengineSignature(request, keys, now)).toEqual({
+    "x-date": "20260320T142452Z",
+    "x-content-sha256": "1375ee526952e79d49f5b36d70af7e1906ce30dfcf681242f703be1262bddf5c",
+    authorization: `HMAC-SHA256 Credential=${scope}, SignedHeaders=host;x-content-sha256;x-date, Signature=cb38ff8caaa7498da4b3a76a89a92df0109983b7d2f26d6d9b1521d968496681`,
+  });
+});
+
+test("headers that are given are signed too, as the vendor's SDK for Go does with the content type", () => {
+  const typed = { ...request, headers: { "content-type": "application/json" } };
+  expect(volcengineSignature(typed, keys, now)["authorization"]).toBe(
+    `HMAC-SHA256 Credential=${scope}, SignedHeaders=content-type;host;x-content-sha256;x-date, Signature=31a3db8174f9973608a2edd73f4f9b38225cdb087bb86683e4b533306ad223db`,
+  );
+});
+
+test("the order of a query's members and how they are escaped change nothing", () => {
+  const signature = (query: string): string | undefined =>
+    volcengineSignature({ ...request, url: `https://open.volcengineapi.com/?${query}` }, keys, now)["authorization"];
+  expect(signature("Version=2024-01-01&Action=CreateAsset")).toBe(signature("Action=CreateAsset&Version=2024-01-01"));
+  expect(signature("a=x+y&b=(1)")).toBe(signature("b=%281%29&a=x%20y"));
+  expect(signature("a=1")).not.toBe(signature("a=2"));
+});

@@ -1,0 +1,14 @@
+import type { ProviderKind } from "../kind.ts";
+import { openaiLike } from "../openai-like.ts";
+import { falVideo } from "../video/fal.ts";
+
+/** Models are named owner/app/path. The variable is that of its own client. */
+export const fal: ProviderKind = {
+  ...openaiLike({ id: "fal", title: "fal", baseUrl: "https://queue.fal.run", variable: null, lanes: [] }),
+  envKey: "FAL_KEY",
+  listsModels: false,
+  video: falVideo,
+  authorize: ({ provider, headers }) => {
+    if (provider.secret !== null) headers["authorization"] = `Key ${provider.secret.reveal()}`;
+  },
+};

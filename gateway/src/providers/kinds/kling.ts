@@ -1,0 +1,24 @@
+import type { ProviderKind } from "../kind.ts";
+import { authorizeKling, classifyKling } from "../kling-shaped.ts";
+import { nameProblem } from "../settings.ts";
+import { klingVideo } from "../video/kling.ts";
+
+/**
+ * `settings.access_key` with the secret key as `api_key`; or a plain API key alone. In China:
+ * https://api-beijing.klingai.com.
+ */
+export const kling: ProviderKind = {
+  id: "kling",
+  title: "Kling",
+  baseUrl: "https://api-singapore.klingai.com",
+  // A pair of keys makes an account, and one variable could not tell which of them it is.
+  envKey: null,
+  envBaseUrl: null,
+  lanes: [],
+  checkSettings: (provider) => nameProblem(provider, "access_key"),
+  listsModels: false,
+  video: klingVideo,
+  authorize: authorizeKling,
+  classify: classifyKling,
+  starterModels: [],
+};

@@ -1,0 +1,23 @@
+import type { ProviderKind } from "../kind.ts";
+import { openaiLike } from "../openai-like.ts";
+import { authorizeBearer } from "../openai-shaped.ts";
+import { runwayVideo } from "../video/runway.ts";
+
+/** Named by its SDK's variable. Every call says which version of the API it was written for. */
+export const runway: ProviderKind = {
+  ...openaiLike({
+    id: "runway",
+    title: "Runway",
+    baseUrl: "https://api.dev.runwayml.com",
+    variable: null,
+    lanes: [],
+  }),
+  envKey: "RUNWAYML_API_SECRET",
+  envBaseUrl: "RUNWAYML_BASE_URL",
+  listsModels: false,
+  video: runwayVideo,
+  authorize: (draft) => {
+    authorizeBearer(draft);
+    draft.headers["x-runway-version"] ??= "2024-11-06";
+  },
+};

@@ -1,0 +1,20 @@
+import type { ProviderKind } from "../kind.ts";
+import { classifyByStatus } from "../refusal.ts";
+import { viduVideo } from "../video/vidu.ts";
+
+/** In China: https://api.vidu.cn. */
+export const vidu: ProviderKind = {
+  id: "vidu",
+  title: "Vidu",
+  baseUrl: "https://api.vidu.com",
+  envKey: "VIDU_API_KEY",
+  envBaseUrl: "VIDU_BASE_URL",
+  lanes: [],
+  listsModels: false,
+  video: viduVideo,
+  authorize: ({ provider, headers }) => {
+    if (provider.secret !== null) headers["authorization"] = `Token ${provider.secret.reveal()}`;
+  },
+  classify: (answer) => classifyByStatus(answer),
+  starterModels: [],
+};

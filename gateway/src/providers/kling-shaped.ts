@@ -1,0 +1,52 @@
+import { createHmac } from "node:crypto";
+import type { Failure } from "#core/index.ts";
+import { numberOf } from "#protocols/index.ts";
+import type { AuthorizeMeans, BadAnswer, OutboundDraft } from "./kind.ts";
+import { classifyByStatus, type RefusalReading, refusalObject } from "./refusal.ts";
+import { settingText } from "./settings.ts";
+
+/**
+ * A token of half an hour (RFC 7519, HS256), signed with the account's secret key and issued by
+ * `settings.access_key`. An account without one has a plain key instead (newer ones; general knowledge).
+ */
+export function authorizeKling({ provider, headers }: OutboundDraft, { now }: AuthorizeMeans): void {
+  const secret = provider.secret?.reveal();
+  if (secret === undefined) return;
+  const accessKey = settingText(provider, "access_key");
+  headers["authorization"] = `Bearer ${accessKey === null ? secret : signedToken(accessKey, secret, now)}`;
+}
+
+/** A bad answer of Kling: `{"code","message"}` with a number, whose thousands say what it is about. */
+export function classifyKling(answer: BadAnswer): Failure {
+  const code = numberOf(refusalObject(answer.body)["code"]);
+  return code === null ? classifyByStatus(answer) : classifyByStatus(answer, readingOf(code));
+}
+
+/** The same codes inside a 2xx. */
+export function klingRefusal(answer: { readonly headers: Headers; readonly body: Uint8Array }, code: number): Failure {
+  const headers = new Headers({ "content-type": answer.headers.get("content-type") ?? "application/json" });
+  return classifyByStatus({ status: statusOf(code), headers, body: answer.body, now: 0 }, readingOf(code));
+}
+
+function readingOf(code: number): RefusalReading {
+  if ((code >= 1_000 && code <= 1_004) || code === 1_103) return { account: "credential" };
+  return { account: code >= 1_100 && code <= 1_102 ? "credit" : null };
+}
+
+function statusOf(code: number): number {
+  if (code >= 1_000 && code <= 1_004) return 401;
+  if (code >= 1_200 && code <= 1_301) return 400;
+  if (code >= 1_302 && code <= 1_304) return 429;
+  return code >= 1_100 && code <= 1_103 ? 403 : 500;
+}
+
+function signedToken(accessKey: string, secretKey: string, now: number): string {
+  const seconds = Math.floor(now / 1_000);
+  const claims = { iss: accessKey, exp: seconds + 1_800, nbf: seconds - 5 };
+  const unsigned = `${base64Url({ alg: "HS256", typ: "JWT" })}.${base64Url(claims)}`;
+  return `${unsigned}.${createHmac("sha256", secretKey).update(unsigned).digest("base64url")}`;
+}
+
+function base64Url(value: object): string {
+  return Buffer.from(JSON.stringify(value), "utf8").toString("base64url");
+}

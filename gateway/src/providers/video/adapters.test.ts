@@ -1,0 +1,202 @@
+import { describe, expect, test } from "bun:test";
+import { Failure, type VideoTurn } from "#core/index.ts";
+import { kindOf, means, parsed, providerOf, secretText } from "../../../test/provider-ground.ts";
+import { adapterOf, answerOf, inputOf, material, textOfBody, videoSettings } from "../../../test/video-ground.ts";
+import { vendors } from "../../../test/video-vendors.ts";
+import { providerKinds } from "../kinds.ts";
+import type { VideoState } from "../video-adapter.ts";
+
+const able = providerKinds.filter((kind) => kind.video !== undefined).map((kind) => kind.id);
+
+test("every kind that makes videos is held to these rules", () => {
+  expect(Object.keys(vendors).sort()).toEqual([...able].sort());
+});
+
+describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
+  const adapter = adapterOf(id);
+  const provider = providerOf(id, { settings: videoSettings });
+  const create = (changes: Partial<VideoTurn> = {}) => adapter.create(inputOf(id, vendor.model, changes));
+  const look = (body: unknown): VideoState => adapter.readState(answerOf(body), provider);
+  const fullTurn = { ratio: "16:9", durationSeconds: vendor.seconds, resolution: vendor.resolution };
+  const takesSeed = adapter.capabilities(vendor.model).seed !== false;
+
+  test("say what was asked in the vendor's own members", () => {
+    const draft = create({ ...fullTurn, seed: takesSeed ? 11 : null });
+    expect(draft.method).toBe("POST");
+    expect(draft.url.startsWith(vendor.createUrl)).toBe(true);
+    if (typeof vendor.body === "object") expect(parsed(draft.body)).toEqual(vendor.body);
+    else for (const field of vendor.body(draft)) expect(textOfBody(draft.body)).toContain(field);
+  });
+
+  test("send a prompt alone as a prompt alone: nothing is decided for the caller", () => {
+    const text = textOfBody(create().body);
+    expect(text).toContain("a paper boat");
+    for (const word of ["null", "undefined", "16:9", "1280", "720", "duration", 'seconds"', '"seed"', "watermark"]) {
+      expect(text).not.toContain(word);
+    }
+  });
+
+  test("refuse a seed that would be ignored, and take a negative one as a wish for chance", () => {
+    const negative = textOfBody(create({ seed: -1 }).body);
+    expect(/"seed":(?!-1\b)/.test(negative)).toBe(false);
+    if (takesSeed) expect(textOfBody(create({ seed: 4242 }).body)).toContain("4242");
+    else expect(failureOf(() => create({ seed: 4242 }))).toMatchObject(refusal("seed"));
+  });
+
+  test("refuse sound from a silent model and a visible mark where there is none, or pass them on", () => {
+    const { audio } = adapter.capabilities(vendor.model);
+    const sound = failureOf(() => create({ audio: true }));
+    if (audio === false) expect(sound).toMatchObject(refusal("audio"));
+    else expect(sound).toBeNull();
+    for (const watermark of [true, false]) {
+      const mark = failureOf(() => create({ watermark }));
+      if (mark !== null) expect(mark).toMatchObject(refusal("watermark"));
+    }
+    expect(failureOf(() => create({ watermark: false }))).toBeNull();
+  });
+
+  test("pass members on that are the vendor's, also where it has the same under our name", () => {
+    const draft = create({ more: { negative_prompt: "rain", ...vendor.own } });
+    const text = textOfBody(draft.body);
+    expect(text).toContain("negative_prompt");
+    expect(text).toContain("rain");
+    for (const value of Object.values(vendor.own)) expect(text).toContain(String(value));
+  });
+
+  test("carry a first frame, or refuse it", () => {
+    const carried = failureOf(() => {
+      const text = textOfBody(create({ material: [material("first_frame")] }).body);
+      expect(text.includes("iVBORw0KGgo=") || text.includes("input_reference")).toBe(true);
+    });
+    if (carried !== null) expect(carried.code).toBe("unsupported_by_model");
+    expect(adapter.capabilities(vendor.model).firstFrame === false).toBe(carried !== null);
+  });
+
+  test("refuse a library's reference and a content array that only another vendor reads", () => {
+    const held = material("first_frame", "asset://asset-1");
+    const content = [{ type: "text", text: "x" }];
+    if (id === "ark" || id === "byteplus" || id === "demo") {
+      expect(textOfBody(create({ material: [held], content }).body)).toContain("asset://asset-1");
+      return;
+    }
+    expect(failureOf(() => create({ material: [held] }))).toMatchObject(refusal("image"));
+    expect(failureOf(() => create({ content }))).toMatchObject(refusal("content"));
+  });
+
+  test("know a new task by the name that the vendor gave it", () => {
+    const sent = create();
+    const { upstreamId } = adapter.readCreated(answerOf(vendor.created), sent);
+    expect(upstreamId).toBe(vendor.upstreamId);
+    const poll = adapter.poll(provider, vendor.model, upstreamId);
+    expect(`${poll.method} ${poll.url}`).toBe(vendor.poll);
+  });
+
+  test.each([...vendor.states])("read %j as %s", (body, state) => {
+    const seen = look(body);
+    expect(seen.state).toBe(state);
+    if (state === "succeeded") expect(seen.videoUrl).not.toBeNull();
+    else expect(seen.videoUrl).toBeNull();
+    expect(seen.error !== null).toBe(state === "failed");
+    if (seen.usage !== null) expect(state).toBe("succeeded");
+  });
+
+  test("never take a word that is not the vendor's for an end", () => {
+    for (const word of ["paused", "constructor", "__proto__", "", "SUCCEEDED?", "error"]) {
+      const { state } = look(vendor.withWord(word));
+      expect(state === null || (vendor.wordless && state === "running")).toBe(true);
+    }
+  });
+
+  test("end no task by an answer that is none", () => {
+    for (const body of [...garbage, ...vendor.halves]) {
+      expect(failureOf(() => look(body))).toMatchObject({ code: "upstream_error" });
+    }
+  });
+
+  test("leave open whether a task was made when an answer names none", () => {
+    for (const body of [...garbage, vendor.createdAs("../../admin"), vendor.createdAs("a?b"), vendor.createdAs("")]) {
+      const failure = failureOf(() => adapter.readCreated(answerOf(body), create()));
+      expect(failure).toMatchObject({ code: "upstream_truncated", retry: "never" });
+    }
+  });
+
+  test("put the account's credential into headers and nowhere else, and send it to no other host", async () => {
+    const done = vendor.states.map(([body]) => look(body));
+    const url = done.find((seen) => seen.videoUrl !== null)?.videoUrl ?? null;
+    const drafts = [
+      create(),
+      adapter.poll(provider, vendor.model, vendor.upstreamId),
+      adapter.cancel?.(provider, vendor.model, vendor.upstreamId),
+      adapter.list?.(provider, vendor.model, 0),
+      url === null ? null : adapter.content?.(provider, url),
+      ...done.map((seen) => seen.next),
+    ].filter((draft) => draft != null);
+    for (const draft of drafts) {
+      await kindOf(id).authorize(draft, means);
+      expect(Object.values(draft.headers).join()).toContain(secretText);
+      expect(draft.url).not.toContain(secretText);
+      expect(textOfBody(draft.body)).not.toContain(secretText);
+      const hosts = [new URL(provider.baseUrl).host, ...(id === "vertex" ? ["storage.googleapis.com"] : [])];
+      expect(hosts).toContain(new URL(draft.url).host);
+    }
+    expect(
+      failureOf(() => adapter.content?.(provider, "https://thief.example/v1/x.mp4"))?.code ?? "upstream_error",
+    ).toBe("upstream_error");
+  });
+
+  test("keep a task's name inside its place in a path", () => {
+    for (const name of ["a/b", "a#b"]) {
+      if (vendor.named) continue;
+      const draft = adapter.poll(provider, vendor.model, name);
+      expect(draft.url).toContain(encodeURIComponent(name));
+    }
+  });
+
+  test("call a task gone only when the vendor itself says so", () => {
+    const headers = new Headers();
+    const refused = (status: number, text: string) =>
+      adapter.classifyPoll?.({ status, headers, body: answerOf(text).body, now: 0 });
+    for (const text of ["", "<html>not found</html>", "{}", "[]"]) {
+      expect(refused(404, text)?.gone ?? false).toBe(false);
+    }
+    for (const status of [400, 401, 403, 429, 500]) {
+      expect(refused(status, JSON.stringify(vendor.gone ?? {}))?.gone ?? false).toBe(false);
+    }
+    expect(refused(404, JSON.stringify(vendor.gone ?? {}))?.gone ?? false).toBe(vendor.gone !== null);
+  });
+
+  test("tell what is known of a model in the words that callers use, and nothing of one that is not", () => {
+    const { ratios, resolutions, durations } = adapter.capabilities(vendor.model);
+    expect(ratios.every((ratio) => /^(\d+:\d+|adaptive|keep_ratio)$/.test(ratio))).toBe(true);
+    expect(resolutions.every((resolution) => /^(\d+p|\dk)$/.test(resolution))).toBe(true);
+    expect(durations.every(Number.isSafeInteger)).toBe(true);
+    const unknown = adapter.capabilities("ep-20260101-abcde");
+    expect([...unknown.ratios, ...unknown.resolutions, ...unknown.durations]).toEqual([]);
+  });
+});
+
+const garbage: readonly string[] = [
+  "",
+  "<html>",
+  "[]",
+  "null",
+  '"x"',
+  "{}",
+  '{"status":5}',
+  '{"data":null}',
+  '{"id":{}}',
+];
+
+function refusal(param: string): object {
+  return { code: "unsupported_by_model", param, retry: "other" };
+}
+
+function failureOf(act: () => unknown): Failure | null {
+  try {
+    act();
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown;
+    throw thrown;
+  }
+}

@@ -1,0 +1,161 @@
+import { noUsage, type Provider, type Usage, type VideoMaterial } from "#core/index.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
+import { classifyOpenAiShaped } from "../openai-shaped.ts";
+import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import { arkCapabilities } from "./ark-capabilities.ts";
+import { callbackId } from "./callback-id.ts";
+import { hasErrorObject, pollRefusals } from "./poll-refusal.ts";
+import { present } from "./present.ts";
+import { plainRoot } from "./root.ts";
+import { unsupported } from "./unsupported.ts";
+import { videoDraft } from "./video-draft.ts";
+import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import { rawUsageOf, secondsUsage } from "./video-usage.ts";
+
+/** Results are signed links that live a day (vendor's CLI); tasks can be asked about for seven (several third parties). */
+const keepsSeconds = 86_400;
+/** The largest page (from general knowledge of the vendor's page on listing). */
+const listedMax = 500;
+
+/**
+ * Seedance by Ark's tasks API (V = read in the vendor's SDKs or CLI, M = several third parties, U = unverified).
+ * Ark knows no idempotency key and no reference of the client's (V). With `settings.mark_tasks` our task id goes along as
+ * `safety_identifier`, which the vendor echoes (V; that every model takes it is U, so it is not done unasked), and a
+ * task whose answer was lost is found again exactly.
+ */
+export function arkVideo(ways: { readonly platform?: "volcengine" | "byteplus"; readonly marks?: true }): VideoAdapter {
+  const tasksUrl = (provider: Provider): string => `${plainRoot(provider)}/contents/generations/tasks`;
+  const taskUrl = (provider: Provider, id: string): string => `${tasksUrl(provider)}/${encodeURIComponent(id)}`;
+  return {
+    capabilities: arkCapabilities,
+    create: (input) => {
+      const { provider, upstreamModel } = input;
+      const marks = ways.marks === true || provider.settings["mark_tasks"] === true;
+      const json = bodyOf(input, marks);
+      return videoDraft({ provider, upstreamModel, method: "POST", url: tasksUrl(provider), json });
+    },
+    readCreated: (answer) => createdId(createdObject(answer)["id"]),
+    poll: (provider, upstreamModel, upstreamId) =>
+      videoDraft({ provider, upstreamModel, url: taskUrl(provider, upstreamId) }),
+    readState: (answer) => stateOf(answerObject(answer)),
+    classifyPoll: pollRefusals(classifyOpenAiShaped, hasErrorObject),
+    // Only a queued task is cancelled; a running one is refused, and the record of a finished one deleted (M).
+    cancel: (provider, upstreamModel, upstreamId) =>
+      videoDraft({ provider, upstreamModel, method: "DELETE", url: taskUrl(provider, upstreamId) }),
+    // Not filtered by model: whether an endpoint's tasks are listed under its id or its model's is U.
+    list: (provider, upstreamModel) =>
+      videoDraft({ provider, upstreamModel, url: `${tasksUrl(provider)}?page_num=1&page_size=${listedMax}` }),
+    readList: (answer) => {
+      const { items } = answerObject(answer);
+      if (!Array.isArray(items)) throw noAnswer();
+      return items.flatMap(listed);
+    },
+    // The body is what a poll gives (M); nothing signs it (U).
+    readCallback: (body) => callbackId(body, "id"),
+    keepsSeconds,
+    ...(ways.platform === undefined ? {} : { platform: ways.platform }),
+  };
+}
+
+function bodyOf({ upstreamModel, turn, taskId, callbackUrl }: CreateInput, marks: boolean): object {
+  const { audio: sounds } = arkCapabilities(upstreamModel);
+  if (turn.audio === true && sounds === false) throw unsupported("audio", "This model makes silent videos.");
+  const silent = sounds === false;
+  return {
+    ...(marks ? { safety_identifier: taskId } : {}),
+    ...turn.more,
+    model: upstreamModel,
+    content: contentOf(turn.prompt, turn.content ?? [], turn.material),
+    ...present({
+      resolution: turn.resolution,
+      ratio: turn.ratio,
+      duration: turn.durationSeconds,
+      seed: turn.seed,
+      watermark: turn.watermark,
+      // Members at the top are validated strictly (M/U): a model of the silent family is not told of sound at all.
+      generate_audio: silent ? null : turn.audio,
+      return_last_frame: turn.wantsLastFrame ? true : null,
+      callback_url: callbackUrl,
+    }),
+  };
+}
+
+/** The caller's own array as it is, with the prompt before it where it holds no text, and material given apart behind it. */
+function contentOf(prompt: string | null, own: readonly unknown[], material: readonly VideoMaterial[]): unknown[] {
+  const says = own.some((item) => objectOf(item)["type"] === "text");
+  const text = prompt === null || says ? [] : [{ type: "text", text: prompt }];
+  return [...text, ...own, ...material.map(contentItem)];
+}
+
+function contentItem({ role, type, url }: VideoMaterial): object {
+  const member = `${type}_url`;
+  // Clients write both Asset:// and asset://; only the latter is common ground (M).
+  const address = url.replace(/^asset:\/\//i, "asset://");
+  return { type: member, [member]: { url: address }, role: role === "reference" ? `reference_${type}` : role };
+}
+
+function stateOf(task: JsonObject): VideoState {
+  if (textOf(task["status"]) === null) throw noAnswer();
+  const state = stateIn(words, task["status"]);
+  const content = objectOf(task["content"]);
+  const videoUrl = webUrl(content["video_url"]);
+  if (state === "succeeded" && videoUrl === null) throw noAnswer();
+  const error = isObject(task["error"]) ? task["error"] : objectOf(task["failure_reason"]);
+  const updatedAt = numberOf(task["updated_at"]);
+  return videoState({
+    state,
+    ...(state === "succeeded"
+      ? {
+          videoUrl,
+          lastFrameUrl: webUrl(content["last_frame_url"]),
+          expiresAt: updatedAt === null ? null : updatedAt + keepsSeconds,
+        }
+      : {}),
+    error: state === "failed" ? taskError(error["code"], error["message"]) : null,
+    usage: usageOf(task, state === "succeeded"),
+    rawUsage: rawUsageOf(task["usage"]),
+  });
+}
+
+/** Tokens are what Ark bills (V); the seconds, which it tells too, are for whoever has set a price for those. */
+function usageOf(task: JsonObject, succeeded: boolean): Usage | null {
+  const told = objectOf(task["usage"]);
+  const tokens = numberOf(told["completion_tokens"]) ?? numberOf(told["total_tokens"]);
+  const frames = numberOf(task["frames"]);
+  const rate = numberOf(task["framespersecond"]);
+  const seconds = numberOf(task["duration"]) ?? (frames !== null && rate ? frames / rate : null);
+  const video = succeeded ? secondsUsage(seconds) : null;
+  if (tokens === null) return video;
+  return { ...(video ?? noUsage), output: Math.max(0, Math.round(tokens)) };
+}
+
+function listed(item: unknown): ListedTask[] {
+  const task = objectOf(item);
+  const upstreamId = textOf(task["id"]);
+  if (upstreamId === null) return [];
+  const mark = textOf(task["safety_identifier"]);
+  const createdAt = numberOf(task["created_at"]);
+  const text = arrayOf(task["content"])
+    .map(objectOf)
+    .find(({ type }) => type === "text");
+  return [
+    {
+      upstreamId,
+      taskId: mark?.startsWith("vt_") === true ? mark : null,
+      upstreamModel: textOf(task["model"]),
+      prompt: textOf(text?.["text"]),
+      createdAt: createdAt === null ? null : createdAt * 1_000,
+    },
+  ];
+}
+
+/** `expired` stands in the API's pages but in no SDK (M). */
+const words: StateWords = new Map([
+  ["queued", "queued"],
+  ["running", "running"],
+  ["succeeded", "succeeded"],
+  ["failed", "failed"],
+  ["cancelled", "cancelled"],
+  ["expired", "expired"],
+]);

@@ -1,0 +1,132 @@
+import { type Provider, unknownCapabilities, type VideoTurn } from "#core/index.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
+import type { BadAnswer, OutboundDraft } from "../outbound-draft.ts";
+import { refusalObject } from "../refusal.ts";
+import type { CreateInput, GoodAnswer, VideoAdapter, VideoState } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import { callbackId } from "./callback-id.ts";
+import { type Material, materialOf, refuseReferences } from "./material.ts";
+import { present } from "./present.ts";
+import { plainRoot } from "./root.ts";
+import { refuseWatermark, seedOf, unsupported } from "./unsupported.ts";
+import { videoDraft } from "./video-draft.ts";
+import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+
+/**
+ * fal's queue (@fal-ai/client@1.10.1; K = general knowledge). A model is `owner/app/path`; looks go to owner and app
+ * alone. The body is the model's own input, whose names differ: ours are those that most video models share (K), and a
+ * caller's own members stand beside them. COMPLETED says only that there is a result; whether it is a video or a refusal
+ * shows when that is fetched.
+ */
+export const falVideo: VideoAdapter = {
+  capabilities: () => ({ ...unknownCapabilities, referencesMax: 0 }),
+  create: createDraft,
+  readCreated: (answer) => createdId(createdObject(answer)["request_id"]),
+  poll: (provider, upstreamModel, upstreamId) =>
+    videoDraft({ provider, upstreamModel, url: `${requestUrl(provider, upstreamModel, upstreamId)}/status` }),
+  readState,
+  readNext: (answer, before) => {
+    const videoUrl = videoIn(answerObject(answer));
+    if (videoUrl === null) throw noAnswer();
+    return { ...before, state: "succeeded", videoUrl, next: null };
+  },
+  readNextRefusal,
+  cancel: (provider, upstreamModel, upstreamId) =>
+    videoDraft({
+      provider,
+      upstreamModel,
+      method: "PUT",
+      url: `${requestUrl(provider, upstreamModel, upstreamId)}/cancel`,
+    }),
+  readCallback: (body) => callbackId(body, "request_id"),
+};
+
+function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput): OutboundDraft {
+  refuseWatermark(turn);
+  const material = materialOf(turn);
+  refuseReferences([...material.images, ...material.videos, ...material.audios], "references but in its own fields");
+  const json = {
+    ...turn.more,
+    ...present({
+      prompt: turn.prompt,
+      aspect_ratio: turn.ratio,
+      resolution: turn.resolution,
+      duration: durationIn(turn, upstreamModel),
+      seed: seedOf(turn),
+      generate_audio: turn.audio,
+      ...framesIn(material, upstreamModel),
+    }),
+  };
+  const path = upstreamModel.split("/").map(encodeURIComponent).join("/");
+  const hook = callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(callbackUrl)}`;
+  return videoDraft({ provider, upstreamModel, method: "POST", url: `${plainRoot(provider)}/${path}${hook}`, json });
+}
+
+/** Most models list their lengths as texts, Veo's with a unit, some as numbers (K). */
+function durationIn({ durationSeconds }: VideoTurn, upstreamModel: string): string | number | null {
+  if (durationSeconds === null) return null;
+  if (/veo/.test(upstreamModel)) return `${durationSeconds}s`;
+  return /sora|ltx|flux/.test(upstreamModel) ? durationSeconds : String(durationSeconds);
+}
+
+function framesIn({ first, last }: Material, upstreamModel: string): JsonObject {
+  if (last === null) return { image_url: first };
+  // Which name the last frame has differs by model, and by version of Kling (K).
+  const name = /kling-video\/(v1|v2\.[0-5]|v2\/)/.test(upstreamModel) ? "tail_image_url" : "end_image_url";
+  return { image_url: first, [name]: last };
+}
+
+function requestUrl(provider: Provider, upstreamModel: string, id: string): string {
+  const [owner = "", app = ""] = upstreamModel.split("/");
+  if (owner === "" || app === "") throw unsupported("model", "A model of fal is named owner/app or owner/app/path.");
+  const place = [owner, app].map(encodeURIComponent).join("/");
+  return `${plainRoot(provider)}/${place}/requests/${encodeURIComponent(id)}`;
+}
+
+function readState(answer: GoodAnswer, provider: Provider): VideoState {
+  const told = answerObject(answer);
+  if (textOf(told["status"]) === null) throw noAnswer();
+  if (told["status"] !== "COMPLETED") return videoState({ state: stateIn(words, told["status"]) });
+  const { error } = told;
+  if (textOf(error) !== null || isObject(error)) {
+    return videoState({ state: "failed", error: taskError(told["error_type"], messageOf(error)) });
+  }
+  // Only the path is taken: the key goes nowhere but to the account's own base URL.
+  const [, path = ""] =
+    /^https?:\/\/[^/]+(\/[\w./:%-]+\/requests\/[\w-]+)$/.exec(textOf(told["response_url"]) ?? "") ?? [];
+  if (path === "" || path.includes("..")) throw noAnswer();
+  return videoState({ state: "running", next: videoDraft({ provider, url: plainRoot(provider) + path }) });
+}
+
+/** What the model itself refused or failed at has a `detail`; anything else may pass, and is no verdict. */
+function readNextRefusal(answer: BadAnswer, before: VideoState): VideoState | null {
+  const { detail } = refusalObject(answer.body);
+  if (detail === undefined || passing.has(answer.status)) return null;
+  // A request that was taken back is completed too (K).
+  if (answer.status === 499) return { ...before, state: "cancelled", next: null };
+  const item = objectOf(arrayOf(detail)[0]);
+  const error = taskError(item["type"] ?? `upstream_${answer.status}`, textOf(detail) ?? item["msg"]);
+  return { ...before, state: "failed", error, next: null };
+}
+
+/** Statuses of the account, of the way there and of the moment. 404 may come before the result is everywhere. */
+const passing: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 409, 425, 429, 502, 503, 504]);
+
+function messageOf(error: unknown): unknown {
+  return isObject(error) ? (error["message"] ?? error["msg"]) : error;
+}
+
+function videoIn(result: JsonObject): string | null {
+  const { video } = result;
+  return (
+    webUrl(objectOf(video)["url"]) ??
+    webUrl(video) ??
+    webUrl(objectOf(arrayOf(result["videos"])[0])["url"]) ??
+    webUrl(result["video_url"])
+  );
+}
+
+const words: StateWords = new Map([
+  ["IN_QUEUE", "queued"],
+  ["IN_PROGRESS", "running"],
+]);

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { Failure, noUsage, Secret } from "#core/index.ts";
+import { kindOf, means, now, parsed, providerOf, secretText } from "../../../test/provider-ground.ts";
+import { adapterOf, answerOf, draftOf, image, inputOf, material, stateOf, video } from "../../../test/video-ground.ts";
+
+describe("Kling", () => {
+  const account = providerOf("kling", { settings: { access_key: "AK1" } });
+
+  test("is called with a token of half an hour that the secret key has signed, never with the key itself", async () => {
+    const draft = adapterOf("kling").create({ ...inputOf("kling", "kling-v2-6"), provider: account });
+    await kindOf("kling").authorize(draft, means);
+    const token = (draft.headers["authorization"] ?? "").replace("Bearer ", "");
+    const [header = "", claims = "", signature] = token.split(".");
+    const read = (part: string): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
+    expect(read(header)).toEqual({ alg: "HS256", typ: "JWT" });
+    expect(read(claims)).toEqual({ iss: "AK1", exp: now / 1_000 + 1_800, nbf: now / 1_000 - 5 });
+    const expected = createHmac("sha256", secretText).update(`${header}.${claims}`).digest("base64url");
+    expect(signature).toBe(expected);
+    expect(JSON.stringify(draft.headers)).not.toContain(secretText);
+    const plain = { ...draft, provider: providerOf("kling", { secret: new Secret("plain") }), headers: {} };
+    await kindOf("kling").authorize(plain, means);
+    expect(plain.headers).toEqual({ authorization: "Bearer plain" });
+  });
+
+  test("makes and polls each kind of task below a path of its own, and knows it again from a callback", () => {
+    const turn = {
+      material: [material("first_frame"), material("last_frame", image)],
+      resolution: "1080p",
+      audio: true,
+    };
+    const sent = draftOf("kling", "kling-v2-6", turn);
+    expect(sent.url).toEndWith("/v1/videos/image2video");
+    expect(parsed(sent.body)).toMatchObject({
+      image: "iVBORw0KGgo=",
+      image_tail: image,
+      mode: "pro",
+      sound: "on",
+    });
+    const created = answerOf({ code: 0, data: { task_id: "77" } });
+    expect(adapterOf("kling").readCreated(created, sent)).toEqual({ upstreamId: "image2video/77" });
+    const told = answerOf({
+      task_id: "77",
+      task_status: "succeed",
+      task_info: { external_task_id: "vt_1.image2video" },
+    });
+    expect(adapterOf("kling").readCallback?.(told.body)).toEqual({ upstreamId: "image2video/77" });
+    expect(adapterOf("kling").poll(account, "kling-v2-6", "image2video/77").url).toEndWith("/v1/videos/image2video/77");
+    const many = draftOf("kling", "kling-v1-6", { material: [material("reference", image)], ratio: "1:1" });
+    expect(parsed(many.body)).toMatchObject({ image_list: [{ image }], aspect_ratio: "1:1" });
+    expect(() => draftOf("kling", "kling-v2-6", { ...turn, ratio: "16:9" })).toThrow(Failure);
+  });
+
+  test.each([
+    [1002, "other", true],
+    [1101, "other", true],
+    [1103, "other", true],
+    [1201, "never", false],
+    [1301, "never", false],
+    [1303, "same", false],
+    [5001, "same", true],
+  ])("refuses with %i inside a 200, which is retried: %s", (code, retry, unwell) => {
+    const refuse = () => adapterOf("kling").readCreated(answerOf({ code, message: "m" }));
+    expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unwell }));
+    expect(() => stateOf("kling", { code, message: "m" })).toThrow(Failure);
+  });
+
+  test("that has failed says why, and one that went well how long it is", () => {
+    const failed = { code: 0, data: { task_status: "failed", task_status_msg: "risk control" } };
+    expect(stateOf("kling", failed).error).toEqual({ code: "generation_failed", message: "risk control" });
+    const videos = [{ id: "v", url: video, duration: "5.041" }];
+    const done = { code: 0, data: { task_status: "succeed", task_result: { videos } } };
+    expect(stateOf("kling", done).usage).toEqual({ ...noUsage, videoSeconds: 5 });
+  });
+});

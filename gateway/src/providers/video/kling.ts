@@ -1,0 +1,166 @@
+import { unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { arrayOf, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
+import { classifyKling, klingRefusal } from "../kling-shaped.ts";
+import type { OutboundDraft } from "../outbound-draft.ts";
+import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import { withoutDataPrefix } from "./data-uri.ts";
+import { type Material, materialOf, refuseReferences } from "./material.ts";
+import { present } from "./present.ts";
+import { plainRoot } from "./root.ts";
+import { refuseRatio, refuseSeed, refuseSound, unsupported } from "./unsupported.ts";
+import { videoDraft } from "./video-draft.ts";
+import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import { rawUsageOf, secondsUsage } from "./video-usage.ts";
+
+/**
+ * Kling (several independent clients agree; K = general knowledge; the vendor's own pages were not read). A task is asked
+ * about below the path that made it, so our name for it is `<path>/<task id>`; which path it was also stands in the
+ * reference that we give along, for callbacks. Lists go by path too and are not looked through: a task whose answer was
+ * lost is held. Results are kept 30 days.
+ */
+export const klingVideo: VideoAdapter = {
+  capabilities,
+  create: createDraft,
+  readCreated: (answer, sent) => {
+    const data = dataOf(createdObject(answer), answer);
+    const { upstreamId } = createdId(data["task_id"]);
+    const path = pathIn(sent?.url ?? "") ?? markedPath(data) ?? "text2video";
+    return { upstreamId: `${path}/${upstreamId}` };
+  },
+  poll: (provider, upstreamModel, upstreamId) => {
+    const [path = "", id = ""] = upstreamId.split("/");
+    return videoDraft({
+      provider,
+      upstreamModel,
+      url: `${plainRoot(provider)}/v1/videos/${path}/${encodeURIComponent(id)}`,
+    });
+  },
+  readState: (answer) => stateOf(dataOf(answerObject(answer), answer)),
+  classifyPoll: (answer) => ({ gone: false, failure: classifyKling(answer) }),
+  readCallback: (body) => {
+    try {
+      const data = createdObject({ status: 200, headers: new Headers(), body });
+      const path = markedPath(data);
+      return path === null ? null : { upstreamId: `${path}/${createdId(data["task_id"]).upstreamId}` };
+    } catch {
+      return null;
+    }
+  },
+  keepsSeconds: 30 * 86_400,
+};
+
+function capabilities(upstreamModel: string): VideoCapabilities {
+  if (!upstreamModel.startsWith("kling-")) return { ...unknownCapabilities, seed: false };
+  const third = /kling-v[3-9]/.test(upstreamModel);
+  return {
+    ...unknownCapabilities,
+    ratios: ["16:9", "9:16", "1:1"],
+    // What the modes std and pro make (K).
+    resolutions: ["720p", "1080p"],
+    durations: third ? [] : [5, 10],
+    durationMin: third ? 3 : null,
+    durationMax: third ? 15 : null,
+    audio: isSilent(upstreamModel) ? false : null,
+    seed: false,
+  };
+}
+
+/** Sound came with 2.6 (K). */
+function isSilent(upstreamModel: string): boolean {
+  return /kling-v(1|2-[0-5])/.test(upstreamModel);
+}
+
+function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: CreateInput): OutboundDraft {
+  refuseSeed(turn);
+  if (isSilent(upstreamModel)) refuseSound(turn);
+  const material = materialOf(turn);
+  const { path, members } = wayOf(turn, material);
+  const json = {
+    ...turn.more,
+    ...present({
+      model_name: upstreamModel,
+      prompt: turn.prompt,
+      duration: turn.durationSeconds?.toString(),
+      mode: modeOf(turn, upstreamModel),
+      sound: turn.audio === null || isSilent(upstreamModel) ? null : turn.audio ? "on" : "off",
+      watermark_info: turn.watermark === null ? null : { enabled: turn.watermark }, // K
+      ...members,
+      external_task_id: `${taskId}.${path}`,
+      callback_url: callbackUrl,
+    }),
+  };
+  return videoDraft({ provider, upstreamModel, method: "POST", url: `${plainRoot(provider)}/v1/videos/${path}`, json });
+}
+
+function wayOf(
+  turn: VideoTurn,
+  { first, last, images, videos, audios }: Material,
+): { path: string; members: JsonObject } {
+  refuseReferences([...videos, ...audios], "videos or sounds as references");
+  const shape = { aspect_ratio: turn.ratio };
+  if (images.length > 0) {
+    if (first !== null || last !== null) {
+      throw unsupported("references", "This model takes either references or frames.");
+    }
+    const list = images.map((image) => ({ image: withoutDataPrefix(image) })); // image_list: K
+    return { path: "multi-image2video", members: { ...shape, image_list: list } };
+  }
+  if (first === null && last === null) return { path: "text2video", members: shape };
+  refuseRatio(turn);
+  return {
+    path: "image2video",
+    members: {
+      image: first === null ? null : withoutDataPrefix(first),
+      image_tail: last === null ? null : withoutDataPrefix(last),
+    },
+  };
+}
+
+function modeOf({ resolution }: VideoTurn, upstreamModel: string): string | null {
+  if (resolution === null) return null;
+  // The master models have one mode, and that makes 1080p (K).
+  if (upstreamModel.includes("master") && resolution === "1080p") return null;
+  if (!upstreamModel.includes("master") && resolution === "720p") return "std";
+  if (resolution === "1080p") return "pro";
+  throw unsupported("resolution", "This model makes 720p and 1080p; a master model 1080p only.");
+}
+
+/** The envelope's data. Throws Failure when its code is a refusal: the vendor gives some of those with a 2xx. */
+function dataOf(envelope: JsonObject, answer: Parameters<VideoAdapter["readCreated"]>[0]): JsonObject {
+  const code = numberOf(envelope["code"]);
+  if (code !== null && code !== 0) throw klingRefusal(answer, code);
+  return objectOf(envelope["data"]);
+}
+
+function stateOf(data: JsonObject): VideoState {
+  if (textOf(data["task_status"]) === null) throw noAnswer();
+  const state = stateIn(words, data["task_status"]);
+  const video = objectOf(arrayOf(objectOf(data["task_result"])["videos"])[0]);
+  const videoUrl = webUrl(video["url"]);
+  if (state === "succeeded" && videoUrl === null) throw noAnswer();
+  return videoState({
+    state,
+    videoUrl: state === "succeeded" ? videoUrl : null,
+    error: state === "failed" ? taskError(null, data["task_status_msg"]) : null,
+    usage: state === "succeeded" ? secondsUsage(video["duration"]) : null,
+    rawUsage: state === "succeeded" ? rawUsageOf({ duration: video["duration"] }) : null,
+  });
+}
+
+function pathIn(url: string): string | null {
+  return /\/v1\/videos\/([a-z0-9-]+)$/.exec(url)?.[1] ?? null;
+}
+
+function markedPath(data: JsonObject): string | null {
+  const mark = textOf(objectOf(data["task_info"])["external_task_id"]) ?? textOf(data["external_task_id"]) ?? "";
+  return /\.([a-z0-9-]+)$/.exec(mark)?.[1] ?? null;
+}
+
+/** `succeed` has no "ed". */
+const words: StateWords = new Map([
+  ["submitted", "queued"],
+  ["processing", "running"],
+  ["succeed", "succeeded"],
+  ["failed", "failed"],
+]);

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "bun:test";
+import { Failure } from "#core/index.ts";
+import { providerOf } from "../../../test/provider-ground.ts";
+import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-ground.ts";
+
+describe("MiniMax", () => {
+  const done = { task_id: "9", status: "Success", file_id: 205_258_526_306_433, base_resp: { status_code: 0 } };
+
+  test("is looked at twice: the task names a file, the file its address", () => {
+    const first = stateOf("minimax", done);
+    expect(first.state).toBe("running");
+    expect(first.next?.url).toBe("https://api.minimax.io/v1/files/retrieve?file_id=205258526306433");
+    const next = adapterOf("minimax").readNext;
+    const file = answerOf({ file: { download_url: video }, base_resp: { status_code: 0 } });
+    expect(next?.(file, first)).toMatchObject({ state: "succeeded", videoUrl: video, next: null });
+    expect(() => next?.(answerOf({ file: {} }), first)).toThrow(Failure);
+    expect(() => next?.(answerOf({ base_resp: { status_code: 1002 } }), first)).toThrow(Failure);
+  });
+
+  test.each([
+    [1002, "same", false],
+    [1004, "other", true],
+    [1008, "other", true],
+    [1026, "never", false],
+    [2013, "never", false],
+    [2049, "other", true],
+    [9999, "same", true],
+  ])("refuses with %i inside a 200, which is retried: %s", (status_code, retry, unwell) => {
+    const refuse = () => adapterOf("minimax").readCreated(answerOf({ base_resp: { status_code, status_msg: "m" } }));
+    expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unwell }));
+  });
+
+  test("has its newer models at the newer version, and its subject as a reference", () => {
+    expect(draftOf("minimax", "MiniMax-H3").url).toBe("https://api.minimax.io/v2/video_generation");
+    expect(adapterOf("minimax").poll(providerOf("minimax"), "MiniMax-H3", "9").url).toBe(
+      "https://api.minimax.io/v2/query/video_generation/9",
+    );
+    expect(bodyOf("minimax", "S2V-01", { material: [material("reference", image)] })).toMatchObject({
+      subject_reference: [{ type: "character", image: [image] }],
+    });
+    expect(() => draftOf("minimax", "MiniMax-Hailuo-02", { ratio: "1:1" })).toThrow(Failure);
+    const failed = { status: "Fail", base_resp: { status_code: 1027, status_msg: "output sensitive" } };
+    expect(stateOf("minimax", failed).error).toEqual({ code: "1027", message: "output sensitive" });
+  });
+});

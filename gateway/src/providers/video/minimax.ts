@@ -1,0 +1,149 @@
+import { type Provider, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { isObject, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
+import type { OutboundDraft } from "../outbound-draft.ts";
+import type { CreateInput, GoodAnswer, VideoAdapter, VideoState } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, noAnswer, refusalInside } from "./answer.ts";
+import { type Material, materialOf, refuseReferences } from "./material.ts";
+import { present } from "./present.ts";
+import { plainRoot } from "./root.ts";
+import { refuseRatio, refuseSeed, refuseSound, seedOf, unsupported } from "./unsupported.ts";
+import { videoDraft } from "./video-draft.ts";
+import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+
+/**
+ * Hailuo (V = vendor's OpenAPI, K = general knowledge, U = unverified). v1 (V) takes two looks: the task names a file,
+ * the file its address, which lives about an hour (K). v2, for H3 and Hailuo-03, is V for its looks and U for its
+ * creation. No callback is asked for: the vendor first wants a challenge sent back (K). HTTP is 200 for refusals too.
+ */
+export const minimaxVideo: VideoAdapter = {
+  capabilities: (upstreamModel): VideoCapabilities => {
+    if (isSecond(upstreamModel)) return { ...unknownCapabilities, durationMin: 4, durationMax: 15 };
+    if (!/hailuo|[TIS]2V-/i.test(upstreamModel)) return { ...unknownCapabilities, audio: false, seed: false };
+    return {
+      ...unknownCapabilities,
+      ratios: ["16:9"], // there is no such field: text makes 16:9 (K), a picture brings its own shape
+      resolutions: ["512p", "720p", "768p", "1080p"], // 720p on the models before Hailuo-02 (K)
+      durations: [6, 10],
+      audio: false,
+      seed: false,
+    };
+  },
+  create: createDraft,
+  readCreated: (answer) => {
+    const created = createdObject(answer);
+    refuseIn(created, answer);
+    return createdId(created["task_id"] ?? objectOf(created["task"])["id"]);
+  },
+  poll: (provider, upstreamModel, upstreamId) => {
+    const id = encodeURIComponent(upstreamId);
+    const path = isSecond(upstreamModel) ? `video_generation/${id}` : `video_generation?task_id=${id}`;
+    return videoDraft({ provider, upstreamModel, url: `${rootFor(provider, upstreamModel)}/query/${path}` });
+  },
+  readState,
+  readNext: (answer, before) => {
+    const retrieved = answerObject(answer);
+    refuseIn(retrieved, answer);
+    const videoUrl = webUrl(objectOf(retrieved["file"])["download_url"]);
+    if (videoUrl === null) throw noAnswer();
+    return { ...before, state: "succeeded", videoUrl, next: null };
+  },
+  keepsSeconds: 3_600,
+};
+
+function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
+  const second = isSecond(upstreamModel);
+  const material = materialOf(turn);
+  refuseReferences([...material.videos, ...material.audios], "videos or sounds as references");
+  if (!second) refuseWhatFirstLacks(turn, material);
+  const json = {
+    ...turn.more,
+    ...present({
+      model: upstreamModel,
+      prompt: turn.prompt,
+      duration: turn.durationSeconds,
+      resolution: turn.resolution?.toUpperCase(),
+      aigc_watermark: turn.watermark,
+      first_frame_image: material.first,
+      last_frame_image: material.last,
+      subject_reference: material.images.length === 0 ? null : [{ type: "character", image: material.images }],
+      // Of v2 only the looks are confirmed: what v1 lacks goes under the names that other vendors share (U).
+      ...(second ? { ratio: turn.ratio, seed: seedOf(turn), audio: turn.audio } : {}),
+    }),
+  };
+  const url = `${rootFor(provider, upstreamModel)}/video_generation`;
+  return videoDraft({ provider, upstreamModel, method: "POST", url, json });
+}
+
+function refuseWhatFirstLacks(turn: VideoTurn, { first, last, images }: Material): void {
+  refuseSeed(turn);
+  refuseSound(turn);
+  if (first !== null || last !== null) refuseRatio(turn);
+  else if (turn.ratio !== null && turn.ratio !== "16:9") {
+    throw unsupported("ratio", "This model makes 16:9 from text; a picture gives its own shape.");
+  }
+  if (images.length > 1) throw unsupported("references", "This model takes one picture as a reference.");
+}
+
+function isSecond(upstreamModel: string): boolean {
+  return /MiniMax-H[3-9]|Hailuo-0[3-9]/i.test(upstreamModel);
+}
+
+function rootFor(provider: Provider, upstreamModel: string): string {
+  const root = plainRoot(provider);
+  return isSecond(upstreamModel) ? root.replace(/\/v1$/, "/v2") : root;
+}
+
+function readState(answer: GoodAnswer, provider: Provider): VideoState {
+  const told = answerObject(answer);
+  const task = isObject(told["task"]) ? told["task"] : told;
+  const word = textOf(task["status"]);
+  const state = stateIn(words, word?.toLowerCase());
+  if (state === "failed") return videoState({ state, error: failureOf(told, task) });
+  refuseIn(told, answer);
+  if (word === null) throw noAnswer();
+  if (state !== "succeeded") return videoState({ state });
+  const videoUrl = webUrl(objectOf(task["content"])["url"]);
+  if (videoUrl !== null) return videoState({ state, videoUrl });
+  const fileId = textOf(task["file_id"]) ?? numberOf(task["file_id"])?.toString() ?? "";
+  if (fileId === "") throw noAnswer();
+  const url = `${plainRoot(provider)}/files/retrieve?file_id=${encodeURIComponent(fileId)}`;
+  return videoState({ state: "running", next: videoDraft({ provider, url }) });
+}
+
+function failureOf(told: JsonObject, task: JsonObject): ReturnType<typeof taskError> {
+  const error = objectOf(task["error"]);
+  const base = objectOf(told["base_resp"]);
+  const code = numberOf(base["status_code"]);
+  if (code === null || code === 0) return taskError(error["code"], error["message"]);
+  return taskError(code, base["status_msg"]);
+}
+
+/** Throws Failure when `base_resp` refuses, judged as the status would be that it stands for. */
+function refuseIn(told: JsonObject, answer: GoodAnswer): void {
+  const code = numberOf(objectOf(told["base_resp"])["status_code"]);
+  if (code !== null && code !== 0) throw refusalInside(answer, statuses.get(code) ?? 500);
+}
+
+const statuses: ReadonlyMap<number, number> = new Map([
+  [1002, 429],
+  [1004, 401],
+  [1008, 402],
+  [1026, 400],
+  [1027, 400],
+  [2013, 400],
+  [2049, 401],
+]);
+
+/** Of both versions, in lower case; queued, running and cancelled of v2 are U. */
+const words: StateWords = new Map([
+  ["preparing", "queued"],
+  ["queueing", "queued"],
+  ["queued", "queued"],
+  ["processing", "running"],
+  ["running", "running"],
+  ["success", "succeeded"],
+  ["succeeded", "succeeded"],
+  ["fail", "failed"],
+  ["failed", "failed"],
+  ["cancelled", "cancelled"],
+]);

@@ -1,0 +1,135 @@
+import { unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { arrayOf, isObject, type JsonObject, textOf } from "#protocols/index.ts";
+import { classifyOpenAiShaped } from "../openai-shaped.ts";
+import type { OutboundDraft } from "../outbound-draft.ts";
+import { refusalObject } from "../refusal.ts";
+import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import { type Material, materialOf, refuseReferences } from "./material.ts";
+import { pollRefusals } from "./poll-refusal.ts";
+import { present } from "./present.ts";
+import { plainRoot } from "./root.ts";
+import { refuseSound, refuseWatermark, seedOf, unsupported } from "./unsupported.ts";
+import { videoDraft } from "./video-draft.ts";
+import { percentOf, type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import { rawUsageOf } from "./video-usage.ts";
+
+/**
+ * Runway (@runwayml/sdk@4.20.1; K = general knowledge). The shape is said in pixels. What is paid for are credits. Links
+ * live one to two days.
+ */
+export const runwayVideo: VideoAdapter = {
+  capabilities: (upstreamModel): VideoCapabilities => ({
+    ...unknownCapabilities,
+    audio: makesSound(upstreamModel) ? null : false,
+    seed: true,
+  }),
+  create: createDraft,
+  readCreated: (answer) => createdId(createdObject(answer)["id"]),
+  poll: (provider, upstreamModel, upstreamId) =>
+    videoDraft({ provider, upstreamModel, url: `${plainRoot(provider)}/v1/tasks/${encodeURIComponent(upstreamId)}` }),
+  readState: (answer) => stateOf(answerObject(answer)),
+  classifyPoll: pollRefusals(classifyOpenAiShaped, (answer) => "error" in refusalObject(answer.body)),
+  // The same call deletes a task that is done.
+  cancel: (provider, upstreamModel, upstreamId) =>
+    videoDraft({
+      provider,
+      upstreamModel,
+      method: "DELETE",
+      url: `${plainRoot(provider)}/v1/tasks/${encodeURIComponent(upstreamId)}`,
+    }),
+  keepsSeconds: 86_400,
+};
+
+function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
+  refuseWatermark(turn);
+  if (!makesSound(upstreamModel)) refuseSound(turn);
+  const material = materialOf(turn);
+  refuseReferences(material.audios, "sounds as references");
+  const { path, members } = wayOf(material);
+  const json = {
+    ...turn.more,
+    ...present({
+      model: upstreamModel,
+      promptText: turn.prompt,
+      ratio: pixelsOf(turn),
+      duration: turn.durationSeconds,
+      seed: seedOf(turn),
+      audio: makesSound(upstreamModel) ? turn.audio : null, // K
+      ...members,
+    }),
+  };
+  return videoDraft({ provider, upstreamModel, method: "POST", url: `${plainRoot(provider)}/v1/${path}`, json });
+}
+
+/** Of the models offered there, Google's make sound (K). */
+function makesSound(upstreamModel: string): boolean {
+  return upstreamModel.startsWith("veo3");
+}
+
+function wayOf({ first, last, images, videos }: Material): { path: string; members: JsonObject } {
+  if (videos.length > 1) throw unsupported("references", "This model takes one video as a reference.");
+  const video = videos[0];
+  if (video !== undefined) {
+    if (first !== null || last !== null) throw unsupported("image", "This model takes either a video or frames.");
+    const references = images.map((uri) => ({ type: "image", uri }));
+    return { path: "video_to_video", members: { videoUri: video, ...(images.length === 0 ? {} : { references }) } };
+  }
+  refuseReferences(images, "pictures as references without a video");
+  if (first === null && last === null) return { path: "text_to_video", members: {} };
+  const promptImage = [
+    ...(first === null ? [] : [{ uri: first, position: "first" }]),
+    ...(last === null ? [] : [{ uri: last, position: "last" }]),
+  ];
+  return { path: "image_to_video", members: { promptImage: last === null ? first : promptImage } };
+}
+
+/** A ratio in pixels is the vendor's own and passes. */
+function pixelsOf({ ratio, resolution }: VideoTurn): string | null {
+  if (ratio === null && resolution === null) return null;
+  if (ratio !== null && /^\d{3,4}:\d{3,4}$/.test(ratio)) return ratio;
+  const pixels = shapes[resolution ?? "720p"]?.[ratio ?? "16:9"];
+  if (pixels !== undefined) return pixels;
+  throw unsupported(
+    resolution !== null && shapes[resolution] === undefined ? "resolution" : "ratio",
+    "This model takes 16:9, 9:16, 4:3, 3:4, 1:1 and 21:9 at 720p, 16:9 and 9:16 at 1080p, or a ratio in pixels.",
+  );
+}
+
+/** What the vendor's own refusal of another ratio lists for its gen4 models; 1080p is of the others (M). */
+const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "720p": {
+    "16:9": "1280:720",
+    "9:16": "720:1280",
+    "4:3": "1104:832",
+    "3:4": "832:1104",
+    "1:1": "960:960",
+    "21:9": "1584:672",
+  },
+  "1080p": { "16:9": "1920:1080", "9:16": "1080:1920" },
+};
+
+function stateOf(task: JsonObject): VideoState {
+  if (textOf(task["status"]) === null) throw noAnswer();
+  const state = stateIn(words, task["status"]);
+  const videoUrl = webUrl(arrayOf(task["output"])[0]);
+  if (state === "succeeded" && videoUrl === null) throw noAnswer();
+  const cost = isObject(task["cost"]) ? task["cost"] : null;
+  return videoState({
+    state,
+    progress: percentOf(task["progress"]),
+    videoUrl: state === "succeeded" ? videoUrl : null,
+    error: state === "failed" ? taskError(task["failureCode"], task["failure"]) : null,
+    rawUsage: cost === null ? null : rawUsageOf({ cost }),
+  });
+}
+
+/** THROTTLED: taken, and waiting for the account's own concurrency. */
+const words: StateWords = new Map([
+  ["PENDING", "queued"],
+  ["THROTTLED", "queued"],
+  ["RUNNING", "running"],
+  ["SUCCEEDED", "succeeded"],
+  ["FAILED", "failed"],
+  ["CANCELLED", "cancelled"],
+]);

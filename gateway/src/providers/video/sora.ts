@@ -1,0 +1,161 @@
+import { Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
+import { classifyOpenAiShaped } from "../openai-shaped.ts";
+import type { OutboundDraft } from "../outbound-draft.ts";
+import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import { readDataUri } from "./data-uri.ts";
+import { type FormField, writeForm } from "./form.ts";
+import { frameSize } from "./frame-size.ts";
+import { materialOf, refuseLastFrame, refuseReferences } from "./material.ts";
+import { hasErrorObject, pollRefusals } from "./poll-refusal.ts";
+import type { RootOf } from "./root.ts";
+import { refuseSeed, refuseSilence, refuseWatermark, unsupported } from "./unsupported.ts";
+import { videoDraft } from "./video-draft.ts";
+import { type StateWords, stateIn, taskError, videoState } from "./video-state.ts";
+import { rawUsageOf, secondsUsage } from "./video-usage.ts";
+
+/**
+ * OpenAI's videos (openai@6.49.0; U = unverified), which Azure has taken over at its v1 surface (K: general knowledge).
+ * There is no cancelling. The bytes stand behind the credential and go with `expires_at`.
+ */
+export function soraVideo(rootOf: RootOf): VideoAdapter {
+  return {
+    capabilities,
+    create: (input) => createDraft(input, `${rootOf(input.provider)}/videos`),
+    readCreated: (answer) => createdId(createdObject(answer)["id"]),
+    poll: (provider, upstreamModel, upstreamId) =>
+      videoDraft({ provider, upstreamModel, url: `${rootOf(provider)}/videos/${encodeURIComponent(upstreamId)}` }),
+    readState: (answer, provider) => stateOf(answerObject(answer), rootOf(provider)),
+    classifyPoll: pollRefusals(classifyOpenAiShaped, hasErrorObject),
+    list: (provider, upstreamModel) =>
+      videoDraft({ provider, upstreamModel, url: `${rootOf(provider)}/videos?limit=100&order=desc` }),
+    readList: (answer) => {
+      const { data } = answerObject(answer);
+      if (!Array.isArray(data)) throw noAnswer();
+      return data.flatMap(listed);
+    },
+    content: (provider, url) => {
+      if (!url.startsWith(`${rootOf(provider)}/videos/`)) {
+        throw new Failure("upstream_error", "The video does not stand where its provider is.");
+      }
+      return videoDraft({ provider, url, headers: { accept: "*/*" } });
+    },
+  };
+}
+
+const sora: VideoCapabilities = {
+  ...unknownCapabilities,
+  ratios: ["16:9", "9:16"],
+  resolutions: ["720p"],
+  durations: [4, 8, 12],
+  audio: true,
+  firstFrame: true,
+  lastFrame: false,
+  referencesMax: 0,
+  seed: false,
+};
+
+/** An Azure deployment may have any name: of that nothing is known. */
+function capabilities(upstreamModel: string): VideoCapabilities {
+  if (!upstreamModel.includes("sora-2")) return { ...unknownCapabilities, seed: false, lastFrame: false };
+  // 1792x1024 and 1024x1792 are the larger model's; in our words 7:4 with 1024p.
+  if (!upstreamModel.includes("pro")) return sora;
+  return { ...sora, ratios: ["16:9", "9:16", "7:4", "4:7"], resolutions: ["720p", "1024p"] };
+}
+
+function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url: string): OutboundDraft {
+  const material = materialOf(turn);
+  refuseLastFrame(material);
+  refuseReferences([...material.images, ...material.videos, ...material.audios], "references");
+  refuseSeed(turn);
+  refuseSilence(turn);
+  refuseWatermark(turn);
+  const members: JsonObject = {
+    ...turn.more,
+    model: upstreamModel,
+    ...(turn.prompt === null ? {} : { prompt: turn.prompt }),
+    ...(turn.durationSeconds === null ? {} : { seconds: String(turn.durationSeconds) }),
+    ...sizeOf(turn),
+  };
+  const inline = material.first === null ? null : readDataUri(material.first);
+  if (material.first !== null && inline === null) {
+    // A picture by its address goes in JSON, which the vendor takes in practice (U).
+    const json = { ...members, input_reference: { image_url: material.first } };
+    return videoDraft({ provider, upstreamModel, method: "POST", url, json });
+  }
+  const fields: FormField[] = Object.entries(members).map(([name, value]) => ({ name, value: fieldText(value) }));
+  if (inline !== null) {
+    const { contentType } = inline;
+    const fileName = `first-frame.${contentType.split("/")[1] ?? "bin"}`;
+    const bytes = Buffer.from(inline.base64, "base64");
+    fields.push({ name: "input_reference", value: { fileName, contentType, bytes } });
+  }
+  const form = writeForm(fields, `video-${taskId}`);
+  const draft = videoDraft({
+    provider,
+    upstreamModel,
+    method: "POST",
+    url,
+    headers: { "content-type": form.contentType },
+  });
+  return { ...draft, body: form.body };
+}
+
+function sizeOf({ ratio, resolution }: VideoTurn): { size?: string } {
+  if (ratio === null && resolution === null) return {};
+  const size = frameSize(ratio, resolution);
+  if (size !== null) return { size: `${size.width}x${size.height}` };
+  throw unsupported("ratio", "This model takes a `ratio` such as 16:9 and a `resolution` such as 720p.");
+}
+
+function fieldText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? null);
+}
+
+function stateOf(video: JsonObject, root: string): VideoState {
+  const id = textOf(video["id"]);
+  if (id === null || textOf(video["status"]) === null) throw noAnswer();
+  const state = stateIn(words, video["status"]);
+  const error = objectOf(video["error"]);
+  const progress = numberOf(video["progress"]);
+  const done = state === "succeeded";
+  return videoState({
+    state,
+    progress: progress === null ? null : Math.min(100, Math.max(0, Math.round(progress))),
+    videoUrl: done ? `${root}/videos/${encodeURIComponent(id)}/content` : null,
+    expiresAt: done ? numberOf(video["expires_at"]) : null,
+    error: state === "failed" ? taskError(error["code"], error["message"]) : null,
+    usage: done ? secondsUsage(video["seconds"]) : null,
+    rawUsage: done ? rawUsageOf({ seconds: video["seconds"], size: video["size"] }) : null,
+  });
+}
+
+function listed(item: unknown): ListedTask[] {
+  const video = objectOf(item);
+  const upstreamId = textOf(video["id"]);
+  const createdAt = numberOf(video["created_at"]);
+  if (upstreamId === null) return [];
+  return [
+    {
+      upstreamId,
+      taskId: null,
+      upstreamModel: textOf(video["model"]),
+      prompt: textOf(video["prompt"]),
+      createdAt: createdAt === null ? null : createdAt * 1_000,
+    },
+  ];
+}
+
+const words: StateWords = new Map([
+  ["queued", "queued"],
+  ["in_progress", "running"],
+  ["completed", "succeeded"],
+  ["failed", "failed"],
+  // Azure's earlier words (K).
+  ["preprocessing", "running"],
+  ["running", "running"],
+  ["processing", "running"],
+  ["succeeded", "succeeded"],
+  ["cancelled", "cancelled"],
+]);

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import { Failure } from "#core/index.ts";
+import { kindOf, providerOf } from "../../../test/provider-ground.ts";
+import { adapterOf, bodyOf, draftOf, image, inputOf, material, stateOf } from "../../../test/video-ground.ts";
+
+describe("Veo", () => {
+  const model = "veo-3.1-generate-preview";
+  const name = `models/${model}/operations/abc`;
+
+  test("gets pictures as bytes and refuses addresses, which it would not fetch", () => {
+    expect(adapterOf("gemini").materialAs).toBe("data");
+    const turn = { material: [material("first_frame"), material("last_frame"), material("reference")] };
+    const bytesOfPicture = { bytesBase64Encoded: "iVBORw0KGgo=", mimeType: "image/png" };
+    expect(bodyOf("gemini", model, turn)).toEqual({
+      instances: [
+        {
+          prompt: "a paper boat",
+          image: bytesOfPicture,
+          lastFrame: bytesOfPicture,
+          referenceImages: [{ image: bytesOfPicture, referenceType: "asset" }],
+        },
+      ],
+      parameters: {},
+    });
+    expect(() => draftOf("gemini", model, { material: [material("first_frame", image)] })).toThrow(Failure);
+  });
+
+  test("that was filtered whole has failed, whatever `done` suggests", () => {
+    const held = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ["It showed a child."] };
+    expect(stateOf("gemini", { name, done: true, response: { generateVideoResponse: held } })).toMatchObject({
+      state: "failed",
+      error: { code: "content_filtered", message: "It showed a child." },
+    });
+  });
+
+  test("sends its key to its own vendor only, by the way through a proxy too", () => {
+    const proxied = providerOf("gemini", { baseUrl: "https://proxy.example/google/v1beta" });
+    const uri = "https://generativelanguage.googleapis.com/v1beta/files/x:download?alt=media";
+    const content = adapterOf("gemini").content;
+    expect(content?.(proxied, uri).url).toBe("https://proxy.example/google/v1beta/files/x:download?alt=media");
+    expect(content?.(providerOf("gemini"), uri).url).toBe(uri);
+    expect(() => content?.(proxied, "https://thief.example/x")).toThrow(Failure);
+  });
+
+  test("on Vertex knows seed and sound, and puts videos into a bucket that is asked for", () => {
+    expect(bodyOf("vertex", model, { seed: 7, audio: false })).toMatchObject({
+      parameters: { seed: 7, generateAudio: false, storageUri: "gs://bucket/videos" },
+    });
+    const bare = { ...inputOf("vertex", model), provider: providerOf("vertex") };
+    expect(() => adapterOf("vertex").create(bare)).toThrow("storage_uri");
+    expect(() => draftOf("gemini", model, { audio: false })).toThrow(Failure);
+    const wrong = providerOf("vertex", { settings: { project: "p", storage_uri: "https://bucket" } });
+    expect(kindOf("vertex").checkSettings?.(wrong)).toContain("storage_uri");
+    expect(adapterOf("vertex").content?.(providerOf("vertex"), "gs://b/a b/c.mp4").url).toBe(
+      "https://storage.googleapis.com/storage/v1/b/b/o/a%20b%2Fc.mp4?alt=media",
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import { Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
+import { classifyGoogleShaped } from "../google-shaped.ts";
+import type { BadAnswer } from "../outbound-draft.ts";
+import { refusalObject } from "../refusal.ts";
+import type { VideoAdapter, VideoState } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import { readDataUri } from "./data-uri.ts";
+import { type Material, materialOf, refuseReferences } from "./material.ts";
+import { membersFor } from "./nested-members.ts";
+import { pollRefusals } from "./poll-refusal.ts";
+import { present } from "./present.ts";
+import type { RootOf } from "./root.ts";
+import { refuseSeed, refuseSilence, refuseSound, refuseWatermark, unsupported } from "./unsupported.ts";
+import { videoDraft } from "./video-draft.ts";
+import { taskError, videoState, webUrl } from "./video-state.ts";
+
+/**
+ * Veo by the Gemini API (Google's SDK; K = general knowledge). Seed and sound are Vertex' alone. There is no state before
+ * `done`, and no cancelling (K). A download needs the key and is redirected; files are kept two days (K).
+ */
+export function veoVideo(rootOf: RootOf): VideoAdapter {
+  return {
+    capabilities: (upstreamModel) => ({ ...veoCapabilities(upstreamModel), seed: false }),
+    create: ({ provider, upstreamModel, turn }) => {
+      refuseSeed(turn);
+      if (isSilent(upstreamModel)) refuseSound(turn);
+      else refuseSilence(turn);
+      const url = `${rootOf(provider)}/models/${encodeURIComponent(upstreamModel)}:predictLongRunning`;
+      return videoDraft({ provider, upstreamModel, method: "POST", url, json: veoBody(turn, {}) });
+    },
+    readCreated: readVeoName,
+    poll: (provider, upstreamModel, upstreamId) =>
+      videoDraft({ provider, upstreamModel, url: `${rootOf(provider)}/${upstreamId}` }),
+    readState: (answer) => veoState(answerObject(answer)),
+    classifyPoll: pollRefusals(classifyGoogleShaped, isMissing),
+    // The key goes where the account's key belongs, whatever host an answer names: only the file's name is taken.
+    content: (provider, url) => {
+      const [, file] = /^https?:\/\/[^/]+\/.*?(files\/[\w-][\w.-]*:download)\?alt=media$/.exec(url) ?? [];
+      if (file === undefined) throw elsewhere();
+      return videoDraft({ provider, url: `${rootOf(provider)}/${file}?alt=media`, headers: { accept: "*/*" } });
+    },
+    keepsSeconds: 172_800,
+    materialAs: "data",
+  };
+}
+
+export function elsewhere(): Failure {
+  return new Failure("upstream_error", "The video does not stand where its provider is.");
+}
+
+/** 1080p wants eight seconds on Veo 3 (K), which is left to the vendor to say. */
+export function veoCapabilities(upstreamModel: string): VideoCapabilities {
+  if (!upstreamModel.includes("veo-")) return unknownCapabilities;
+  const silent = isSilent(upstreamModel);
+  return {
+    ...unknownCapabilities,
+    ratios: ["16:9", "9:16"],
+    resolutions: silent ? ["720p"] : ["720p", "1080p", "4k"], // K
+    durations: silent ? [5, 6, 7, 8] : [4, 6, 8], // K
+    audio: !silent,
+    firstFrame: true,
+  };
+}
+
+/** Sound came with Veo 3 (K). */
+export function isSilent(upstreamModel: string): boolean {
+  return /veo-2/.test(upstreamModel);
+}
+
+/** What goes beside it in `parameters` is the caller's own first, then ours. */
+export function veoBody(turn: VideoTurn, also: JsonObject): object {
+  refuseWatermark(turn);
+  const material = materialOf(turn);
+  refuseReferences([...material.videos, ...material.audios], "videos or sounds as references");
+  const own = objectOf(arrayOf(turn.more["instances"])[0]);
+  const ours = present({
+    aspectRatio: turn.ratio,
+    resolution: turn.resolution,
+    durationSeconds: turn.durationSeconds,
+    ...also,
+  });
+  return {
+    instances: [{ ...own, ...(turn.prompt === null ? {} : { prompt: turn.prompt }), ...pictures(material) }],
+    parameters: { ...membersFor(turn.more, "parameters", (member) => member !== "instances"), ...ours },
+  };
+}
+
+function pictures({ first, last, images }: Material): object {
+  return {
+    ...(first === null ? {} : { image: picture(first, "image") }),
+    ...(last === null ? {} : { lastFrame: picture(last, "last_frame") }),
+    ...(images.length === 0
+      ? {}
+      : { referenceImages: images.map((url) => ({ image: picture(url, "references"), referenceType: "asset" })) }),
+  };
+}
+
+function picture(url: string, param: string): object {
+  const inline = readDataUri(url);
+  if (inline === null) throw unsupported(param, "This model takes pictures as `data:` URIs in base64 only.");
+  return { bytesBase64Encoded: inline.base64, mimeType: inline.contentType };
+}
+
+/** An operation's name is a path of its own; it is held to the form that keeps it below the API. */
+export function readVeoName(answer: Parameters<VideoAdapter["readCreated"]>[0]): { readonly upstreamId: string } {
+  const { name } = createdObject(answer);
+  return createdId(typeof name === "string" && /^[\w][\w.:@/-]*\/operations\/[\w.-]+$/.test(name) ? name : null);
+}
+
+export function isMissing(answer: BadAnswer): boolean {
+  return objectOf(refusalObject(answer.body)["error"])["status"] === "NOT_FOUND";
+}
+
+/** `done` comes with a video, with an error, or with everything filtered out; the last is no success (both APIs). */
+export function veoState(operation: JsonObject): VideoState {
+  if (textOf(operation["name"]) === null) throw noAnswer();
+  if (operation["done"] !== true) return videoState({ state: "running" });
+  if (isObject(operation["error"])) {
+    const { code, message } = operation["error"];
+    return videoState({ state: "failed", error: taskError(code, message) });
+  }
+  const response = objectOf(operation["response"]);
+  const said = isObject(response["generateVideoResponse"]) ? response["generateVideoResponse"] : response;
+  const videoUrl = videoOf(said);
+  if (videoUrl !== null) return videoState({ state: "succeeded", videoUrl });
+  const filtered = numberOf(said["raiMediaFilteredCount"]) ?? 0;
+  if (filtered === 0) throw noAnswer();
+  const reasons = arrayOf(said["raiMediaFilteredReasons"]).filter((reason) => typeof reason === "string");
+  const message = reasons.length === 0 ? "The upstream's filter held the video back." : reasons.join(" ");
+  return videoState({ state: "failed", error: taskError("content_filtered", message) });
+}
+
+function videoOf(said: JsonObject): string | null {
+  const sample = objectOf(objectOf(arrayOf(said["generatedSamples"])[0])["video"]);
+  const video = objectOf(arrayOf(said["videos"])[0]);
+  const bytes = textOf(sample["encodedVideo"]) ?? textOf(video["bytesBase64Encoded"]);
+  const type = textOf(sample["encoding"]) ?? textOf(video["mimeType"]) ?? "video/mp4";
+  const stored = textOf(video["gcsUri"]);
+  if (stored?.startsWith("gs://") === true) return stored;
+  return webUrl(sample["uri"]) ?? (bytes === null ? null : `data:${type};base64,${bytes}`);
+}

@@ -1,0 +1,189 @@
+import { unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { type JsonObject, objectOf, textOf } from "#protocols/index.ts";
+import { classifyDashscope } from "../dashscope-shaped.ts";
+import type { OutboundDraft } from "../outbound-draft.ts";
+import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import { type Material, materialOf, refuseReferences } from "./material.ts";
+import { membersFor } from "./nested-members.ts";
+import { present } from "./present.ts";
+import { hostRoot } from "./root.ts";
+import { refuseRatio, refuseSound, seedOf, unsupported } from "./unsupported.ts";
+import { videoDraft } from "./video-draft.ts";
+import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import { rawUsageOf, secondsUsage } from "./video-usage.ts";
+
+/**
+ * Wan on DashScope, beside its chat (vendor's Python SDK and reference; K = general knowledge). Tasks and links live a
+ * day; times in answers are local and without a zone, so they are not read. A caller's own members go where the vendor
+ * has them: into `input` what is material, into `parameters` the rest.
+ */
+export const wanVideo: VideoAdapter = {
+  capabilities: (upstreamModel): VideoCapabilities => ({
+    ...unknownCapabilities,
+    seed: true,
+    audio: isSilent(upstreamModel) ? false : null,
+    ...(upstreamModel.includes("t2v") ? { firstFrame: false, lastFrame: false } : {}),
+  }),
+  create: createDraft,
+  readCreated: (answer) => {
+    const created = createdObject(answer);
+    if (textOf(created["code"]) !== null) {
+      throw classifyDashscope({ status: 400, headers: answer.headers, body: answer.body, now: 0 });
+    }
+    return createdId(objectOf(created["output"])["task_id"]);
+  },
+  poll: (provider, upstreamModel, upstreamId) =>
+    videoDraft({
+      provider,
+      upstreamModel,
+      url: `${hostRoot(provider)}/api/v1/tasks/${encodeURIComponent(upstreamId)}`,
+    }),
+  readState: (answer) => stateOf(answerObject(answer)),
+  classifyPoll: (answer) => ({ gone: false, failure: classifyDashscope(answer) }),
+  // While it waits only (K).
+  cancel: (provider, upstreamModel, upstreamId) =>
+    videoDraft({
+      provider,
+      upstreamModel,
+      method: "POST",
+      url: `${hostRoot(provider)}/api/v1/tasks/${encodeURIComponent(upstreamId)}/cancel`,
+    }),
+  keepsSeconds: 86_400,
+};
+
+function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
+  if (isSilent(upstreamModel)) refuseSound(turn);
+  const material = materialOf(turn);
+  if (upstreamModel.includes("t2v") && (material.first ?? material.last) !== null) {
+    throw unsupported(material.first === null ? "last_frame" : "image", "This model makes videos from text only.");
+  }
+  const service = upstreamModel.includes("kf2v") ? "image2video" : "video-generation";
+  return videoDraft({
+    provider,
+    upstreamModel,
+    method: "POST",
+    url: `${hostRoot(provider)}/api/v1/services/aigc/${service}/video-synthesis`,
+    // Without it the vendor refuses to work at all (K).
+    headers: { "x-dashscope-async": "enable" },
+    json: {
+      model: upstreamModel,
+      input: {
+        ...membersFor(turn.more, "input", (member) => inputMembers.has(member)),
+        ...present({
+          prompt: turn.prompt,
+          ...(isNewer(upstreamModel) ? mediaOf(material) : inputOf(material, upstreamModel)),
+        }),
+      },
+      parameters: {
+        ...membersFor(turn.more, "parameters", (member) => member !== "input" && !inputMembers.has(member)),
+        ...present({
+          ...sizeOf(turn, upstreamModel, material),
+          duration: turn.durationSeconds,
+          seed: seedOf(turn),
+          watermark: turn.watermark,
+          audio: isSilent(upstreamModel) ? null : turn.audio,
+        }),
+      },
+    },
+  });
+}
+
+const inputMembers: ReadonlySet<string> = new Set([
+  "negative_prompt",
+  "img_url",
+  "audio_url",
+  "first_frame_url",
+  "last_frame_url",
+  "reference_urls",
+  "template",
+  "media",
+]);
+
+/** Sound came with 2.5 (K). */
+function isSilent(upstreamModel: string): boolean {
+  return /wanx?2\.[12]-/.test(upstreamModel);
+}
+
+/** From 2.7 on material is one list, and the shape is a ratio with a resolution (vendor's pages; M). */
+function isNewer(upstreamModel: string): boolean {
+  return /wan(2\.[7-9]|[3-9])/.test(upstreamModel);
+}
+
+function mediaOf({ first, last, images, videos, audios }: Material): JsonObject {
+  const media = [
+    ...(first === null ? [] : [{ type: "first_frame", url: first }]),
+    ...(last === null ? [] : [{ type: "last_frame", url: last }]),
+    ...images.map((url) => ({ type: "reference_image", url })),
+    ...videos.map((url) => ({ type: "reference_video", url })),
+    // Models that begin with a picture call the sound that drives it driving_audio (M).
+    ...audios.map((url) => ({ type: first === null ? "reference_audio" : "driving_audio", url })),
+  ];
+  return media.length === 0 ? {} : { media };
+}
+
+function inputOf({ first, last, images, videos, audios }: Material, upstreamModel: string): JsonObject {
+  if (audios.length > 1) throw unsupported("references", "This model takes one sound.");
+  const references = [...images, ...videos];
+  if (!upstreamModel.includes("r2v")) refuseReferences(references, "references but one sound");
+  const sound = audios[0] === undefined ? {} : { audio_url: audios[0] };
+  const referred = references.length === 0 ? {} : { reference_urls: references };
+  if (upstreamModel.includes("kf2v")) {
+    return { first_frame_url: first, last_frame_url: last, ...sound };
+  }
+  if (last !== null) throw unsupported("last_frame", "This model takes no last frame.");
+  return { img_url: first, ...referred, ...sound };
+}
+
+/** Text alone wants pixels with an asterisk; a picture brings its shape, and wants the resolution alone. */
+function sizeOf(turn: VideoTurn, upstreamModel: string, { first, last }: Material): JsonObject {
+  const { ratio, resolution } = turn;
+  const lines = resolution?.toUpperCase();
+  if (first !== null || last !== null) {
+    refuseRatio(turn);
+    return { resolution: lines };
+  }
+  if (isNewer(upstreamModel)) return { resolution: lines, ratio };
+  if (ratio === null && resolution === null) return {};
+  const size = sizes[resolution?.toLowerCase() ?? "720p"]?.[ratio ?? "16:9"];
+  if (size !== undefined) return { size };
+  const known = Object.keys(sizes).join(", ");
+  throw unsupported(
+    ratio === null ? "resolution" : "ratio",
+    `This model takes 16:9, 9:16 and 1:1, from 720p on 4:3 and 3:4 too, at ${known}.`,
+  );
+}
+
+/** What the vendor has for each (K; the same figures stand in a third party's pages). */
+const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "480p": { "16:9": "832*480", "9:16": "480*832", "1:1": "624*624" },
+  "720p": { "16:9": "1280*720", "9:16": "720*1280", "1:1": "960*960", "4:3": "1088*832", "3:4": "832*1088" },
+  "1080p": { "16:9": "1920*1080", "9:16": "1080*1920", "1:1": "1440*1440", "4:3": "1632*1248", "3:4": "1248*1632" },
+};
+
+function stateOf(answer: JsonObject): VideoState {
+  const output = objectOf(answer["output"]);
+  if (textOf(output["task_status"]) === null) throw noAnswer();
+  const state = stateIn(words, output["task_status"]);
+  const videoUrl = webUrl(output["video_url"]);
+  if (state === "succeeded" && videoUrl === null) throw noAnswer();
+  const usage = objectOf(answer["usage"]);
+  return videoState({
+    state,
+    videoUrl: state === "succeeded" ? videoUrl : null,
+    error: state === "failed" ? taskError(output["code"], output["message"]) : null,
+    usage: state === "succeeded" ? secondsUsage(usage["duration"] ?? usage["video_duration"]) : null,
+    rawUsage: rawUsageOf(answer["usage"]),
+  });
+}
+
+/** UNKNOWN: there is no such task, or it is older than a day. */
+const words: StateWords = new Map([
+  ["PENDING", "queued"],
+  ["RUNNING", "running"],
+  ["SUCCEEDED", "succeeded"],
+  ["FAILED", "failed"],
+  ["CANCELED", "cancelled"],
+  ["CANCELLED", "cancelled"],
+  ["UNKNOWN", "expired"],
+]);

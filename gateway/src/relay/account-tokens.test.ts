@@ -1,0 +1,118 @@
+import { beforeEach, expect, test } from "bun:test";
+import { defaultTimeouts, Failure, type Provider } from "#core/index.ts";
+import type { OutboundAnswer, Transport } from "#ports/index.ts";
+import type { TokenExchange } from "#providers/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { AccountTokens } from "./account-tokens.ts";
+
+const provider: Provider = {
+  id: "cloud",
+  kind: "vertex",
+  baseUrl: "https://cloud.example",
+  secret: null,
+  allowPrivateNetwork: false,
+  timeouts: defaultTimeouts,
+  disconnect: "cancel",
+  settings: {},
+  enabled: true,
+};
+const exchange: TokenExchange = {
+  request: async (of) => ({
+    provider: of,
+    upstreamModel: "",
+    stream: false,
+    method: "POST",
+    url: "https://cloud.example/token",
+    headers: {},
+    body: null,
+  }),
+  read: (status, body) => {
+    if (status !== 200) throw new Failure("upstream_error", "no token", { retry: "other", unwell: true });
+    return { token: new TextDecoder().decode(body), expiresInMs: 1_000_000 };
+  },
+};
+const staying = new AbortController().signal;
+
+let clock = new FakeClock();
+let sent = 0;
+let status = 200;
+/** Resolves the exchanges that are under way. */
+let gate = Promise.withResolvers<void>();
+let tokens = new AccountTokens({ send: refuse }, clock);
+
+function refuse(): never {
+  throw new Error("replaced below");
+}
+
+beforeEach(() => {
+  clock = new FakeClock();
+  sent = 0;
+  status = 200;
+  gate = Promise.withResolvers();
+  gate.resolve();
+  const transport: Transport = {
+    async send(): Promise<OutboundAnswer> {
+      const number = ++sent;
+      await gate.promise;
+      const bytes = new TextEncoder().encode(`token-${number}`);
+      const body = { read: async () => null, readAll: async () => bytes, cancel: () => {} };
+      return { status, headers: new Headers(), body };
+    },
+  };
+  tokens = new AccountTokens(transport, clock);
+});
+
+const ask = (signal = staying) => tokens.tokenOf(provider, exchange, signal);
+
+test("calls that need a token at the same moment share one exchange", async () => {
+  const all = await Promise.all(Array.from({ length: 50 }, () => ask()));
+  expect([new Set(all), sent]).toEqual([new Set(["token-1"]), 1]);
+  expect([await ask(), sent]).toEqual(["token-1", 1]);
+});
+
+test("a token is renewed ahead of its end", async () => {
+  await ask();
+  clock.advance(799_000);
+  expect(await ask()).toBe("token-1");
+  clock.advance(2_000);
+  expect(await Promise.all([ask(), ask()])).toEqual(["token-2", "token-2"]);
+});
+
+test("a refused exchange fails the calls that waited for it, and the next call tries again", async () => {
+  status = 403;
+  const refused = await Promise.allSettled([ask(), ask(), ask()]);
+  expect([refused.map((one) => one.status), sent]).toEqual([["rejected", "rejected", "rejected"], 1]);
+  status = 200;
+  expect(await ask()).toBe("token-2");
+});
+
+test("while a renewal is refused the old token serves until its end", async () => {
+  await ask();
+  status = 503;
+  clock.advance(900_000);
+  expect([await ask(), sent]).toEqual(["token-1", 2]);
+  expect([await ask(), sent]).toEqual(["token-1", 2]);
+  clock.advance(11_000);
+  expect([await ask(), sent]).toEqual(["token-1", 3]);
+  clock.advance(100_000);
+  await expect(Promise.resolve(ask())).rejects.toThrow("no token");
+});
+
+test("a caller that leaves stops waiting, and the exchange goes on for the others", async () => {
+  gate = Promise.withResolvers();
+  const leaving = new AbortController();
+  const gone = Promise.resolve(ask(leaving.signal)).catch((thrown: unknown) => thrown);
+  const stays = ask();
+  leaving.abort();
+  expect(await gone).toMatchObject({ code: "client_closed" });
+  gate.resolve();
+  expect([await stays, sent]).toEqual(["token-1", 1]);
+});
+
+test("another account, or the same one changed, has a token of its own", async () => {
+  expect([await ask(), await tokens.tokenOf({ ...provider }, exchange, staying), sent]).toEqual([
+    "token-1",
+    "token-2",
+    2,
+  ]);
+});

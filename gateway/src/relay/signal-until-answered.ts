@@ -1,0 +1,15 @@
+/**
+ * The caller's going away ends what is sent for it. Where the upstream is to be let finish, that holds only until an
+ * answer has begun: from then on the stream itself decides.
+ */
+export function signalUntilAnswered(
+  caller: AbortSignal,
+  drains: boolean,
+): { readonly signal: AbortSignal; readonly answered: () => void } {
+  if (!drains) return { signal: caller, answered: () => {} };
+  const own = new AbortController();
+  const gone = (): void => own.abort();
+  if (caller.aborted) own.abort();
+  else caller.addEventListener("abort", gone, { once: true });
+  return { signal: own.signal, answered: () => caller.removeEventListener("abort", gone) };
+}

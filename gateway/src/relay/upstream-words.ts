@@ -1,0 +1,39 @@
+import { Failure } from "#core/index.ts";
+
+/**
+ * What an upstream said, for a caller of another dialect: without keys, and without what names the upstream's account
+ * or address. What it said to a caller of its own dialect goes on as it is.
+ */
+export function upstreamWords(said: string): string {
+  return telling.reduce((words, pattern) => words.replace(pattern, "[hidden]"), said.slice(0, wordsMax));
+}
+
+/** The same of a failure that was read out of an answer. */
+export function inSafeWords(failure: Failure): Failure {
+  const words = upstreamWords(failure.message);
+  if (words === failure.message) return failure;
+  const { code, param, retry, retryAfterMs, details, upstream, unwell, cause } = failure;
+  return new Failure(code, words, {
+    param,
+    retry,
+    unwell,
+    cause,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(details === undefined ? {} : { details }),
+    ...(upstream === undefined ? {} : { upstream }),
+  });
+}
+
+/** Enough for any explanation; a body that is no error in the vendor's shape may be said whole. */
+const wordsMax = 4_096;
+
+const telling: readonly RegExp[] = [
+  /\bhttps?:\/\/[^\s"'<>)\]]+/gi,
+  /\barn:aws[\w-]*:[^\s"'<>)\]]+/g,
+  /\b(?:sk|rk|xai|gsk|pplx|hf)[-_][\w*.-]{6,}/gi,
+  /\b(?:AIza|AKIA|ASIA|ya29\.)[\w*.-]{8,}/g,
+  /\bBearer\s+[\w*.~+/=-]{8,}/gi,
+  /\b(?:org|proj|wrk|acct)[-_][A-Za-z0-9]{6,}/g,
+  /\bprojects?[/:][\w:./-]*\d[\w:./-]*/gi,
+  /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
+];

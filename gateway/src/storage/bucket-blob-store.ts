@@ -1,0 +1,171 @@
+import { bounds, Failure } from "#core/index.ts";
+import type { BlobInfo, BlobStore, Clock, Spool, Spooled, Transport } from "#ports/index.ts";
+import { isBlobHash, takeBlob } from "./blob-intake.ts";
+import { type Bucket, type BucketAnswer, type BucketSend, bucketSend } from "./bucket-requests.ts";
+
+export interface BucketBlobStoreOptions extends Bucket {
+  /** In front of every key, such as `sluice/`. */
+  readonly prefix?: string;
+  readonly transport: Transport;
+  /** Where bytes wait while their hash is still unknown. */
+  readonly spool: Spool;
+  readonly clock: Clock;
+}
+
+/**
+ * Blobs in an S3-compatible bucket. A key is the hash, so bytes are spooled until they are known whole, and then sent in
+ * one request that the bucket checks against that hash: an object is whole or not there, and nothing is ever left over.
+ * Objects are read in pieces, one request each: a slow reader holds one piece and no connection.
+ *
+ * The credentials must allow getting, putting, deleting and listing: without the last a bucket answers 403 instead of
+ * 404 for what it does not have.
+ */
+export function createBucketBlobStore(options: BucketBlobStoreOptions): BlobStore {
+  const send = bucketSend(options, options.transport, options.clock);
+  const prefix = options.prefix ?? "";
+  const keyOf = (hash: string): string => `${prefix}${hash.slice(0, 2)}/${hash}`;
+  const piece = async (hash: string, start: number, end: number, signal: AbortSignal): Promise<Piece | null> =>
+    isBlobHash(hash) ? await readPiece(send, keyOf(hash), { start, end, signal }) : null;
+  const store: BlobStore = {
+    async put(bytes, bytesMax, signal) {
+      const { info, spooled } = await spoolBlob(options.spool, bytes, bytesMax, signal);
+      try {
+        // The same bytes are sent once.
+        const there = await piece(info.hash, 0, 1, signal);
+        if (there === null) await upload(send, keyOf(info.hash), { info, spooled, signal });
+        return info;
+      } finally {
+        spooled.discard();
+      }
+    },
+    async stat(hash) {
+      const first = await piece(hash, 0, 1, unending());
+      return first === null ? null : { hash, size: first.size };
+    },
+    async read(hash, start, end) {
+      const from = Math.max(0, start);
+      const stop = new AbortController();
+      const first = await piece(
+        hash,
+        from,
+        Math.max(from + 1, Math.min(end, from + bounds.bucketPieceBytes)),
+        stop.signal,
+      );
+      if (first === null) return null;
+      const next = (at: number, limit: number) => piece(hash, at, limit, stop.signal);
+      return pieces(first, { start: from, end: Math.min(end, first.size) }, next, () => stop.abort());
+    },
+    async head(hash, length) {
+      const first = await piece(hash, 0, Math.min(Math.max(1, length), bounds.bucketPieceBytes), unending());
+      return first === null ? null : first.bytes.subarray(0, length);
+    },
+    async remove(hash) {
+      if (!isBlobHash(hash)) return;
+      (await send({ method: "DELETE", key: keyOf(hash) }, unending())).body.cancel();
+    },
+  };
+  return store;
+}
+
+/** Bytes of an object, and how long the whole of it is. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly size: number;
+}
+
+async function spoolBlob(
+  spool: Spool,
+  bytes: ReadableStream<Uint8Array>,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<{ readonly info: BlobInfo; readonly spooled: Spooled }> {
+  const writer = spool.open();
+  try {
+    const info = await takeBlob(bytes, bytesMax, signal, (part) => writer.write(part));
+    return { info, spooled: await writer.end() };
+  } catch (thrown) {
+    writer.discard();
+    throw thrown;
+  }
+}
+
+async function upload(
+  send: BucketSend,
+  key: string,
+  blob: { readonly info: BlobInfo; readonly spooled: Spooled; readonly signal: AbortSignal },
+): Promise<void> {
+  const { info, spooled, signal } = blob;
+  const stream = { size: info.size, open: () => spooled.read(0, info.size) };
+  const answer = await send({ method: "PUT", key, body: { stream, sha256: info.hash } }, signal);
+  answer.body.cancel();
+  if (answer.status === 404) throw strange(answer);
+}
+
+/** null: there is no such object. A range behind the end of one is empty. */
+async function readPiece(
+  send: BucketSend,
+  key: string,
+  { start, end, signal }: { readonly start: number; readonly end: number; readonly signal: AbortSignal },
+): Promise<Piece | null> {
+  const answer = await send({ method: "GET", key, range: `bytes=${start}-${end - 1}` }, signal);
+  if (answer.status === 404) return null;
+  const size = wholeSize(answer);
+  if (size === null) {
+    answer.body.cancel();
+    throw strange(answer);
+  }
+  if (answer.status === 416) return { bytes: new Uint8Array(0), size };
+  const bytes = await answer.body.readAll(bounds.bucketPieceBytes, "idle", bounds.bucketSilenceMs);
+  const wanted = Math.max(0, Math.min(end, size) - start);
+  if (bytes.length !== wanted) throw strange(answer);
+  return { bytes, size };
+}
+
+/** From `content-range: bytes 0-9/1000`, or with a star for the range. An empty object has no range, and may come as a whole. */
+function wholeSize(answer: BucketAnswer): number | null {
+  if (answer.status === 200) return answer.headers.get("content-length") === "0" ? 0 : null;
+  const size = /\/(\d{1,15})$/.exec(answer.headers.get("content-range") ?? "")?.[1];
+  if (size !== undefined) return Number(size);
+  // Not every bucket says how long it is when it refuses a range; that of an empty object is the only one we get wrong.
+  return answer.status === 416 ? 0 : null;
+}
+
+function strange(answer: BucketAnswer): Failure {
+  return new Failure("internal_error", "The place where files are kept does not answer as it should.", {
+    cause: new Error(`an answer ${answer.status} that a bucket does not give`),
+  });
+}
+
+type NextPiece = (at: number, limit: number) => Promise<Piece | null>;
+
+/** The first piece is there already; each further one is asked for when the reader has taken the one before. */
+function pieces(
+  first: Piece,
+  range: { readonly start: number; readonly end: number },
+  next: NextPiece,
+  stop: () => void,
+): ReadableStream<Uint8Array> {
+  let held: Uint8Array | null = first.bytes;
+  let at = range.start;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (at < range.end) {
+          const bytes = held ?? (await next(at, Math.min(range.end, at + bounds.bucketPieceBytes)))?.bytes;
+          held = null;
+          if (bytes === undefined || bytes.length === 0) throw new Error("a blob is shorter than it was");
+          at += bytes.length;
+          controller.enqueue(bytes);
+        }
+        if (at >= range.end) controller.close();
+      },
+      cancel: stop,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Where the caller has no signal of its own: the clocks of the request end it. */
+function unending(): AbortSignal {
+  return new AbortController().signal;
+}

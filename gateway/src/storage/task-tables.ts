@@ -1,0 +1,129 @@
+/** The tables of video tasks and of assets; see `schema.ts` for how values are kept in them. */
+export interface TaskTables {
+  tasks: TaskTable;
+  task_requests: TaskRequestTable;
+  task_events: TaskEventTable;
+  webhook_deliveries: DeliveryTable;
+  asset_groups: AssetGroupTable;
+  assets: AssetTable;
+  asset_bindings: AssetBindingTable;
+}
+
+interface TaskTable {
+  id: string;
+  workspace_id: string;
+  group_id: string;
+  key_id: string;
+  request_id: string;
+  model: string;
+  deployment: string;
+  upstream_model: string;
+  /** Of the account, so that an upstream's id can be looked for; the account itself is sealed. */
+  provider_id: string | null;
+  sealed_account: string | null;
+  upstream_id: string | null;
+  attempt_id: string;
+  state: string;
+  /** 1 once the state cannot change any more. */
+  final: number;
+  progress: number | null;
+  asked: string;
+  output: string | null;
+  /** Also inside `output`: who removes bytes asks who still uses them. */
+  blob_hash: string | null;
+  error: string | null;
+  usage: string | null;
+  raw_usage: string | null;
+  cost_nano_usd: number | null;
+  reserved_nano_usd: number;
+  price_version: string | null;
+  price_table: string | null;
+  idempotency_key: string | null;
+  request_digest: string;
+  callback_url: string | null;
+  metadata: string;
+  user_agent: string;
+  tags: string;
+  created_at: number;
+  updated_at: number;
+  submitted_at: number | null;
+  started_at: number | null;
+  finished_at: number | null;
+  deadline_at: number;
+  due_at: number | null;
+  polls: number;
+  /** The token of the pass that works on it, and how long nobody else may take it. */
+  lease: string | null;
+  leased_until: number | null;
+}
+
+/** Apart from its task: a body may be megabytes long, and a row is written anew with every poll. */
+interface TaskRequestTable {
+  task_id: string;
+  request: string;
+}
+
+interface TaskEventTable {
+  task_id: string;
+  /** 0, 1, 2 … within a task. */
+  position: number;
+  at: number;
+  state: string;
+  detail: string;
+}
+
+interface DeliveryTable {
+  id: string;
+  task_id: string;
+  workspace_id: string;
+  url: string;
+  body: string;
+  tries: number;
+  due_at: number | null;
+  created_at: number;
+  last_status: number | null;
+  last_error: string | null;
+  delivered_at: number | null;
+}
+
+interface AssetGroupTable {
+  id: string;
+  workspace_id: string;
+  platform: string;
+  name: string;
+  description: string;
+  project_name: string;
+  provider_id: string | null;
+  upstream_id: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+interface AssetTable {
+  id: string;
+  workspace_id: string;
+  group_id: string;
+  platform: string;
+  name: string;
+  type: string;
+  source_url: string;
+  status: string;
+  error: string | null;
+  provider_id: string | null;
+  upstream_id: string | null;
+  blob_hash: string | null;
+  size_bytes: number | null;
+  content_type: string | null;
+  created_at: number;
+  updated_at: number;
+  due_at: number | null;
+}
+
+interface AssetBindingTable {
+  asset_id: string;
+  provider_id: string;
+  upstream_group_id: string;
+  upstream_id: string;
+  status: string;
+  updated_at: number;
+}

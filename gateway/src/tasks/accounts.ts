@@ -1,0 +1,48 @@
+import { bounds, defaultTimeouts, type Provider, Secret, type TaskAccount } from "#core/index.ts";
+
+/** The account as it is when a task is sent, for the task's row. */
+export function accountOf(provider: Provider): TaskAccount {
+  return {
+    providerId: provider.id,
+    kind: provider.kind,
+    baseUrl: provider.baseUrl,
+    secret: provider.secret?.reveal() ?? null,
+    settings: provider.settings,
+    allowPrivateNetwork: provider.allowPrivateNetwork,
+  };
+}
+
+/**
+ * Accounts of rows as providers. Tasks of one account get one object, so that what is kept by provider (short-lived
+ * tokens) is had once; the least recently used leave first.
+ */
+export class Accounts {
+  readonly #known = new Map<string, Provider>();
+
+  providerOf(account: TaskAccount): Provider {
+    const key = JSON.stringify(account);
+    const provider = this.#known.get(key) ?? asProvider(account);
+    this.#known.delete(key);
+    this.#known.set(key, provider);
+    if (this.#known.size > bounds.taskAccountsMax) {
+      const [oldest] = this.#known.keys();
+      if (oldest !== undefined) this.#known.delete(oldest);
+    }
+    return provider;
+  }
+}
+
+/** Its own clocks do not matter: looks at tasks have those of bounds. */
+function asProvider({ providerId, kind, baseUrl, secret, settings, allowPrivateNetwork }: TaskAccount): Provider {
+  return {
+    id: providerId,
+    kind,
+    baseUrl,
+    secret: secret === null ? null : new Secret(secret),
+    allowPrivateNetwork,
+    timeouts: { ...defaultTimeouts, connectMs: bounds.taskPollConnectMs, headersMs: bounds.taskPollHeadersMs },
+    disconnect: "cancel",
+    settings,
+    enabled: true,
+  };
+}

@@ -1,0 +1,74 @@
+import { bounds } from "#core/index.ts";
+import { pollsPerSecondUsual } from "./account-rates.ts";
+import type { TaskHouse } from "./house.ts";
+import { look } from "./look.ts";
+import { parseObject } from "./parse-object.ts";
+import { reconcile } from "./reconcile.ts";
+import { settle } from "./settle.ts";
+import { submit } from "./submit.ts";
+import { TaskPass } from "./task-pass.ts";
+import { readVideoRequest } from "./validate-video.ts";
+import { videoKindOf } from "./video-way.ts";
+import { wait } from "./wait.ts";
+
+/** Takes a task one step further: whatever its state asks for now. */
+export async function advance(house: TaskHouse, pass: TaskPass, signal: AbortSignal): Promise<void> {
+  switch (pass.task.state) {
+    case "accepted":
+      return submitLeftOver(house, pass);
+    case "submitting": {
+      // Its lease ran out: whoever was sending it was stopped, and may have sent it or not.
+      const detail = "whoever sent it was interrupted, so nobody knows whether it arrived";
+      if (!(await pass.step({ state: "unknown", detail }))) return;
+      return reconcile(house, pass, signal);
+    }
+    case "unknown":
+      return (await inTurn(house, pass, signal)) ? reconcile(house, pass, signal) : undefined;
+    default:
+      return (await inTurn(house, pass, signal)) ? look(house, pass, signal) : undefined;
+  }
+}
+
+/** False: the account's row is long, so the task was put off until its place in it. */
+async function inTurn({ rates, clock }: TaskHouse, pass: TaskPass, signal: AbortSignal): Promise<boolean> {
+  const { task } = pass;
+  if (task.account === null) return true;
+  const perSecond = videoKindOf(task.account.kind)?.adapter.pollsPerSecond ?? pollsPerSecondUsual;
+  const waitMs = rates.waitMs(task.id, task.account, perSecond);
+  if (waitMs > bounds.taskSlotWaitMs) {
+    await pass.leave({ dueAt: Math.ceil(clock.now() + waitMs) });
+    return false;
+  }
+  if (waitMs > 0) {
+    await wait(clock, waitMs, signal);
+    rates.forget(task.id);
+  }
+  return true;
+}
+
+/**
+ * A task that was accepted and never sent, because whoever accepted it stopped. Whether its caller may use the fallbacks
+ * of the model is not known any more, so only the model itself is asked.
+ */
+async function submitLeftOver(house: TaskHouse, pass: TaskPass): Promise<void> {
+  const { task } = pass;
+  if (house.clock.now() >= task.deadlineAt) {
+    const error = { code: "expired", message: "The task was not sent before its deadline." };
+    await settle(house, pass, { state: "expired", error });
+    return;
+  }
+  const model = house.catalog().models.get(task.model);
+  const body = parseObject(task.request);
+  if (model === undefined || body === null) {
+    const error = { code: "model_not_found", message: "The model was removed before the task was sent." };
+    await settle(house, pass, { state: "failed", error, httpStatus: 404, errorCode: "model_not_found" });
+    return;
+  }
+  // A submission takes longer than a look.
+  await pass.leave({});
+  const leased = await house.store.leaseOne(task.id, house.clock.now(), bounds.taskSubmitLeaseMs);
+  if (leased === null) return;
+  const again = new TaskPass(house, leased);
+  if (again.task.state !== "accepted") await again.leave({});
+  else await submit(house, { pass: again, request: readVideoRequest(body), models: [model] });
+}

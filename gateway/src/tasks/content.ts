@@ -1,0 +1,93 @@
+import { readRange } from "#assets/index.ts";
+import { asFailure, Failure, type Task, type TaskOutput } from "#core/index.ts";
+import type { BlobStore } from "#ports/index.ts";
+import type { TaskHouse } from "./house.ts";
+import { openResult } from "./open-result.ts";
+import { streamOf } from "./stream-of.ts";
+
+/** A result on its way to its caller. `body` is pulled as the caller reads. */
+export interface TaskContent {
+  readonly status: 200 | 206 | 416;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ReadableStream<Uint8Array> | null;
+}
+
+/** The video's bytes: our copy where there is one, else the vendor's as long as its link lives. Throws not_found. */
+export async function taskContent(
+  house: TaskHouse,
+  task: Task,
+  range: string | null,
+  signal: AbortSignal,
+): Promise<TaskContent> {
+  const { output } = task;
+  if (output === null)
+    throw notThere(`The task has no result: it is ${task.finishedAt === null ? "not finished" : task.state}.`);
+  const copied = output.blobHash === null || house.blobs === null ? null : await fromBlob(house.blobs, output, range);
+  return copied ?? fromVendor(house, task, range, signal);
+}
+
+/** null: the copy is gone. */
+async function fromBlob(blobs: BlobStore, output: TaskOutput, rangeHeader: string | null): Promise<TaskContent | null> {
+  const hash = output.blobHash ?? "";
+  const info = await blobs.stat(hash);
+  if (info === null) return null;
+  const headers = { ...usualHeaders, "content-type": output.contentType ?? usualType, etag: `"${hash}"` };
+  const range = readRange(rangeHeader, info.size);
+  if (range === "unsatisfiable") {
+    return { status: 416, headers: { ...headers, "content-range": `bytes */${info.size}` }, body: null };
+  }
+  const { start, end } = range === null ? { start: 0, end: info.size } : range;
+  const body = await blobs.read(hash, start, end);
+  if (body === null) return null;
+  const length = { ...headers, "content-length": String(end - start) };
+  if (range === null) return { status: 200, headers: length, body };
+  return { status: 206, headers: { ...length, "content-range": `bytes ${start}-${end - 1}/${info.size}` }, body };
+}
+
+async function fromVendor(
+  house: TaskHouse,
+  task: Task,
+  range: string | null,
+  signal: AbortSignal,
+): Promise<TaskContent> {
+  const answer = await openResult(house, task, range, signal).catch((thrown: unknown) => {
+    throw deadLink(task, asFailure(thrown), house.clock.now());
+  });
+  const { status } = answer;
+  if (status !== 200 && status !== 206 && status !== 416) {
+    answer.body.cancel();
+    throw status >= 500 || status === 429
+      ? new Failure("upstream_error", `The upstream answered ${status} when asked for the result.`, { retry: "same" })
+      : deadLink(task, new Failure("upstream_error", `it was answered with ${status}`), house.clock.now());
+  }
+  const headers: Record<string, string> = { ...usualHeaders };
+  for (const name of passedHeaders) {
+    const value = answer.headers.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  headers["content-type"] ??= usualType;
+  if (status !== 416) return { status, headers, body: streamOf(answer.body) };
+  answer.body.cancel();
+  delete headers["content-length"];
+  return { status, headers, body: null };
+}
+
+/** What the caller hears when a link does not serve: that, and whether its time was over. */
+function deadLink(task: Task, failure: Failure, now: number): Failure {
+  if (failure.code === "client_closed" || failure.code === "upstream_timeout") return failure;
+  const expiresAt = task.output?.expiresAt ?? null;
+  if (expiresAt !== null && now >= expiresAt * 1_000) {
+    return notThere(`The upstream's link to the result expired at ${new Date(expiresAt * 1_000).toISOString()}.`);
+  }
+  return notThere("The upstream's link to the result is dead.", failure);
+}
+
+function notThere(message: string, cause?: unknown): Failure {
+  return new Failure("not_found", message, { cause });
+}
+
+/** Nothing else of what the vendor's host says is for our callers. */
+const passedHeaders = ["content-type", "content-length", "content-range", "etag", "last-modified"] as const;
+
+const usualHeaders = { "accept-ranges": "bytes", "cache-control": "private, no-store" };
+const usualType = "video/mp4";

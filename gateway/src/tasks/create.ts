@@ -1,0 +1,235 @@
+import { createHash } from "node:crypto";
+import {
+  asFailure,
+  bounds,
+  Failure,
+  failureTable,
+  type Model,
+  type Principal,
+  priceVariant,
+  type Task,
+} from "#core/index.ts";
+import type { Permit } from "#limits/index.ts";
+import type { JsonObject } from "#protocols/index.ts";
+import { checkTakeable } from "./check-capabilities.ts";
+import { estimatedCost } from "./estimate.ts";
+import type { TaskHouse } from "./house.ts";
+import { earlierTasks, holdersOf } from "./plan-legs.ts";
+import { wrong } from "./request-members.ts";
+import { submit } from "./submit.ts";
+import { TaskPass } from "./task-pass.ts";
+import { readVideoRequest, type VideoRequest } from "./validate-video.ts";
+import { within } from "./wait.ts";
+
+/** One POST /v1/video/tasks as the face hands it over: authenticated, read, and allowed to use `models`. */
+export interface CreateCall {
+  readonly requestId: string;
+  readonly principal: Principal;
+  /** The public name asked for. */
+  readonly model: string;
+  /** The model asked for, then its fallbacks that the caller may use. */
+  readonly models: readonly Model[];
+  readonly body: JsonObject;
+  readonly bodyText: string;
+  readonly idempotencyKey: string | null;
+  readonly userAgent: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Ends the waiting, never the sending. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Accepts a task and submits it. The row with what is set aside for it comes before anything is sent; from then on the task
+ * is safe whoever stops. Throws the Failure of a task that was refused, before it was accepted or by every upstream.
+ */
+export async function createTask(house: TaskHouse, call: CreateCall): Promise<Task> {
+  const startMs = house.clock.monotonic();
+  let accepted: Accepted;
+  try {
+    accepted = await accept(house, call);
+  } catch (thrown) {
+    throw refused(house, call, asFailure(thrown), house.clock.monotonic() - startMs);
+  }
+  const { task, request } = accepted;
+  if (request === null) return task;
+  const { clock, store } = house;
+  const failure = await within(
+    clock,
+    bounds.taskSubmitWaitMs,
+    submitAccepted(house, task, request, call.models),
+    call.signal,
+  );
+  if (failure !== null) throw failure;
+  return (await store.findById(task.id).catch(() => null)) ?? task;
+}
+
+interface Accepted {
+  readonly task: Task;
+  /** null: an earlier call with the same key made it, and sees to it. */
+  readonly request: VideoRequest | null;
+}
+
+async function accept(house: TaskHouse, call: CreateCall): Promise<Accepted> {
+  const { principal, models, body, signal } = call;
+  if (models.length === 0) {
+    throw new Failure("model_not_found", `The model "${call.model}" does not exist.`, { param: "model" });
+  }
+  checkSizes(call);
+  const request = readVideoRequest(body);
+  checkTakeable(models, request);
+  await holdersOf(house, principal.workspace.id, request.references.assetIds);
+  await earlierTasks(house, principal.workspace.id, request.references.taskIds);
+  if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
+  const rates = await house.admission.admit(principal, { tokens: 0, nanoUsd: 0 });
+  try {
+    const accepted = await store(house, call, request);
+    rates.settle({ tokens: 0, nanoUsd: 0 });
+    return accepted;
+  } catch (thrown) {
+    rates.release();
+    throw thrown;
+  }
+}
+
+async function store(house: TaskHouse, call: CreateCall, request: VideoRequest): Promise<Accepted> {
+  const draft = rowOf(house, call, request);
+  const hold: Permit = await house.admission.hold(call.principal, draft.reservedNanoUsd, false);
+  let stored: Awaited<ReturnType<TaskHouse["store"]["create"]>>;
+  try {
+    stored = await house.store.create(draft);
+  } catch (thrown) {
+    hold.release();
+    throw thrown;
+  }
+  if (stored.created) {
+    house.holds.keep(draft.id, hold);
+    return { task: stored.task, request };
+  }
+  hold.release();
+  if (stored.task.requestDigest === draft.requestDigest) return { task: stored.task, request: null };
+  throw new Failure("idempotency_conflict", "This Idempotency-Key was used with another body before.", {
+    param: "Idempotency-Key",
+  });
+}
+
+/**
+ * Resolves to the failure that the task has ended with, if it has. Never throws: an accepted task is not lost when the store
+ * fails now, so its caller must not be told to send it again.
+ */
+async function submitAccepted(
+  house: TaskHouse,
+  task: Task,
+  request: VideoRequest,
+  models: readonly Model[],
+): Promise<Failure | null> {
+  try {
+    const leased = await house.store.leaseOne(task.id, house.clock.now(), bounds.taskSubmitLeaseMs);
+    if (leased === null) return null;
+    const pass = new TaskPass(house, leased);
+    if (pass.task.state === "accepted") return await submit(house, { pass, request, models });
+    await pass.leave({});
+  } catch (thrown) {
+    house.observer.log("error", "An accepted video task could not be submitted at once.", {
+      task: task.id,
+      error: thrown,
+    });
+  }
+  return null;
+}
+
+function rowOf(house: TaskHouse, call: CreateCall, request: VideoRequest): Task {
+  const { clock, ids } = house;
+  const { principal } = call;
+  const now = clock.now();
+  const version = call.models[0]?.price ?? null;
+  const price = version === null ? null : priceVariant(version, request.asked);
+  return {
+    id: ids.next("vt_"),
+    workspaceId: principal.workspace.id,
+    groupId: principal.group.id,
+    keyId: principal.key.id,
+    requestId: call.requestId,
+    model: call.model,
+    deployment: "",
+    upstreamModel: "",
+    account: null,
+    upstreamId: null,
+    attemptId: ids.next("att_"),
+    state: "accepted",
+    progress: null,
+    request: call.bodyText,
+    asked: request.asked,
+    output: null,
+    error: null,
+    usage: null,
+    rawUsage: null,
+    costNanoUsd: null,
+    reservedNanoUsd: estimatedCost(price?.table ?? null, request.asked),
+    priceVersion: price?.id ?? null,
+    priceTable: price?.table ?? null,
+    idempotencyKey: call.idempotencyKey,
+    requestDigest: createHash("sha256").update(call.bodyText).digest("hex"),
+    callbackUrl: request.callbackUrl,
+    metadata: request.metadata,
+    userAgent: call.userAgent,
+    tags: call.tags,
+    createdAt: now,
+    updatedAt: now,
+    submittedAt: null,
+    startedAt: null,
+    finishedAt: null,
+    deadlineAt: now + deadlineMs(request),
+    dueAt: now + bounds.taskAcceptedGraceMs,
+    polls: 0,
+  };
+}
+
+/** An hour more than the vendor takes, where the caller says how long that may be (Ark's execution_expires_after). */
+function deadlineMs({ more }: VideoRequest): number {
+  const seconds = more["execution_expires_after"];
+  if (typeof seconds !== "number" || !(seconds > 0)) return bounds.taskDeadlineMs;
+  return Math.min(bounds.taskDeadlineMsMax, seconds * 1_000 + 3_600_000);
+}
+
+function checkSizes({ bodyText, idempotencyKey }: CreateCall): void {
+  if (bodyText.length > bounds.taskRequestBytesMax) {
+    throw new Failure(
+      "request_too_large",
+      `The body is larger than ${bounds.taskRequestBytesMax} bytes; give material by URL.`,
+    );
+  }
+  if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > bounds.idempotencyKeyBytesMax)) {
+    throw wrong("Idempotency-Key", `must have 1 to ${bounds.idempotencyKeyBytesMax} characters`);
+  }
+}
+
+/** A call that came to nothing is an entry too; it used nothing. */
+function refused(house: TaskHouse, call: CreateCall, failure: Failure, totalMs: number): Failure {
+  const { principal } = call;
+  house.recorder.refuse(
+    {
+      requestId: call.requestId,
+      workspaceId: principal.workspace.id,
+      groupId: principal.group.id,
+      keyId: principal.key.id,
+      model: call.models[0]?.name ?? call.model,
+      requestedModel: call.model,
+      endpoint: "video",
+      callerDialect: "video-tasks",
+      stream: false,
+      inputEstimate: 0,
+      userAgent: call.userAgent,
+      tags: call.tags,
+    },
+    failure.code,
+    failureTable[failure.code].status,
+    totalMs,
+  );
+  if (failure.code === "internal_error") {
+    house.observer.log("error", "A video task could not be accepted.", {
+      requestId: call.requestId,
+      error: failure.cause,
+    });
+  }
+  return failure;
+}

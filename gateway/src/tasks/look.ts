@@ -1,0 +1,112 @@
+import { bounds, type TaskOutput } from "#core/index.ts";
+import { cancelAtUpstream } from "./cancel-upstream.ts";
+import type { TaskHouse } from "./house.ts";
+import { pollDelayMs } from "./poll-delay.ts";
+import { readLook, type Seen, type VideoState } from "./read-look.ts";
+import { settle, type Verdict } from "./settle.ts";
+import type { TaskPass } from "./task-pass.ts";
+import { videoKindOf } from "./video-way.ts";
+
+/** One look at a task that an upstream has, and what follows from it. */
+export async function look(house: TaskHouse, pass: TaskPass, signal: AbortSignal): Promise<void> {
+  await apply(house, pass, await readLook(house, pass.task, signal), signal);
+}
+
+/**
+ * What follows from a look. One that failed ends nothing before the deadline; after it the task has expired, unless this
+ * last look says how it ended.
+ */
+export async function apply(house: TaskHouse, pass: TaskPass, seen: Seen, signal: AbortSignal): Promise<void> {
+  const verdict = verdictOf(house, pass, seen);
+  if (verdict !== null) {
+    await settle(house, pass, verdict);
+    return;
+  }
+  if (house.clock.now() >= pass.task.deadlineAt) {
+    await expire(house, pass, seen, signal);
+    return;
+  }
+  if (seen.kind === "state") await note(house, pass, seen.state);
+  else await putOff(house, pass, seen.failure.retryAfterMs ?? 0);
+}
+
+/** null: it goes on. */
+function verdictOf(house: TaskHouse, pass: TaskPass, seen: Seen): Verdict | null {
+  const { gone } = house;
+  if (seen.kind !== "state") return seen.kind === "gone" && gone.said(pass.task.id) ? goneVerdict : null;
+  gone.clear(pass.task.id);
+  return stateVerdict(house, pass, seen.state);
+}
+
+/** A success without anything to show is not one yet. */
+function stateVerdict(house: TaskHouse, pass: TaskPass, seen: VideoState): Verdict | null {
+  const { state, usage, rawUsage, startedAt, videoUrl } = seen;
+  const told = { usage, rawUsage, startedAt };
+  switch (state) {
+    case "succeeded":
+      return videoUrl === null ? null : { ...told, state, output: outputOf(house, pass, seen, videoUrl) };
+    case "failed":
+    case "cancelled":
+    case "expired":
+      return { ...told, state, error: seen.error ?? usualErrors[state] };
+    default:
+      return null;
+  }
+}
+
+const usualErrors = {
+  failed: { code: "generation_failed", message: "The upstream could not make the video." },
+  cancelled: { code: "cancelled", message: "The task was cancelled." },
+  expired: { code: "expired", message: "The upstream gave the task up." },
+} as const;
+
+const goneVerdict: Verdict = {
+  state: "failed",
+  error: { code: "task_gone", message: "The upstream no longer knows the task." },
+};
+
+function outputOf({ clock }: TaskHouse, pass: TaskPass, seen: VideoState, videoUrl: string): TaskOutput {
+  const keepsSeconds = videoKindOf(pass.task.account?.kind ?? "")?.adapter.keepsSeconds;
+  const guess = keepsSeconds === undefined ? null : Math.floor(clock.now() / 1_000) + keepsSeconds;
+  return {
+    videoUrl,
+    lastFrameUrl: seen.lastFrameUrl,
+    expiresAt: seen.expiresAt ?? guess,
+    blobHash: null,
+    contentType: null,
+  };
+}
+
+/** It goes on. A word that the adapter does not know changes nothing. */
+async function note({ clock, chance }: TaskHouse, pass: TaskPass, seen: VideoState): Promise<void> {
+  const { task } = pass;
+  const now = clock.now();
+  const state = seen.state === "queued" || seen.state === "running" ? seen.state : task.state;
+  // Where the vendor does not say when, it began when it was first seen running.
+  const startedAt = task.startedAt ?? seen.startedAt ?? (state === "running" ? now : null);
+  await pass.leave({
+    ...(state === task.state ? {} : { state }),
+    ...(startedAt === task.startedAt ? {} : { startedAt }),
+    progress: seen.progress ?? task.progress,
+    dueAt: Math.min(now + pollDelayMs(task, now, chance.unit()), task.deadlineAt),
+    polls: task.polls + 1,
+  });
+}
+
+async function putOff({ clock, chance }: TaskHouse, pass: TaskPass, retryAfterMs: number): Promise<void> {
+  const { task } = pass;
+  const now = clock.now();
+  const delayMs = Math.max(pollDelayMs(task, now, chance.unit()), Math.min(retryAfterMs, bounds.taskGoneMs));
+  await pass.leave({ dueAt: Math.min(now + delayMs, task.deadlineAt), polls: task.polls + 1 });
+}
+
+/** The upstream is asked to stop, as far as it can be: nobody waits for the result any more. */
+async function expire(house: TaskHouse, pass: TaskPass, seen: Seen, signal: AbortSignal): Promise<void> {
+  await cancelAtUpstream(house, pass.task, signal).catch(() => false);
+  await settle(house, pass, {
+    state: "expired",
+    error: { code: "expired", message: "The task did not end before its deadline." },
+    usage: seen.kind === "state" ? seen.state.usage : null,
+    rawUsage: seen.kind === "state" ? seen.state.rawUsage : null,
+  });
+}

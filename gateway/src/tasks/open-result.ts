@@ -1,0 +1,72 @@
+import { bounds, Failure, type Provider, type Task } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
+import type { Accounts } from "./accounts.ts";
+import { authorize, type Outside, type Waits } from "./upstream-call.ts";
+import { videoKindOf } from "./video-way.ts";
+
+export type FileMeans = Outside & { readonly accounts: Accounts };
+
+/**
+ * Opens the vendor's own file. Where it needs the account's credential it gets it; a redirect is followed a few times, each
+ * time through the guard, and never with the credential. Throws Failure.
+ */
+export async function openResult(
+  house: FileMeans,
+  task: Task,
+  range: string | null,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const { account, output } = task;
+  if (account === null || output === null) throw new Failure("not_found", "The task has no result.");
+  const provider = house.accounts.providerOf(account);
+  const asked = range === null ? {} : { range };
+  let request = await firstRequest(house, task, provider, signal);
+  for (let moves = 0; moves <= bounds.resultMovesMax; moves++) {
+    const answer = await house.transport.send(
+      {
+        method: "GET",
+        url: request.url,
+        headers: { ...request.headers, ...asked },
+        body: null,
+        ...resultWaits,
+        allowPrivateNetwork: provider.allowPrivateNetwork,
+      },
+      signal,
+    );
+    const location = answer.headers.get("location");
+    if (answer.status < 300 || answer.status > 399 || location === null) return answer;
+    answer.body.cancel();
+    if (!URL.canParse(location, request.url)) break;
+    const next = new URL(location, request.url);
+    if (next.protocol === "http:" && request.url.startsWith("https:")) break;
+    request = { url: next.href, headers: plainHeaders };
+  }
+  throw new Failure("upstream_error", "The upstream's link moves too often, or to where nothing is fetched from.");
+}
+
+const resultWaits: Waits = {
+  connectMs: bounds.taskPollConnectMs,
+  headersMs: bounds.resultHeadersMs,
+  totalMs: bounds.resultTotalMs,
+};
+
+const plainHeaders: Readonly<Record<string, string>> = { accept: "*/*", "user-agent": "sluice" };
+
+interface FileRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function firstRequest(
+  house: FileMeans,
+  task: Task,
+  provider: Provider,
+  signal: AbortSignal,
+): Promise<FileRequest> {
+  const url = task.output?.videoUrl ?? "";
+  const found = videoKindOf(provider.kind);
+  const draft = found?.adapter.content?.(provider, url);
+  if (found === null || draft === undefined) return { url, headers: plainHeaders };
+  await authorize(house, found.kind, draft, signal);
+  return { url: draft.url, headers: { ...plainHeaders, ...draft.headers } };
+}

@@ -1,0 +1,41 @@
+import type { Catalog, Provider } from "#core/index.ts";
+import type { Recorder } from "#ledger/index.ts";
+import type { Admission } from "#limits/index.ts";
+import type { AssetResolver, BlobStore, Chance, Clock, Ids, Observer, TaskStore, Transport } from "#ports/index.ts";
+import type { TokenExchange } from "#providers/index.ts";
+import type { Router } from "#routing/index.ts";
+
+/** Short-lived tokens of accounts that need them; null when this one needs none. */
+export interface AccountTokenSource {
+  tokenOf(provider: Provider, exchange: TokenExchange, signal: AbortSignal): Promise<string> | null;
+}
+
+export interface TaskSecrets {
+  /** `whsec_` and base64. */
+  webhookSecret(workspaceId: string): string;
+  /** What an upstream must show to be heard; not to be guessed. */
+  callbackToken(taskId: string): string;
+}
+
+/** What video tasks work with; wired by main. */
+export interface VideoTasksOptions {
+  readonly store: TaskStore;
+  readonly transport: Transport;
+  readonly router: Router;
+  readonly admission: Pick<Admission, "admit" | "hold">;
+  readonly recorder: Pick<Recorder, "refuse">;
+  readonly tokens: AccountTokenSource;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly chance: Chance;
+  readonly observer: Observer;
+  /** null: results are not copied. */
+  readonly blobs: BlobStore | null;
+  /** null: there are no assets, so that nothing can refer to one. */
+  readonly assets: AssetResolver | null;
+  readonly secrets: TaskSecrets;
+  /** What callers and upstreams see of us, without a slash at its end; null: no upstream can call back. */
+  readonly publicUrl: string | null;
+  readonly copyResults: () => boolean;
+}

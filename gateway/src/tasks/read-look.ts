@@ -1,0 +1,47 @@
+import { asFailure, type Failure, type Task } from "#core/index.ts";
+import type { OutboundDraft, ProviderKind } from "#providers/index.ts";
+import type { TaskHouse } from "./house.ts";
+import { adapterGone, ask, type WholeAnswer } from "./upstream-call.ts";
+import { type VideoAdapter, videoKindOf } from "./video-way.ts";
+
+export type VideoState = ReturnType<VideoAdapter["readState"]>;
+
+/** What a look has shown. `gone`: the vendor says that there is no such task. */
+export type Seen =
+  | { readonly kind: "state"; readonly state: VideoState }
+  | { readonly kind: "gone" | "failed"; readonly failure: Failure };
+
+/** Asks the account that has the task how it is. Never throws. */
+export async function readLook(house: TaskHouse, task: Task, signal: AbortSignal): Promise<Seen> {
+  const { account, upstreamId, upstreamModel } = task;
+  const found = account === null ? null : videoKindOf(account.kind);
+  if (account === null || upstreamId === null || found === null) {
+    return { kind: "failed", failure: adapterGone(account?.kind ?? "") };
+  }
+  const { kind, adapter } = found;
+  try {
+    const provider = house.accounts.providerOf(account);
+    const answer = await ask(house, kind, adapter.poll(provider, upstreamModel, upstreamId), signal);
+    if (!answer.good) {
+      const { gone, failure } = adapter.classifyPoll?.(answer) ?? { gone: false, failure: kind.classify(answer) };
+      return { kind: gone ? "gone" : "failed", failure };
+    }
+    const state = adapter.readState(answer, provider);
+    if (state.next === null || adapter.readNext === undefined) return { kind: "state", state };
+    // A vendor that has the file's address in another place: one more question, never a chain of them.
+    return { kind: "state", state: adapter.readNext(await goodAnswer(house, kind, state.next, signal), state) };
+  } catch (thrown) {
+    return { kind: "failed", failure: asFailure(thrown) };
+  }
+}
+
+async function goodAnswer(
+  house: TaskHouse,
+  kind: ProviderKind,
+  draft: OutboundDraft,
+  signal: AbortSignal,
+): Promise<WholeAnswer> {
+  const answer = await ask(house, kind, draft, signal);
+  if (!answer.good) throw kind.classify(answer);
+  return answer;
+}

@@ -1,0 +1,58 @@
+import { Failure, type TaskError } from "#core/index.ts";
+import { isObject, openaiChat, textOf } from "#protocols/index.ts";
+
+/**
+ * An upstream's refusal in the shape of our own errors: every vendor of videos has another. What it said stays, as far
+ * as it can be found; its status stays too. A failure that is not the upstream's own words is given back as it is.
+ */
+export function refusalForCaller(failure: Failure, requestId: string): Failure {
+  if (failure.upstream === undefined) return failure;
+  const { status, body } = failure.upstream;
+  const { code, message } = wordsIn(body, status);
+  const words = openaiChat.renderRefusal({ status, message, code, contextLength: false }, requestId);
+  return new Failure(failure.code, message, {
+    param: failure.param,
+    retry: failure.retry,
+    unwell: failure.unwell,
+    cause: failure.cause,
+    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+    upstream: { status, contentType: "application/json", body: new TextEncoder().encode(words) },
+  });
+}
+
+/** The same for the task's own row. */
+export function refusalAsError(failure: Failure): TaskError {
+  if (failure.upstream === undefined) return { code: failure.code, message: failure.message };
+  const { code, message } = wordsIn(failure.upstream.body, failure.upstream.status);
+  return { code: code ?? failure.code, message };
+}
+
+/** `{error:{code,message}}`, `{code,message}`, `{error:"…"}`, `{title,detail}`, `{base_resp:{status_code,status_msg}}`. */
+function wordsIn(body: Uint8Array, status: number): { readonly code: string | null; readonly message: string } {
+  const whole = parsed(body);
+  for (const name of ["error", "base_resp", ""]) {
+    const value = name === "" ? whole : whole[name];
+    if (typeof value === "string" && value !== "") return { code: null, message: value.slice(0, messageMax) };
+    if (!isObject(value)) continue;
+    const message = ["message", "status_msg", "detail", "title", "err_msg"]
+      .map((key) => textOf(value[key]))
+      .find(Boolean);
+    if (message == null) continue;
+    const code = value["code"] ?? value["status_code"] ?? value["type"] ?? null;
+    const told = typeof code === "string" || typeof code === "number" ? String(code).slice(0, codeMax) : null;
+    return { code: told, message: message.slice(0, messageMax) };
+  }
+  return { code: null, message: `The upstream answered ${status}.` };
+}
+
+const messageMax = 2_000;
+const codeMax = 128;
+
+function parsed(body: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,77 @@
+import { asFailure, bounds, Failure, type Task } from "#core/index.ts";
+import { type FileMeans, openResult } from "./open-result.ts";
+import type { VideoTasksOptions } from "./options.ts";
+import { streamOf } from "./stream-of.ts";
+import { ownSignal } from "./upstream-call.ts";
+import { wait } from "./wait.ts";
+
+type Means = FileMeans & Pick<VideoTasksOptions, "blobs" | "copyResults" | "store" | "observer">;
+
+/**
+ * Copies results into our own blob store, where the setting says so: vendors keep them for a day or less. A step of its own
+ * behind the end of a task, which it neither delays nor changes. What waits here is lost with the process; then the vendor's
+ * link serves as long as it lives.
+ */
+export class ResultCopies {
+  readonly #means: Means;
+  readonly #waiting: Task[] = [];
+  #active = 0;
+
+  constructor(means: Means) {
+    this.#means = means;
+  }
+
+  /** Copies under way or waiting. */
+  get pending(): number {
+    return this.#active + this.#waiting.length;
+  }
+
+  take(task: Task): void {
+    const { blobs, copyResults, observer } = this.#means;
+    if (task.state !== "succeeded" || blobs === null || !copyResults()) return;
+    if (this.#waiting.length >= bounds.resultCopiesWaitingMax) {
+      observer.log("warn", "A result is not copied: too many wait for it.", { task: task.id });
+      return;
+    }
+    this.#waiting.push(task);
+    this.#next();
+  }
+
+  #next(): void {
+    if (this.#active >= bounds.resultCopiesActiveMax) return;
+    const task = this.#waiting.shift();
+    if (task === undefined) return;
+    this.#active++;
+    void this.#copy(task).finally(() => {
+      this.#active--;
+      this.#next();
+    });
+  }
+
+  async #copy(task: Task): Promise<void> {
+    const { clock, observer } = this.#means;
+    for (let tries = 1; tries <= bounds.resultCopyTriesMax; tries++) {
+      try {
+        await this.#copyOnce(task);
+        return;
+      } catch (thrown) {
+        const reason = asFailure(thrown).message;
+        observer.log("warn", "A result could not be copied.", { task: task.id, tries, reason });
+      }
+      if (tries < bounds.resultCopyTriesMax) await wait(clock, tries * pauseMs, ownSignal());
+    }
+  }
+
+  async #copyOnce(task: Task): Promise<void> {
+    const means = this.#means;
+    const answer = await openResult(means, task, null, ownSignal());
+    if (answer.status !== 200 || means.blobs === null) {
+      answer.body.cancel();
+      throw new Failure("upstream_error", `The upstream answered ${answer.status} when asked for the result.`);
+    }
+    const { hash } = await means.blobs.put(streamOf(answer.body), bounds.resultCopyBytesMax, ownSignal());
+    await means.store.attachBlob(task.id, hash, answer.headers.get("content-type"));
+  }
+}
+
+const pauseMs = 10_000;

@@ -1,0 +1,68 @@
+import { asFailure, bounds, type Deployment, type Failure, type Provider, type Task } from "#core/index.ts";
+import type { OutboundDraft } from "#providers/index.ts";
+import { upstreamCallbackUrl } from "./callback.ts";
+import type { TaskHouse } from "./house.ts";
+import { adapterGone, authorize, isGood, ownSignal, readWhole, sendDraft, type WholeAnswer } from "./upstream-call.ts";
+import type { VideoRequest } from "./validate-video.ts";
+import { videoTurnFor } from "./video-turn-for.ts";
+import { videoKindOf, videoWayOf } from "./video-way.ts";
+
+/** What is certain after a task was sent. `refused` is only said when the upstream certainly does not have it. */
+export type CreateResult =
+  | { readonly kind: "accepted"; readonly upstreamId: string }
+  | { readonly kind: "refused"; readonly failure: Failure }
+  | { readonly kind: "unknown"; readonly failure: Failure };
+
+/** The request that makes the task at this deployment, authorised. Nothing is sent yet. */
+export async function prepareCreate(
+  house: TaskHouse,
+  task: Task,
+  request: VideoRequest,
+  { deployment, upstreamIds }: { readonly deployment: Deployment; readonly upstreamIds: ReadonlyMap<string, string> },
+): Promise<OutboundDraft> {
+  const { provider, upstreamModel } = deployment;
+  const way = videoWayOf(deployment);
+  if (way === null) throw adapterGone(provider.kind);
+  const { workspaceId, id: taskId } = task;
+  const turn = await videoTurnFor(request, way, provider, { workspaceId, assets: house.assets, upstreamIds });
+  const callbackUrl = upstreamCallbackUrl(house, taskId);
+  const draft = way.adapter.create({ provider, upstreamModel, turn, taskId, callbackUrl });
+  draft.headers["x-attempt-id"] = task.attemptId;
+  await authorize(house, way.kind, draft, ownSignal());
+  return draft;
+}
+
+/** Sends it once. Never throws. */
+export async function sendCreate(house: TaskHouse, draft: OutboundDraft, provider: Provider): Promise<CreateResult> {
+  const found = videoKindOf(provider.kind);
+  if (found === null) return { kind: "refused", failure: adapterGone(provider.kind) };
+  let answer: WholeAnswer | null = null;
+  let refusedWith: number | null = null;
+  try {
+    const { connectMs, headersMs } = provider.timeouts;
+    const totalMs = bounds.taskSubmitAttemptMs;
+    const waits = { connectMs, headersMs: Math.min(headersMs, totalMs), totalMs };
+    const begun = await sendDraft(house, draft, waits, ownSignal());
+    if (!isGood(begun.status)) refusedWith = begun.status;
+    answer = await readWhole(house, begun, bounds.taskPollHeadersMs);
+    if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer) };
+    const failure = found.kind.classify(answer);
+    return saysNothing.has(answer.status) ? { kind: "unknown", failure } : { kind: "refused", failure };
+  } catch (thrown) {
+    const failure = asFailure(thrown);
+    return { kind: isRefusal(failure, answer, refusedWith) ? "refused" : "unknown", failure };
+  }
+}
+
+/**
+ * Whether a failure leaves no doubt: nothing was sent, or the upstream's answer was a refusal, inside a 2xx (which the
+ * adapter read) or by its status, though its words broke off. A 2xx that names no task, a cut and a time-out leave doubt.
+ */
+function isRefusal(failure: Failure, answer: WholeAnswer | null, refusedWith: number | null): boolean {
+  if (answer !== null) return answer.good && failure.code !== "upstream_truncated" && failure.code !== "internal_error";
+  if (refusedWith !== null) return !saysNothing.has(refusedWith);
+  return failure.unsent || failure.code === "invalid_request";
+}
+
+/** Said by what stands before an upstream, which does not know what the upstream has done (520 and 524: Cloudflare). */
+const saysNothing: ReadonlySet<number> = new Set([502, 504, 520, 524]);

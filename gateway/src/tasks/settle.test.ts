@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
+import {
+  budgetUsed,
+  catOnRoof,
+  createCall,
+  entriesOf,
+  failureOf,
+  openTaskHouse,
+  openTaskTown,
+  passTime,
+  seedance,
+} from "../../test/simulation/task-house.ts";
+import { taskAnswer } from "./index.ts";
+
+test("what has not ended at its deadline has expired, costs nothing, and gives back what was set aside", async () => {
+  await using town = await openTaskTown(1, { runningMs: 1e12 });
+  const house = openTaskHouse(town);
+  const { videos } = house;
+  const made = await videos.create(createCall(town, { ...catOnRoof, execution_expires_after: 60 }));
+  videos.start();
+  await passTime(town.clock, 3_700_000, 5_000);
+  expect(await videos.get("ws_1", made.id)).toMatchObject({
+    state: "expired",
+    error: { code: "expired" },
+    costNanoUsd: 0,
+  });
+  expect(
+    (await entriesOf(town)).map(({ outcome, httpStatus, costNanoUsd }) => [outcome, httpStatus, costNanoUsd]),
+  ).toEqual([["failed", 504, 0]]);
+  expect([videos.held, await budgetUsed(house)]).toEqual([0, 0]);
+  await videos.stop();
+});
+
+test("a failed video costs nothing and shows its vendor's reason", async () => {
+  await using town = await openTaskTown(1, { ends: () => "failed" });
+  const house = openTaskHouse(town);
+  const made = await house.videos.create(createCall(town, catOnRoof));
+  house.videos.start();
+  await passTime(town.clock, 60_000);
+  const task = await house.videos.get("ws_1", made.id);
+  expect(taskAnswer(task, null)).toMatchObject({
+    status: "failed",
+    error: { code: "OutputVideoSensitiveContentDetected", message: "not this one" },
+    cost: { amount_usd: 0, estimated: false },
+  });
+  expect(await budgetUsed(house)).toBe(0);
+  await house.videos.stop();
+});
+
+test("a price per second is paid by the seconds that were made, also where the vendor counts tokens only", async () => {
+  await using town = await openTaskTown();
+  const perSecond = {
+    ...seedance,
+    price: { id: "prc_2", model: "seedance", table: { videoSeconds: 100_000_000_000 }, effectiveFrom: 0 },
+  };
+  const { videos } = openTaskHouse(town, { models: [perSecond] });
+  const made = await videos.create(createCall(town, { ...catOnRoof, duration: 8 }, { models: [perSecond] }));
+  expect(made.reservedNanoUsd).toBe(800_000_000);
+  videos.start();
+  await passTime(town.clock, 60_000);
+  // The pretended vendor says that it made five.
+  expect((await videos.get("ws_1", made.id)).costNanoUsd).toBe(500_000_000);
+  await videos.stop();
+});
+
+test("a budget that a task may not fit into refuses it before anything is sent, and a finished task frees it", async () => {
+  await using town = await openTaskTown(1, { ends: () => "failed" });
+  const { videos, journal } = openTaskHouse(town);
+  const poor = governedPrincipal({ key: { budget: { nanoUsd: 1_500_000_000, period: "day" } } });
+  const call = () => createCall(town, catOnRoof, { principal: poor });
+  await videos.create(call());
+  const failure = await failureOf(videos.create(call()));
+  expect([failure.code, town.ark.made.size]).toEqual(["budget_exceeded", 1]);
+  expect(journal.entries.map(({ outcome, errorCode, endpoint }) => [outcome, errorCode, endpoint])).toEqual([
+    ["rejected", "budget_exceeded", "video"],
+  ]);
+  videos.start();
+  await passTime(town.clock, 60_000);
+  expect((await videos.create(call())).state).toBe("queued");
+  await videos.stop();
+});
+
+test("after a restart open tasks are reserved again, whatever the budget says, and settled as before", async () => {
+  await using town = await openTaskTown();
+  const poor = governedPrincipal({ key: { budget: { nanoUsd: 1_200_000_000, period: "total" } } });
+  const before = openTaskHouse(town);
+  const made = await before.videos.create(createCall(town, catOnRoof, { principal: poor }));
+  const after = openTaskHouse(town);
+  expect(await after.videos.restoreHolds(() => poor)).toBe(1);
+  expect(await budgetUsed(after, poor)).toBeCloseTo(1.08, 6);
+  after.videos.start();
+  await passTime(town.clock, 60_000);
+  expect((await after.videos.get("ws_1", made.id)).state).toBe("succeeded");
+  expect([await budgetUsed(after, poor), after.videos.held]).toEqual([1, 0]);
+  await after.videos.stop();
+});
+
+test("a process learns of tasks that another one ended, and lets go of what it had set aside", async () => {
+  await using town = await openTaskTown();
+  const accepting = openTaskHouse(town);
+  const polling = openTaskHouse(town);
+  await accepting.videos.create(createCall(town, catOnRoof));
+  polling.videos.start();
+  await passTime(town.clock, 60_000);
+  expect(accepting.videos.held).toBe(1);
+  await polling.videos.stop();
+  accepting.videos.start();
+  await passTime(town.clock, 10_000);
+  expect([accepting.videos.held, await budgetUsed(accepting)]).toEqual([0, 1]);
+  await accepting.videos.stop();
+});

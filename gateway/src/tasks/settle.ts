@@ -1,0 +1,164 @@
+import {
+  costOf,
+  type LedgerEntry,
+  noUsage,
+  type Outcome,
+  type Task,
+  type TaskError,
+  type TaskOutput,
+  type TaskState,
+  type Usage,
+  type UsageSource,
+  usageClasses,
+} from "#core/index.ts";
+import { deliveryFor } from "./delivery-body.ts";
+import { estimatedUsage } from "./estimate.ts";
+import { spentOn } from "./holds.ts";
+import type { TaskHouse } from "./house.ts";
+import type { TaskPass } from "./task-pass.ts";
+
+/** How a task has ended. */
+export interface Verdict {
+  readonly state: Extract<TaskState, "succeeded" | "failed" | "cancelled" | "expired">;
+  readonly output?: TaskOutput;
+  readonly error?: TaskError;
+  /** As the vendor told it; null: it told nothing. */
+  readonly usage?: Usage | null;
+  readonly rawUsage?: string | null;
+  readonly startedAt?: number | null;
+  /** Of the ledger entry, where a refusal had one of its own. */
+  readonly httpStatus?: number;
+  readonly errorCode?: string;
+}
+
+/**
+ * Ends a task: state, ledger entry and the caller's message in one transaction, under the pass's lease. Only when that is
+ * stored is the money that was set aside given back or taken. False: somebody else has the task, or ended it.
+ */
+export async function settle(house: TaskHouse, pass: TaskPass, verdict: Verdict): Promise<boolean> {
+  const { clock, holds, observer } = house;
+  const before = pass.task;
+  const now = clock.now();
+  const { usage, source } = measured(before, verdict);
+  const costNanoUsd = before.priceTable === null ? 0 : costOf(before.priceTable, usage);
+  const step = {
+    state: verdict.state,
+    progress: verdict.state === "succeeded" ? 100 : before.progress,
+    output: verdict.output ?? null,
+    error: verdict.error ?? null,
+    usage: source === "none" ? null : usage,
+    rawUsage: verdict.rawUsage ?? null,
+    costNanoUsd,
+    startedAt: verdict.startedAt ?? before.startedAt,
+    finishedAt: now,
+    dueAt: null,
+    detail: verdict.error?.message ?? "",
+  };
+  const entry = entryOf(before, verdict, { usage, source, costNanoUsd, now });
+  const after: Task = { ...before, ...step, updatedAt: now };
+  const done = await pass.finish(step, entry, deliveryFor(house, after, now));
+  if (!done) return false;
+  holds.settle(after.id, spentOn(after));
+  house.gone.clear(after.id);
+  house.rates.forget(after.id);
+  observer.attemptEnd(entry);
+  if (after.callbackUrl !== null) house.deliveries.wake();
+  house.copies.take(after);
+  return true;
+}
+
+/**
+ * What is paid for. A success that the vendor measured in another unit than its price, or not at all, is measured by what
+ * was asked for, and called an estimate. Everything else costs only what the vendor said it used.
+ */
+function measured(task: Task, verdict: Verdict): { readonly usage: Usage; readonly source: UsageSource } {
+  const told = verdict.usage == null ? null : wholeCounts(verdict.usage);
+  if (verdict.state !== "succeeded") return { usage: told ?? noUsage, source: told === null ? "none" : "upstream" };
+  const guess = estimatedUsage(task.asked);
+  if (told === null)
+    return {
+      usage: { ...noUsage, videoSeconds: guess.videoSeconds, ...tokensIfPriced(task, guess) },
+      source: "estimated",
+    };
+  const table = task.priceTable ?? {};
+  if ((table.videoSeconds ?? 0) > 0 && told.videoSeconds === 0) {
+    return { usage: { ...told, videoSeconds: guess.videoSeconds }, source: "estimated" };
+  }
+  if ((table.output ?? 0) > 0 && (table.videoSeconds ?? 0) === 0 && told.output === 0) {
+    return { usage: { ...told, output: guess.output }, source: "estimated" };
+  }
+  return { usage: told, source: "upstream" };
+}
+
+/** Vendors may say anything; an entry holds whole counts of at least 0. */
+function wholeCounts(usage: Usage): Usage {
+  const counts: { -readonly [Class in keyof Usage]: number } = { ...usage };
+  for (const name of usageClasses) {
+    counts[name] = usage[name] > 0 ? Math.min(Math.ceil(usage[name]), Number.MAX_SAFE_INTEGER) : 0;
+  }
+  return counts;
+}
+
+/** A guess at tokens is made only where nothing else has a price. */
+function tokensIfPriced({ priceTable }: Task, guess: Usage): Partial<Usage> {
+  const needed = (priceTable?.output ?? 0) > 0 && (priceTable?.videoSeconds ?? 0) === 0;
+  return needed ? { output: guess.output } : {};
+}
+
+interface Measured {
+  readonly usage: Usage;
+  readonly source: UsageSource;
+  readonly costNanoUsd: number;
+  readonly now: number;
+}
+
+const endings: Readonly<
+  Record<Verdict["state"], { readonly outcome: Outcome; readonly status: number; readonly code: string | null }>
+> = {
+  succeeded: { outcome: "succeeded", status: 200, code: null },
+  failed: { outcome: "failed", status: 502, code: "upstream_error" },
+  cancelled: { outcome: "cancelled", status: 499, code: "client_closed" },
+  expired: { outcome: "failed", status: 504, code: "upstream_timeout" },
+};
+
+/** The one entry of a task. It stands at the time of its call, as the entries of other calls do. */
+function entryOf(task: Task, verdict: Verdict, { usage, source, costNanoUsd, now }: Measured): LedgerEntry {
+  const ending = endings[verdict.state];
+  return {
+    attemptId: task.attemptId,
+    requestId: task.requestId,
+    at: task.createdAt,
+    workspaceId: task.workspaceId,
+    groupId: task.groupId,
+    keyId: task.keyId,
+    model: task.model,
+    requestedModel: task.model,
+    provider: task.account?.providerId ?? "",
+    deployment: task.deployment,
+    upstreamModel: task.upstreamModel,
+    endpoint: "video",
+    callerDialect: "video-tasks",
+    upstreamDialect: "video-tasks",
+    stream: false,
+    retryIndex: 0,
+    priceVersion: task.priceVersion,
+    inputEstimate: 0,
+    reservedNanoUsd: task.reservedNanoUsd,
+    userAgent: task.userAgent,
+    tags: task.tags,
+    endedAt: now,
+    outcome: ending.outcome,
+    httpStatus: verdict.httpStatus ?? ending.status,
+    errorCode: verdict.errorCode ?? ending.code,
+    usage,
+    usageSource: source,
+    rawUsage: verdict.rawUsage ?? null,
+    costNanoUsd,
+    totalMs: Math.max(0, now - task.createdAt),
+    firstByteMs: null,
+    firstTokenMs: null,
+    upstreamMs: task.submittedAt === null ? null : Math.max(0, now - task.submittedAt),
+    overheadMs: null,
+    upstreamId: null,
+  };
+}

@@ -1,0 +1,76 @@
+import { nanoToUsd, shownState, type Task, tokensOf, type Usage } from "#core/index.ts";
+import { steadyDelayMs } from "./poll-delay.ts";
+import { videoKindOf } from "./video-way.ts";
+
+/** A video task as callers see it (CONTRACT §2). Times are Unix seconds. */
+export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Record<string, unknown>> {
+  const { asked } = task;
+  const open = task.finishedAt === null;
+  return {
+    id: task.id,
+    task_id: task.id,
+    object: "video.task",
+    model: task.model,
+    status: shownState(task.state),
+    progress: task.progress,
+    created_at: seconds(task.createdAt),
+    updated_at: seconds(task.updatedAt),
+    started_at: seconds(task.startedAt),
+    finished_at: seconds(task.finishedAt),
+    expires_at: seconds(task.deadlineAt),
+    prompt: asked.prompt,
+    ratio: asked.ratio,
+    duration: asked.durationSeconds,
+    resolution: asked.resolution,
+    audio: asked.audio,
+    watermark: asked.watermark,
+    seed: asked.seed,
+    output: outputOf(task, publicUrl),
+    error: task.error,
+    usage: task.usage === null ? null : usageOf(task.usage),
+    cost: costOf(task),
+    metadata: task.metadata,
+    poll_after_ms: open ? Math.round(steadyDelayMs(task, task.updatedAt)) : null,
+  };
+}
+
+export function contentUrl(taskId: string, publicUrl: string | null): string {
+  return `${publicUrl ?? ""}/v1/video/tasks/${taskId}/content`;
+}
+
+function outputOf(task: Task, publicUrl: string | null) {
+  const { output } = task;
+  if (output === null) return null;
+  const content = contentUrl(task.id, publicUrl);
+  return {
+    video_url: isPublic(task, output.videoUrl) ? output.videoUrl : content,
+    ...(output.lastFrameUrl === null ? {} : { last_frame_url: output.lastFrameUrl }),
+    content_url: content,
+    // Of the vendor's link; what was copied here is served longer.
+    expires_at: output.expiresAt,
+  };
+}
+
+/** A link that needs the account's credential, or is the bytes themselves, is of no use to callers. */
+function isPublic({ account }: Task, url: string): boolean {
+  const needsCredential = account !== null && videoKindOf(account.kind)?.adapter.content !== undefined;
+  return !needsCredential && /^https?:\/\//i.test(url);
+}
+
+function usageOf(usage: Usage) {
+  return { output_tokens: usage.output, total_tokens: tokensOf(usage), video_seconds: usage.videoSeconds };
+}
+
+/** What is set aside while the task runs; then what it cost, an estimate where the vendor told nothing. */
+function costOf(task: Task) {
+  if (task.priceTable === null) return null;
+  if (task.finishedAt === null) return { amount_usd: nanoToUsd(task.reservedNanoUsd), estimated: true };
+  const estimated = task.state === "succeeded" && task.rawUsage === null;
+  return { amount_usd: nanoToUsd(task.costNanoUsd ?? 0), estimated };
+}
+
+function seconds(ms: number): number;
+function seconds(ms: number | null): number | null;
+function seconds(ms: number | null): number | null {
+  return ms === null ? null : Math.floor(ms / 1_000);
+}

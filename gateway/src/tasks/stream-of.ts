@@ -1,0 +1,17 @@
+import { bounds } from "#core/index.ts";
+import type { AnswerBody } from "#ports/index.ts";
+
+/** Read no faster than the caller does; a caller that goes away ends it. */
+export function streamOf(body: AnswerBody): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await body.read("idle", bounds.resultIdleMs);
+        if (piece === null) controller.close();
+        else controller.enqueue(piece);
+      },
+      cancel: () => body.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+}

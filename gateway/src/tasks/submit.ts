@@ -1,0 +1,170 @@
+import { asFailure, bounds, type Failure, type Model } from "#core/index.ts";
+import type { Plan } from "#routing/index.ts";
+import { accountOf } from "./accounts.ts";
+import type { TaskHouse } from "./house.ts";
+import { keepAccepted } from "./keep-accepted.ts";
+import { type Leg, planLegs, type SubmitMeans } from "./plan-legs.ts";
+import { refusalAsError, refusalForCaller } from "./refusal-for-caller.ts";
+import { prepareCreate, sendCreate } from "./send-create.ts";
+import { settle } from "./settle.ts";
+import type { TaskPass } from "./task-pass.ts";
+import { ownSignal } from "./upstream-call.ts";
+import type { VideoRequest } from "./validate-video.ts";
+import { wait } from "./wait.ts";
+
+/** One task on its way to an upstream. */
+export interface Submission {
+  readonly pass: TaskPass;
+  readonly request: VideoRequest;
+  /** The model asked for, then its fallbacks. */
+  readonly models: readonly Model[];
+}
+
+/** What has become of one attempt. `lost`: another pass has the task, so nothing was sent. */
+type Attempted = { readonly kind: "left" | "lost" } | { readonly kind: "refused"; readonly failure: Failure };
+
+/**
+ * Walks the plan until an upstream has the task, or may have it: what was sent and not answered is never sent again, to
+ * nobody. Resolves to the failure when every deployment has refused and the task has ended with it, else to null.
+ */
+export async function submit(house: TaskHouse, submission: Submission): Promise<Failure | null> {
+  const { pass, request, models } = submission;
+  const walk = { startMs: house.clock.monotonic(), sent: false };
+  let failure: Failure | null = null;
+  try {
+    const means = await planLegs(house, pass.task, request);
+    for (const leg of means.legs) {
+      const ended = await walkLeg(house, submission, { means, leg, walk });
+      if (ended === null) return null;
+      failure = betterOf(failure, ended);
+      if (failure.retry === "never") break;
+    }
+  } catch (thrown) {
+    failure = asFailure(thrown);
+  }
+  if (failure === null) return null;
+  if (failure.code === "internal_error") {
+    house.observer.log("error", "A video task met an unexpected error on its way to its upstream.", {
+      task: pass.task.id,
+      model: models[0]?.name,
+      error: failure.cause,
+    });
+  }
+  const done = await settle(house, pass, {
+    state: "failed",
+    error: refusalAsError(failure),
+    httpStatus: failure.upstream?.status ?? failure.status,
+    errorCode: failure.code,
+  });
+  return done ? refusalForCaller(failure, pass.task.requestId) : null;
+}
+
+interface Walk {
+  readonly startMs: number;
+  /** Something was sent and refused: nobody else may send this task, and this pass goes on doing so. */
+  sent: boolean;
+}
+
+interface LegParts {
+  readonly means: SubmitMeans;
+  readonly leg: Leg;
+  readonly walk: Walk;
+}
+
+/** null: the task is out of our hands. */
+async function walkLeg(
+  house: TaskHouse,
+  submission: Submission,
+  { means, leg, walk }: LegParts,
+): Promise<Failure | null> {
+  const { router, clock } = house;
+  let plan: Plan;
+  try {
+    plan = router.plan(submission.models, leg);
+  } catch (thrown) {
+    return asFailure(thrown);
+  }
+  let failure: Failure | null = null;
+  for (;;) {
+    if (clock.monotonic() - walk.startMs > walkMsMax && failure !== null) return failure;
+    const pick = plan.next(failure);
+    if (pick === null) return failure ?? asFailure(new Error("a plan without a first pick"));
+    try {
+      if (pick.waitMs > 0) await wait(clock, pick.waitMs, ownSignal());
+      const attempted = await attempt(house, submission, { means, pick, walk });
+      if (attempted.kind !== "refused") return null;
+      failure = attempted.failure;
+    } finally {
+      // Ended already, unless something unexpected was thrown: then the deployment is not to blame.
+      pick.end("cancelled", 0);
+    }
+  }
+}
+
+interface AttemptParts {
+  readonly means: SubmitMeans;
+  readonly pick: NonNullable<ReturnType<Plan["next"]>>;
+  readonly walk: Walk;
+}
+
+async function attempt(house: TaskHouse, { pass, request }: Submission, parts: AttemptParts): Promise<Attempted> {
+  const { clock, observer } = house;
+  const { means, pick, walk } = parts;
+  const { deployment } = pick;
+  const startMs = clock.monotonic();
+  const prepared = await prepareCreate(house, pass.task, request, { deployment, upstreamIds: means.upstreamIds }).catch(
+    asFailure,
+  );
+  if (prepared instanceof Error) {
+    pick.end(prepared, 0);
+    return { kind: "refused", failure: prepared };
+  }
+  const now = clock.now();
+  const begin = {
+    state: "submitting" as const,
+    account: accountOf(deployment.provider),
+    deployment: deployment.id,
+    upstreamModel: deployment.upstreamModel,
+    submittedAt: now,
+    dueAt: now + bounds.taskSubmitLeaseMs,
+    detail: `sent to ${deployment.provider.id} as ${deployment.upstreamModel}`,
+  };
+  const begun =
+    (await pass.step(begin)) || (walk.sent && (await pass.insist()) === "again" && (await pass.step(begin)));
+  if (!begun) return { kind: "lost" };
+  walk.sent = true;
+  const result = await sendCreate(house, prepared, deployment.provider);
+  const latencyMs = clock.monotonic() - startMs;
+  switch (result.kind) {
+    case "accepted":
+      pick.end("ok", latencyMs);
+      await keepAccepted(house, pass, result.upstreamId);
+      return { kind: "left" };
+    case "refused":
+      pick.end(result.failure, latencyMs);
+      return result;
+    case "unknown": {
+      pick.end(result.failure, latencyMs);
+      const detail = `nobody knows whether it arrived: ${result.failure.message}`;
+      await pass.leave({ state: "unknown", dueAt: clock.now() + unknownFirstLookMs, detail });
+      observer.log("warn", "Nobody knows whether a video task arrived at its upstream; it is not sent again.", {
+        task: pass.task.id,
+        provider: deployment.provider.id,
+        reason: result.failure.message,
+      });
+      return { kind: "left" };
+    }
+  }
+}
+
+/** Long enough for a vendor's list to show what it has. */
+const unknownFirstLookMs = 10_000;
+
+/** No attempt begins so late that it could outlast the lease. */
+const walkMsMax = bounds.taskSubmitLeaseMs - 2 * bounds.taskSubmitAttemptMs;
+
+/** What an upstream said is worth more to the caller than that nothing else was there to try. */
+function betterOf(before: Failure | null, later: Failure): Failure {
+  if (before === null) return later;
+  return later.code === "no_deployment_available" || later.code === "unsupported_by_model" ? before : later;
+}

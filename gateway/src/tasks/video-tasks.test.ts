@@ -1,0 +1,185 @@
+import { expect, test } from "bun:test";
+import { tokensOfVideo } from "../../test/simulation/pretended-ark.ts";
+import {
+  alice,
+  budgetUsed,
+  catOnRoof,
+  createCall,
+  entriesOf,
+  failureOf,
+  oneUsd,
+  openTaskHouse,
+  openTaskTown,
+  passTime,
+  resolved,
+} from "../../test/simulation/task-house.ts";
+import { taskAnswer } from "./index.ts";
+
+test("a task is queued at once, runs, succeeds, and is paid once by what its vendor counted", async () => {
+  await using town = await openTaskTown();
+  const house = openTaskHouse(town);
+  const { videos } = house;
+  videos.start();
+  const made = await videos.create(createCall(town, catOnRoof));
+  expect(taskAnswer(made, null)["status"]).toBe("queued");
+  expect(await budgetUsed(house)).toBeGreaterThan(0);
+
+  await passTime(town.clock, 10_000);
+  expect((await videos.get("ws_1", made.id)).state).toBe("running");
+  await passTime(town.clock, 40_000);
+  const done = await videos.get("ws_1", made.id);
+  expect(done).toMatchObject({ state: "succeeded", progress: 100, costNanoUsd: oneUsd, dueAt: null });
+  expect(done.output?.videoUrl).toBe("https://results.example/cgt-000001.mp4");
+  const entries = await entriesOf(town);
+  expect(entries).toHaveLength(1);
+  expect(entries[0]).toMatchObject({
+    attemptId: made.attemptId,
+    endpoint: "video",
+    callerDialect: "video-tasks",
+    outcome: "succeeded",
+    usageSource: "upstream",
+    costNanoUsd: oneUsd,
+    provider: "first",
+  });
+  expect(entries[0]?.usage.output).toBe(tokensOfVideo);
+  expect(await budgetUsed(house)).toBe(1);
+  expect([videos.held, house.admission.outstanding, house.admission.repeatedEndings]).toEqual([0, 0, 0]);
+  expect((await videos.events("ws_1", made.id)).map(({ state }) => state)).toEqual([
+    "accepted",
+    "submitting",
+    "queued",
+    "running",
+    "succeeded",
+  ]);
+  expect((await town.ledgerStore.check()).faults).toEqual([]);
+  await videos.stop();
+});
+
+test("the answer has every member that the contract names", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskHouse(town);
+  const body = { ...catOnRoof, seed: -7, audio: false, watermark: true, metadata: { shot: 3 } };
+  const made = await videos.create(createCall(town, body));
+  const created = Math.floor(town.clock.now() / 1_000);
+  expect(taskAnswer(made, "https://sluice.example")).toEqual({
+    id: made.id,
+    task_id: made.id,
+    object: "video.task",
+    model: "seedance",
+    status: "queued",
+    progress: null,
+    created_at: created,
+    updated_at: created,
+    started_at: null,
+    finished_at: null,
+    expires_at: created + 49 * 3_600,
+    prompt: "a cat on a roof",
+    ratio: "16:9",
+    duration: 5,
+    resolution: "720p",
+    audio: false,
+    watermark: true,
+    seed: -7,
+    output: null,
+    error: null,
+    usage: null,
+    cost: { amount_usd: 1.08, estimated: true },
+    metadata: { shot: 3 },
+    poll_after_ms: 3_000,
+  });
+  videos.start();
+  await passTime(town.clock, 60_000);
+  const shown = taskAnswer(await videos.get("ws_1", made.id), "https://sluice.example");
+  expect(shown).toMatchObject({
+    status: "succeeded",
+    output: {
+      video_url: "https://results.example/cgt-000001.mp4",
+      content_url: `https://sluice.example/v1/video/tasks/${made.id}/content`,
+    },
+    usage: { output_tokens: tokensOfVideo, total_tokens: tokensOfVideo, video_seconds: 5 },
+    cost: { amount_usd: 1, estimated: false },
+    poll_after_ms: null,
+  });
+  await videos.stop();
+});
+
+test("another workspace's task looks like one that does not exist, on every path", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskHouse(town);
+  const made = await videos.create(createCall(town, catOnRoof));
+  const signal = new AbortController().signal;
+  const calls = [
+    videos.get("ws_2", made.id),
+    videos.cancel("ws_2", made.id),
+    videos.content("ws_2", made.id, null, signal),
+    videos.events("ws_2", made.id),
+    videos.deliveries("ws_2", made.id),
+  ];
+  for (const call of calls) expect((await failureOf(call)).code).toBe("task_not_found");
+  expect((await videos.page({ workspaceId: "ws_2" }, null, 10)).tasks).toEqual([]);
+  const draft = { content: [{ type: "draft_task", draft_task: { id: made.id } }] };
+  const stranger = { ...alice, workspace: { ...alice.workspace, id: "ws_2" } };
+  const reached = await failureOf(videos.create(createCall(town, draft, { principal: stranger })));
+  expect(reached.code).toBe("task_not_found");
+});
+
+test("a repetition with the same Idempotency-Key finds the same task and is neither sent nor reserved again", async () => {
+  await using town = await openTaskTown();
+  const house = openTaskHouse(town);
+  const { videos } = house;
+  const call = () => createCall(town, catOnRoof, { idempotencyKey: "once" });
+  const first = await videos.create(call());
+  const used = await budgetUsed(house);
+  const again = await videos.create(call());
+  expect(again.id).toBe(first.id);
+  expect(town.ark.made.size).toBe(1);
+  expect([await budgetUsed(house), videos.held]).toEqual([used, 1]);
+  const other = createCall(town, { ...catOnRoof, seed: 1 }, { idempotencyKey: "once" });
+  expect((await failureOf(videos.create(other))).code).toBe("idempotency_conflict");
+  expect(videos.held).toBe(1);
+});
+
+test("simultaneous calls with one Idempotency-Key make one task", async () => {
+  await using town = await openTaskTown(1, { latencyMs: () => 700 });
+  const { videos } = openTaskHouse(town);
+  const calls = Promise.all(
+    [1, 2, 3, 4].map(() => videos.create(createCall(town, catOnRoof, { idempotencyKey: "k" }))),
+  );
+  const made = await resolved(town.clock, calls);
+  expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+  expect(town.ark.made.size).toBe(1);
+});
+
+test("a caller that asks sees a state that is not older than its poll interval, also when no poller runs", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskHouse(town);
+  const made = await videos.create(createCall(town, catOnRoof));
+  await passTime(town.clock, 1_000);
+  await resolved(town.clock, videos.get("ws_1", made.id));
+  expect(town.ark.made.get("cgt-000001")?.looks).toBe(0);
+  await passTime(town.clock, 5_000);
+  expect((await resolved(town.clock, videos.get("ws_1", made.id))).state).toBe("running");
+  await resolved(town.clock, videos.get("ws_1", made.id));
+  expect(town.ark.made.get("cgt-000001")?.looks).toBe(1);
+});
+
+test("a caller does not wait for an upstream that does not answer: it gets what is stored", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskHouse(town);
+  const made = await videos.create(createCall(town, catOnRoof));
+  await passTime(town.clock, 5_000);
+  town.ark.habits = { latencyMs: () => 20_000 };
+  const startMs = town.clock.monotonic();
+  expect((await resolved(town.clock, videos.get("ws_1", made.id))).state).toBe("queued");
+  expect(town.clock.monotonic() - startMs).toBeLessThanOrEqual(2_400);
+});
+
+test("a disabled or deleted provider does not matter to tasks that it has", async () => {
+  await using town = await openTaskTown();
+  const made = await openTaskHouse(town).videos.create(createCall(town, catOnRoof));
+  const { videos } = openTaskHouse(town, { models: [] });
+  videos.start();
+  await passTime(town.clock, 60_000);
+  expect((await videos.get("ws_1", made.id)).state).toBe("succeeded");
+  await videos.stop();
+});

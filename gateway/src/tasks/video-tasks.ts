@@ -1,0 +1,154 @@
+import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent } from "#core/index.ts";
+import type { Delivery, TaskFilter, TaskPage } from "#ports/index.ts";
+import { AccountRates, pollsPerSecondUsual } from "./account-rates.ts";
+import { Accounts } from "./accounts.ts";
+import { takeHint } from "./callback.ts";
+import { cancelTask } from "./cancel.ts";
+import { type TaskContent, taskContent } from "./content.ts";
+import { type CreateCall, createTask } from "./create.ts";
+import { Deliveries } from "./deliveries.ts";
+import { GoneWatch } from "./gone-watch.ts";
+import { Holds } from "./holds.ts";
+import type { TaskHouse } from "./house.ts";
+import { look } from "./look.ts";
+import type { VideoTasksOptions } from "./options.ts";
+import { steadyDelayMs } from "./poll-delay.ts";
+import { Poller } from "./poller.ts";
+import { ResultCopies } from "./result-copies.ts";
+import { TaskPass } from "./task-pass.ts";
+import { ownSignal } from "./upstream-call.ts";
+import { videoKindOf } from "./video-way.ts";
+import { within } from "./wait.ts";
+
+/** Whose reservation a task is; null when the key is gone. */
+export type PrincipalOf = (
+  holder: Pick<Task, "workspaceId" | "groupId" | "keyId">,
+) => Principal | null | Promise<Principal | null>;
+
+/** Video tasks, durable: see the room's door for what is promised. */
+export class VideoTasks {
+  readonly #house: TaskHouse;
+  readonly #poller: Poller;
+
+  constructor(options: VideoTasksOptions) {
+    const accounts = new Accounts();
+    this.#house = {
+      ...options,
+      accounts,
+      rates: new AccountRates(options.clock),
+      gone: new GoneWatch(options.clock),
+      holds: new Holds(),
+      deliveries: new Deliveries(options),
+      copies: new ResultCopies({ ...options, accounts }),
+    };
+    this.#poller = new Poller(this.#house);
+  }
+
+  /** Reservations that this process holds for tasks that are not final. */
+  get held(): number {
+    return this.#house.holds.size;
+  }
+
+  /** Looks, submissions left over, messages and copies under way: 0 at rest. */
+  get busy(): number {
+    return this.#poller.inFlight + this.#house.deliveries.inFlight + this.#house.copies.pending;
+  }
+
+  create(call: CreateCall): Promise<Task> {
+    return createTask(this.#house, call);
+  }
+
+  /** As it is stored, looked at anew when that is older than it should be. Throws task_not_found. */
+  async get(workspaceId: string, id: string): Promise<Task> {
+    const task = await this.#find(workspaceId, id);
+    if (!(await this.#refresh(task))) return task;
+    return this.#find(workspaceId, id);
+  }
+
+  /** Newest first, without the requests. */
+  page(filter: TaskFilter, cursor: string | null, limit: number): Promise<TaskPage> {
+    return this.#house.store.page(filter, cursor, limit);
+  }
+
+  /** What happened to it, oldest first. Throws task_not_found. */
+  async events(workspaceId: string, id: string): Promise<readonly TaskEvent[]> {
+    return this.#house.store.events((await this.#find(workspaceId, id)).id);
+  }
+
+  /** The messages to its caller, with how often they were tried. Throws task_not_found. */
+  async deliveries(workspaceId: string, id: string): Promise<readonly Delivery[]> {
+    return this.#house.store.deliveries((await this.#find(workspaceId, id)).id);
+  }
+
+  /** Throws task_not_found, conflict, or invalid_request where the vendor cannot. */
+  async cancel(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<Task> {
+    await cancelTask(this.#house, await this.#find(workspaceId, id), signal);
+    return this.#find(workspaceId, id);
+  }
+
+  /** Throws task_not_found, and not_found when there is no result or its link is dead. */
+  async content(workspaceId: string, id: string, range: string | null, signal: AbortSignal): Promise<TaskContent> {
+    return taskContent(this.#house, await this.#find(workspaceId, id), range, signal);
+  }
+
+  /** An upstream's callback. False when it is not to be heard. */
+  hint(taskId: string, token: string, body: Uint8Array): Promise<boolean> {
+    return takeHint(this.#house, taskId, token, body);
+  }
+
+  /**
+   * After a restart: sets aside again what open tasks have reserved. Before the first call is admitted. Resolves to how many
+   * there are.
+   */
+  async restoreHolds(principalOf: PrincipalOf): Promise<number> {
+    const { store, holds, admission } = this.#house;
+    let count = 0;
+    for await (const open of store.open()) {
+      if (holds.has(open.id)) continue;
+      const principal = await principalOf(open);
+      if (principal === null) continue;
+      holds.keep(open.id, await admission.hold(principal, open.reservedNanoUsd, true));
+      count++;
+    }
+    return count;
+  }
+
+  start(): void {
+    this.#poller.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#poller.stop();
+  }
+
+  async #find(workspaceId: string, id: string): Promise<Task> {
+    const task = await this.#house.store.find(workspaceId, id);
+    if (task !== null) return task;
+    throw new Failure("task_not_found", `There is no video task with the id "${id.slice(0, 128)}".`, {
+      param: "task_id",
+    });
+  }
+
+  /** Whether a look was made, and so the stored state may be another. Never throws: the stored state serves as well. */
+  async #refresh(task: Task): Promise<boolean> {
+    const { store, clock, rates, observer } = this.#house;
+    const { account, state } = task;
+    if (finalTaskStates.has(state) || account === null || task.upstreamId === null) return false;
+    const now = clock.now();
+    const stale = now - task.updatedAt >= steadyDelayMs(task, now) || (task.dueAt ?? now) <= now;
+    const perSecond = videoKindOf(account.kind)?.adapter.pollsPerSecond ?? pollsPerSecondUsual;
+    if (!stale || !rates.spare(account, perSecond)) return false;
+    const pending = (async (): Promise<true> => {
+      const leased = await store.leaseOne(task.id, clock.now(), bounds.taskLeaseMs);
+      if (leased === null) return true;
+      const pass = new TaskPass(this.#house, leased);
+      if (pass.task.state === "queued" || pass.task.state === "running") await look(this.#house, pass, ownSignal());
+      else await pass.leave({});
+      return true;
+    })().catch((thrown: unknown): true => {
+      observer.log("warn", "A video task could not be looked at for its caller.", { task: task.id, error: thrown });
+      return true;
+    });
+    return (await within(clock, bounds.taskRefreshMs, pending, ownSignal())) === true;
+  }
+}

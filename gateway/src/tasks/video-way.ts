@@ -1,0 +1,38 @@
+import { type Deployment, unknownCapabilities, type VideoCapabilities } from "#core/index.ts";
+import { type ProviderKind, providerKind } from "#providers/index.ts";
+
+export type VideoAdapter = NonNullable<ProviderKind["video"]>;
+
+/** How a deployment makes videos, and what it takes. */
+export interface VideoWay {
+  readonly kind: ProviderKind;
+  readonly adapter: VideoAdapter;
+  /** What the adapter knows of the model, and over it what the operator said of the deployment. */
+  readonly capabilities: VideoCapabilities;
+}
+
+/** null: it makes none. */
+export function videoWayOf(deployment: Deployment): VideoWay | null {
+  const known = ways.get(deployment);
+  if (known !== undefined) return known;
+  const way = findWay(deployment);
+  ways.set(deployment, way);
+  return way;
+}
+
+/** Of an account whose deployment may be gone meanwhile. */
+export function videoKindOf(kindId: string): { readonly kind: ProviderKind; readonly adapter: VideoAdapter } | null {
+  const kind = providerKind(kindId);
+  return kind?.video === undefined ? null : { kind, adapter: kind.video };
+}
+
+/** By deployment object: a new catalog brings new objects. */
+const ways = new WeakMap<Deployment, VideoWay | null>();
+
+function findWay(deployment: Deployment): VideoWay | null {
+  const found = videoKindOf(deployment.provider.kind);
+  if (found === null) return null;
+  const { kind, adapter } = found;
+  const told = adapter.capabilities(deployment.upstreamModel);
+  return { kind, adapter, capabilities: { ...unknownCapabilities, ...told, ...deployment.capabilities } };
+}

@@ -1,0 +1,206 @@
+import type { ModelConfig, ProviderConfig } from "@sluice/contract";
+import type { RunningSimulator, Script } from "@sluice/simulator";
+import type { DialectId } from "#core/index.ts";
+import { aliceKey, type Overrides, type StartedHouse, upstream } from "../started-house.ts";
+
+/** One way of being served: an account of a kind, and how the ledger names what is spoken to it. */
+export interface UpstreamCase {
+  readonly id: string;
+  readonly dialect: DialectId;
+  readonly upstreamModel: string;
+  readonly provider: (simulator: RunningSimulator) => ProviderConfig;
+}
+
+/** Upstreams of every dialect; all of them are the one simulator. */
+export const upstreamCases: readonly UpstreamCase[] = [
+  {
+    id: "chat",
+    dialect: "openai-chat",
+    upstreamModel: "up-chat",
+    provider: (simulator) => upstream("chat", simulator),
+  },
+  {
+    id: "messages",
+    dialect: "anthropic-messages",
+    upstreamModel: "up-messages",
+    provider: (simulator) => upstream("messages", simulator, { kind: "anthropic" }),
+  },
+  {
+    id: "responses",
+    dialect: "openai-responses",
+    upstreamModel: "up-responses",
+    provider: (simulator) =>
+      upstream("responses", simulator, { kind: "openai", settings: { endpoints: ["responses", "responses-compact"] } }),
+  },
+  {
+    id: "gemini",
+    dialect: "gemini",
+    upstreamModel: "gemini-2.5-up",
+    provider: (simulator) =>
+      upstream("gemini", simulator, {
+        kind: "gemini",
+        base_url: `${new URL(simulator.url).origin}/v1beta`,
+        settings: { endpoints: ["generate"] },
+      }),
+  },
+  {
+    id: "converse",
+    dialect: "bedrock-converse",
+    upstreamModel: "us.amazon.nova-up-v1:0",
+    provider: (simulator) => bedrock("converse", simulator),
+  },
+  {
+    id: "invoke",
+    dialect: "anthropic-messages",
+    upstreamModel: "us.anthropic.claude-up-v1:0",
+    provider: (simulator) => bedrock("invoke", simulator),
+  },
+];
+
+function bedrock(id: string, simulator: RunningSimulator): ProviderConfig {
+  return upstream(id, simulator, {
+    kind: "bedrock",
+    base_url: new URL(simulator.url).origin,
+    settings: { region: "us-east-1" },
+  });
+}
+
+/** A model per upstream, `on-<id>`, and further ones; nothing is cooled for long because each test has its own model. */
+export function dialectHouse(models: readonly ModelConfig[] = [], workspace: Overrides["workspace"] = {}): Overrides {
+  return {
+    providers: (simulator) => upstreamCases.map((one) => one.provider(simulator)),
+    models: [...upstreamCases.map((one) => modelOn([one])), ...models],
+    ...(workspace === undefined ? {} : { workspace }),
+  };
+}
+
+export const price = { input: 1, cache_read: 0.1, cache_write_5m: 1.25, cache_write_1h: 2, output: 10 };
+
+/** A model that these serve in this order. */
+export function modelOn(
+  order: readonly UpstreamCase[],
+  name = `on-${order.map(({ id }) => id).join("-")}`,
+): ModelConfig {
+  return {
+    name,
+    price,
+    deployments: order.map(({ id, upstreamModel }, index) => ({
+      provider: id,
+      upstream_model: upstreamModel,
+      priority: index + 1,
+    })),
+  };
+}
+
+export interface CallerCase {
+  readonly id: string;
+  readonly dialect: DialectId;
+  call(house: StartedHouse, model: string, options?: CallerOptions): Promise<Response>;
+  /** What of a stream's text its clients take for its good end. */
+  readonly goodEnd: RegExp;
+  /** What of a stream's text its clients raise as an error. */
+  readonly errorEvent: RegExp;
+}
+
+export interface CallerOptions {
+  readonly stream?: boolean;
+  readonly text?: string;
+  readonly signal?: AbortSignal;
+  readonly key?: string;
+  readonly more?: Readonly<Record<string, unknown>>;
+  readonly headers?: Record<string, string>;
+}
+
+const said = "Say hello to everyone";
+
+function send(house: StartedHouse, path: string, body: object, options: CallerOptions): Promise<Response> {
+  return house.post(
+    path,
+    { ...body, ...options.more },
+    {
+      key: options.key ?? aliceKey,
+      headers: { "anthropic-version": "2023-06-01", ...options.headers },
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    },
+  );
+}
+
+export const callerCases: readonly CallerCase[] = [
+  {
+    id: "chat",
+    dialect: "openai-chat",
+    goodEnd: /^data: \[DONE\]$/m,
+    errorEvent: /^data: \{"error":/m,
+    call: (house, model, options = {}) =>
+      send(
+        house,
+        "/v1/chat/completions",
+        {
+          model,
+          messages: [{ role: "user", content: options.text ?? said }],
+          stream: options.stream ?? false,
+          stream_options: options.stream === true ? { include_usage: true } : undefined,
+        },
+        options,
+      ),
+  },
+  {
+    id: "messages",
+    dialect: "anthropic-messages",
+    goodEnd: /^event: message_stop$/m,
+    errorEvent: /^event: error$/m,
+    call: (house, model, options = {}) =>
+      send(
+        house,
+        "/v1/messages",
+        {
+          model,
+          max_tokens: 256,
+          messages: [{ role: "user", content: options.text ?? said }],
+          stream: options.stream ?? false,
+        },
+        options,
+      ),
+  },
+  {
+    id: "responses",
+    dialect: "openai-responses",
+    goodEnd: /^event: response\.completed$/m,
+    errorEvent: /^event: (error|response\.failed)$/m,
+    call: (house, model, options = {}) =>
+      send(house, "/v1/responses", { model, input: options.text ?? said, stream: options.stream ?? false }, options),
+  },
+  {
+    id: "generate",
+    dialect: "gemini",
+    goodEnd: /"finishReason":\s*"STOP"/,
+    errorEvent: /^data: \{"error":/m,
+    call: (house, model, options = {}) =>
+      send(
+        house,
+        options.stream === true
+          ? `/v1beta/models/${model}:streamGenerateContent?alt=sse`
+          : `/v1beta/models/${model}:generateContent`,
+        { contents: [{ role: "user", parts: [{ text: options.text ?? said }] }] },
+        options,
+      ),
+  },
+];
+
+/** The next call of this upstream's model meets this. */
+export function preset(
+  house: StartedHouse,
+  { upstreamModel }: UpstreamCase,
+  script: Script,
+  count: number | null = 1,
+): void {
+  house.simulator.simulator.addPreset({ script, count, model: upstreamModel });
+}
+
+/** Waits for what happens a moment after an answer: settlements behind its last byte. */
+export async function calm(house: StartedHouse): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while ((house.house.outstanding() > 0 || house.house.server.pending() > 0) && performance.now() < deadline) {
+    await Bun.sleep(5);
+  }
+}

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type StartedHouse, startHouse } from "../started-house.ts";
+import { callerCases, calm, dialectHouse, upstreamCases } from "./dialect-ground.ts";
+import { richBodies } from "./rich-bodies.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse(
+    dialectHouse([], { groups: [{ name: "default", limits: { concurrency: 1_000, rpm: 1_000_000 } }] }),
+  );
+});
+afterAll(() => house.stop());
+
+const oddities = [null, 0, -1, 1e300, "", "x", true, [], {}, [null], [{}], { type: "x" }, "\u0000\ud800", "__proto__"];
+const perPlace = 5;
+const atOnce = 40;
+
+type Path = readonly (string | number)[];
+
+/** Every place in a JSON value below its root. */
+function* placesIn(value: unknown, at: Path = []): Generator<Path> {
+  if (at.length > 0) yield at;
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    yield* placesIn(inner, [...at, Array.isArray(value) ? Number(name) : name]);
+  }
+}
+
+function replaced(value: unknown, [name, ...rest]: Path, oddity: unknown): unknown {
+  if (name === undefined) return oddity;
+  if (Array.isArray(value))
+    return value.map((inner, index) => (index === name ? replaced(inner, rest, oddity) : inner));
+  const object = value as Readonly<Record<string, unknown>>;
+  return { ...object, [name]: replaced(object[name], rest, oddity) };
+}
+
+test.each(callerCases.map((caller) => [caller.id, caller] as const))(
+  "whatever stands wherever in a body of %s, it is understood or the caller's mistake, on every upstream",
+  async (id, caller) => {
+    const body = richBodies[id] ?? {};
+    let turn = 0;
+    const tries = [...placesIn(body)].flatMap((place) =>
+      Array.from({ length: perPlace }, () => {
+        const oddity = oddities[turn++ % oddities.length];
+        return { place, oddity, upstream: upstreamCases[turn % upstreamCases.length], stream: turn % 3 === 0 };
+      }),
+    );
+    for (let from = 0; from < tries.length; from += atOnce) {
+      const answers = tries.slice(from, from + atOnce).map(async ({ place, oddity, upstream, stream }) => {
+        const more = replaced(body, place, oddity) as Readonly<Record<string, unknown>>;
+        const response = await caller.call(house, `on-${upstream?.id}`, { more, stream });
+        return { place, oddity, on: upstream?.id, ok: response.status < 500, text: await response.text() };
+      });
+      expect((await Promise.all(answers)).filter(({ ok }) => !ok)).toEqual([]);
+    }
+    await calm(house);
+    expect(house.house.outstanding()).toBe(0);
+  },
+  30_000,
+);

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { aliceKey, type StartedHouse, startHouse } from "../started-house.ts";
+import { callerCases, dialectHouse, preset, upstreamCases } from "./dialect-ground.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse(dialectHouse());
+});
+afterAll(() => house.stop());
+
+const secrets = ["org-a1b2c3d4e5", "sk-proj-abcdefghij", "vllm-7.internal", "123456789012", "sk-upstream-of"];
+const message =
+  "Rate limit in organization org-a1b2c3d4e5 for key sk-proj-abcdefghij at http://vllm-7.internal:8000/v1, " +
+  "arn:aws:bedrock:us-east-1:123456789012:model/x. Try again.";
+const errors: Readonly<Record<string, string>> = {
+  "openai-chat": JSON.stringify({ error: { message, type: "tokens", param: null, code: "rate_limit_exceeded" } }),
+  "openai-responses": JSON.stringify({ error: { message, type: "tokens", param: null, code: "rate_limit_exceeded" } }),
+  "anthropic-messages": JSON.stringify({ type: "error", error: { type: "rate_limit_error", message } }),
+  gemini: JSON.stringify({ error: { code: 429, message, status: "RESOURCE_EXHAUSTED" } }),
+  "bedrock-converse": JSON.stringify({ message }),
+};
+const shapes: Readonly<Record<string, string>> = {
+  "openai-chat": "openai",
+  "openai-responses": "openai",
+  "anthropic-messages": "anthropic",
+  gemini: "google",
+  "bedrock-converse": "aws",
+};
+/** What upstreams say of the account in their headers. */
+const headers = {
+  "anthropic-organization-id": "org-a1b2c3d4e5",
+  "anthropic-ratelimit-requests-limit": "7",
+  "openai-organization": "org-a1b2c3d4e5",
+  "openai-project": "proj_a1b2c3d4",
+  "x-ratelimit-limit-requests": "7",
+  "set-cookie": "session=1",
+};
+
+const pairs = upstreamCases
+  .flatMap((upstream) => callerCases.map((caller) => [caller.id, upstream.id, caller, upstream] as const))
+  .filter(([, , caller, upstream]) => shapes[caller.dialect] !== shapes[errorDialect(upstream)]);
+
+/** Bedrock refuses in words of its own, whoever made the model. */
+function errorDialect({ id, dialect }: (typeof upstreamCases)[number]): string {
+  return id === "invoke" ? "bedrock-converse" : dialect;
+}
+
+describe("what an upstream says to a caller of another dialect names neither its account nor its address", () => {
+  test.each(pairs)("a refusal, to a caller of %s on %s", async (_caller, _upstream, caller, upstream) => {
+    const body = errors[errorDialect(upstream)] ?? "";
+    preset(house, upstream, { status: 400, body, headers });
+    const response = await caller.call(house, `on-${upstream.id}`);
+    const told = (await response.text()) + JSON.stringify([...response.headers]);
+    expect(response.status).toBe(400);
+    expect(told).toContain("Try again.");
+    for (const secret of [...secrets, aliceKey]) expect(told).not.toContain(secret);
+  });
+});
+
+test.each(
+  upstreamCases.flatMap((upstream) => callerCases.map((caller) => [caller.id, upstream.id, caller, upstream] as const)),
+)(
+  "the headers that tell of the account do not reach a caller of %s on %s",
+  async (_caller, _upstream, caller, upstream) => {
+    for (const stream of [false, true]) {
+      preset(house, upstream, { tokens: 1, headers });
+      const response = await caller.call(house, `on-${upstream.id}`, { stream });
+      await response.text();
+      expect(response.status).toBe(200);
+      for (const name of Object.keys(headers)) expect(response.headers.get(name)).toBeNull();
+    }
+  },
+);

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Script } from "@sluice/simulator";
+import { type StartedHouse, startHouse } from "../started-house.ts";
+import { callerCases, calm, dialectHouse, preset, upstreamCases } from "./dialect-ground.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  const limits = { concurrency: 1_000, rpm: 100_000, tpm: 1_000_000_000 };
+  house = await startHouse(
+    dialectHouse([], { groups: [{ name: "default", limits, budget: { usd: 1_000, period: "total" } }] }),
+  );
+});
+afterAll(() => house.stop());
+
+const pairs = upstreamCases.flatMap((upstream) => callerCases.map((caller) => [caller, upstream] as const));
+const titled = pairs.map(([caller, upstream]) => [caller.id, upstream.id, caller, upstream] as const);
+
+/** The pauses let each event leave on its own, so that the fault comes when an answer has begun. */
+const breaks: readonly Script[] = [
+  { tokens: 6, event_ms: 2, cut_after_events: 4 },
+  { tokens: 6, event_ms: 2, reset_after_events: 4 },
+  { tokens: 6, event_ms: 2, end_after_events: 4 },
+  { tokens: 6, event_ms: 2, end_after_events: 4, half_event: true },
+  { tokens: 6, event_ms: 2, break_chunking_after_events: 4 },
+  { tokens: 6, event_ms: 2, error_event_after: 4 },
+];
+
+async function newest() {
+  await calm(house);
+  const [entry] = await house.entries();
+  if (entry === undefined) throw new Error("no entry");
+  return entry;
+}
+
+describe("a stream that its upstream breaks off", () => {
+  test.each(titled)(
+    "tells a caller of %s on %s so in its own words, and what was seen is paid as an estimate",
+    async (_caller, _upstream, caller, upstream) => {
+      for (const script of breaks) {
+        preset(house, upstream, script);
+        const response = await caller.call(house, `on-${upstream.id}`, { stream: true });
+        const text = await response.text();
+        // On a busy machine the fault may overtake the first event: then the whole answer is an error.
+        const told = response.status === 502 || caller.errorEvent.test(text);
+        expect([caller.goodEnd.test(text), told]).toEqual([false, true]);
+        const { outcome, usage, usageSource, upstreamDialect } = await newest();
+        expect([outcome, upstreamDialect]).toEqual(["failed", upstream.dialect]);
+        expect(usage.output).toBeLessThanOrEqual(6 * 2);
+        if (usage.output > 0) expect([usageSource, usage.inputUncached > 0]).toEqual(["estimated", true]);
+        expect(house.house.outstanding()).toBe(0);
+      }
+    },
+  );
+});
+
+describe("a caller that leaves in the middle of a stream", () => {
+  test.each(titled)(
+    "of %s on %s ends the upstream, and pays for what was seen as an estimate",
+    async (_caller, _upstream, caller, upstream) => {
+      preset(house, upstream, { tokens: 500, event_ms: 5 });
+      const leaving = new AbortController();
+      const response = await caller.call(house, `on-${upstream.id}`, { stream: true, signal: leaving.signal });
+      const reader = response.body?.getReader();
+      for (let reads = 0; reads < 6; reads++) await reader?.read();
+      leaving.abort();
+      const { outcome, usage, usageSource, errorCode, attemptId } = await newest();
+      expect([outcome, errorCode, usageSource]).toEqual(["cancelled", "client_closed", "estimated"]);
+      expect(usage.inputUncached).toBeGreaterThan(0);
+      expect(usage.output).toBeLessThan(100);
+      const truth = () => house.simulator.simulator.truth.find(attemptId);
+      await until(() => truth()?.aborted_at !== null);
+      expect(truth()?.aborted_at).not.toBeNull();
+    },
+  );
+});
+
+test.each(callerCases.map((caller) => [caller.id, caller] as const))(
+  "a caller of %s that leaves while the model still thinks pays for its input",
+  async (_id, caller) => {
+    for (const upstream of upstreamCases) {
+      preset(house, upstream, { tokens: 500, stall_after_events: 1 });
+      const leaving = new AbortController();
+      const before = house.simulator.simulator.truth.list().data.length;
+      const call = caller.call(house, `on-${upstream.id}`, { stream: true, signal: leaving.signal });
+      const left = call.then((response) => response.text()).catch(() => "left");
+      // Where the first event says nothing in the caller's dialect, not even the headers have left yet.
+      await until(() => (house.simulator.simulator.truth.list().data[before]?.events_emitted ?? 0) > 0);
+      await Bun.sleep(20);
+      leaving.abort();
+      await left;
+      const { outcome, usage, usageSource } = await newest();
+      expect([upstream.id, outcome, usageSource, usage.inputUncached > 0]).toEqual([
+        upstream.id,
+        "cancelled",
+        "estimated",
+        true,
+      ]);
+    }
+  },
+);
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 2_000;
+  while (!holds() && performance.now() < deadline) await Bun.sleep(2);
+}
+
+describe("usage of a stream that ends well", () => {
+  test.each(titled)(
+    "for a caller of %s on %s: zero is a number, and what is not told is an estimate",
+    async (_caller, _upstream, caller, upstream) => {
+      const ask = async (script: Script) => {
+        preset(house, upstream, script);
+        const response = await caller.call(house, `on-${upstream.id}`, { stream: true });
+        expect(caller.goodEnd.test(await response.text())).toBe(true);
+        const { outcome, usage, usageSource } = await newest();
+        return [outcome, usageSource, usage.inputUncached > 0, usage.output > 0];
+      };
+      expect(await ask({ tokens: 3, zero_usage: true })).toEqual(["succeeded", "upstream", false, false]);
+      expect(await ask({ tokens: 3, no_usage: true })).toEqual(["succeeded", "estimated", true, true]);
+    },
+  );
+
+  test.each(callerCases.map((caller) => [caller.id, caller] as const))(
+    "that would have been told at the end only is not zero when the stream to a caller of %s is cut",
+    async (_id, caller) => {
+      const upstream = upstreamCases.find(({ id }) => id === "messages");
+      if (upstream === undefined) throw new Error("no such upstream");
+      preset(house, upstream, { tokens: 6, event_ms: 2, late_usage: true, end_after_events: 5 });
+      await (await caller.call(house, "on-messages", { stream: true })).text();
+      const { usage, usageSource } = await newest();
+      expect([usageSource, usage.inputUncached > 0, usage.output > 0]).toEqual(["estimated", true, true]);
+    },
+  );
+});

@@ -1,0 +1,191 @@
+import { expect, test } from "bun:test";
+import { assetAnswer, groupAnswer } from "#assets/index.ts";
+import { bounds } from "#core/index.ts";
+import { acme, arkAccount, assetCall, groupCall, never, openGround, other, thrownBy } from "./ground.ts";
+import * as media from "./media.ts";
+
+test("a group is answered in the shape of the contract, with what was left out filled in", async () => {
+  await using ground = await openGround();
+  const group = await ground.assets.createGroup(groupCall({ name: "Anna 安娜", description: "Our\nlead" }));
+  const now = ground.clock.now() / 1_000;
+  expect(groupAnswer(group)).toEqual({
+    id: group.id,
+    group_id: group.id,
+    object: "asset_group",
+    platform: "local",
+    name: "Anna 安娜",
+    description: "Our\nlead",
+    project_name: "default",
+    created_at: now,
+    updated_at: now,
+  });
+  expect(group.id).toStartWith("ag_");
+  expect(await ground.assets.group(acme, group.id, "local")).toEqual(group);
+});
+
+test("an asset is answered in the shape of the contract; its url is a link of ours once there is something behind it", async () => {
+  await using ground = await openGround();
+  ground.publicUrl = "https://ai.example.com/";
+  const groupId = await ground.localGroup();
+  const url = "https://a.example/x.png";
+  const picture = media.png({ width: 800, height: 800 });
+  ground.web.page(url, picture);
+  const made = await ground.assets.createAsset(assetCall({ groupId, url }));
+  const now = ground.clock.now() / 1_000;
+  const begun = {
+    id: made.id,
+    asset_id: made.id,
+    object: "asset",
+    platform: "local",
+    group_id: groupId,
+    name: "Anna",
+    asset_type: "Image",
+    url,
+    status: "Processing",
+    error: null,
+    size_bytes: null,
+    content_type: null,
+    created_at: now,
+    updated_at: now,
+  };
+  expect(made.id).toStartWith("as_");
+  expect(assetAnswer(made, ground.assets.urlOf(made))).toEqual(begun);
+  const settled = await ground.settled(groupId, url);
+  expect(assetAnswer(settled, ground.assets.urlOf(settled))).toMatchObject({
+    status: "Active",
+    size_bytes: picture.length,
+    content_type: "image/png",
+    url: expect.stringMatching(
+      /^https:\/\/ai\.example\.com\/v1\/blobs\/[0-9a-f]{64}\?type=image%2Fpng&expires=\d+&signature=/,
+    ),
+  });
+  ground.publicUrl = null;
+  expect(ground.assets.urlOf(settled)).toBe(url);
+});
+
+const missing = { code: "missing_required_parameter", status: 400 };
+const invalid = { code: "invalid_request", status: 400 };
+
+test.each([
+  ["no platform", { platform: undefined }, { ...missing, param: "platform" }],
+  ["an empty platform", { platform: "" }, { ...missing, param: "platform" }],
+  ["a platform in other letters", { platform: "Local" }, { code: "not_found", status: 404 }],
+  ["a number as platform", { platform: 7 }, { code: "not_found", status: 404 }],
+  ["no name", { name: null }, { ...missing, param: "name" }],
+  ["a name too long", { name: "x".repeat(65) }, { ...invalid, param: "name" }],
+  ["a blank name", { name: "  " }, { ...invalid, param: "name" }],
+  ["a control character in its name", { name: "a\u0000b" }, { ...invalid, param: "name" }],
+  ["an object as name", { name: { toString: "x" } }, { ...invalid, param: "name" }],
+  ["a description too long", { description: "x".repeat(301) }, { ...invalid, param: "description" }],
+  ["a number as description", { description: 3 }, { ...invalid, param: "description" }],
+  ["a project name too long", { projectName: "x".repeat(65) }, { ...invalid, param: "project_name" }],
+  ["a platform that no provider has", { platform: "volcengine" }, { ...invalid, param: "platform" }],
+])("a group with %s is refused, by the name of the field", async (_what, changes, failure) => {
+  await using ground = await openGround();
+  expect(await thrownBy(ground.assets.createGroup(groupCall(changes)))).toMatchObject(failure);
+  expect((await ground.assets.groups(acme, null, null, 10)).groups).toEqual([]);
+});
+
+test.each([
+  ["no platform", { platform: null }, { ...missing, param: "platform" }],
+  ["an unknown platform", { platform: "cloud" }, { code: "not_found" }],
+  ["a platform that is not its group's", { platform: "volcengine" }, { code: "asset_group_not_found", status: 404 }],
+  ["no group", { groupId: "" }, { ...missing, param: "group_id" }],
+  ["an unknown group", { groupId: "ag_none" }, { code: "asset_group_not_found" }],
+  ["another workspace's group", { workspaceId: other }, { code: "asset_group_not_found" }],
+  ["no type", { type: undefined }, { ...missing, param: "asset_type" }],
+  ["a type in other letters", { type: "image" }, { ...invalid, param: "asset_type" }],
+  ["an unknown type", { type: "Text" }, { ...invalid, param: "asset_type" }],
+  ["no url", { url: undefined }, { ...missing, param: "url" }],
+  ["a list as url", { url: ["https://a.example/x"] }, { ...invalid, param: "url" }],
+  ["a url too long", { url: `https://a.example/${"x".repeat(bounds.urlBytesMax)}` }, { ...invalid, param: "url" }],
+  ["a name too long", { name: "x".repeat(65) }, { ...invalid, param: "name" }],
+  ["a caller who has left", { signal: AbortSignal.abort() }, { code: "client_closed" }],
+])("an asset with %s is refused, by the name of the field", async (_what, changes, failure) => {
+  await using ground = await openGround();
+  const groupId = await ground.localGroup();
+  expect(await thrownBy(ground.assets.createAsset(assetCall({ groupId, ...changes })))).toMatchObject(failure);
+  expect((await ground.assets.assets(acme, { platform: null, groupId: null, status: null }, null, 10)).assets).toEqual(
+    [],
+  );
+});
+
+test("names are counted in characters, and an asset may do without one", async () => {
+  await using ground = await openGround();
+  const group = await ground.assets.createGroup(groupCall({ name: "😀".repeat(64), description: "😀".repeat(300) }));
+  const made = await ground.assets.createAsset(assetCall({ groupId: group.id, name: undefined }));
+  expect(made.name).toBe("");
+});
+
+test("looks say which platform they mean; another one, or none that exists, looks like a missing thing", async () => {
+  await using ground = await openGround();
+  const groupId = await ground.localGroup();
+  const { id } = await ground.assets.createAsset(assetCall({ groupId }));
+  expect(await thrownBy(ground.assets.group(acme, groupId, null))).toMatchObject({ ...missing, param: "platform" });
+  expect(await thrownBy(ground.assets.asset(acme, id, ""))).toMatchObject({ ...missing, param: "platform" });
+  for (const platform of ["volcengine", "nowhere"]) {
+    expect(await thrownBy(ground.assets.group(acme, groupId, platform))).toMatchObject({
+      code: "asset_group_not_found",
+    });
+    expect(await thrownBy(ground.assets.asset(acme, id, platform))).toMatchObject({ code: "asset_not_found" });
+  }
+  expect((await ground.assets.asset(acme, id, "local")).id).toBe(id);
+});
+
+test("what belongs to another workspace looks exactly like what does not exist, whatever is asked for", async () => {
+  await using ground = await openGround();
+  const groupId = await ground.localGroup();
+  const { id } = await ground.assets.createAsset(assetCall({ groupId }));
+  const { assets } = ground;
+  const account = arkAccount("ark");
+  const asks: readonly ((workspaceId: string, ids: readonly [string, string]) => Promise<unknown>)[] = [
+    (workspaceId, [group]) => assets.group(workspaceId, group, "local"),
+    (workspaceId, [, asset]) => assets.asset(workspaceId, asset, "local"),
+    (workspaceId, [group]) => assets.deleteGroup(workspaceId, group, never),
+    (workspaceId, [, asset]) => assets.deleteAsset(workspaceId, asset, never),
+    (workspaceId, [group]) => assets.createAsset(assetCall({ workspaceId, groupId: group })),
+    (workspaceId, [, asset]) => assets.resolve(workspaceId, asset, account),
+    (workspaceId, [, asset]) => assets.holders(workspaceId, [asset]),
+  ];
+  const told = (thrown: unknown, ids: readonly string[]): string => {
+    const { code, message } = Object(thrown);
+    return ids.reduce((text, one) => text.replaceAll(one, "…"), `${code} ${message}`);
+  };
+  for (const ask of asks) {
+    const foreign = told(await thrownBy(ask(other, [groupId, id])), [groupId, id]);
+    const absent = told(await thrownBy(ask(other, ["ag_none", "as_none"])), ["ag_none", "as_none"]);
+    expect(foreign).toContain("not_found");
+    expect(foreign).toBe(absent);
+  }
+  expect((await assets.groups(other, null, null, 10)).groups).toEqual([]);
+  expect((await assets.assets(other, { platform: null, groupId, status: null }, null, 10)).assets).toEqual([]);
+  expect((await ground.row(id)).id).toBe(id);
+  expect(ground.web.asked).toEqual([]);
+});
+
+test("lists are filtered and paged, newest first, each thing once", async () => {
+  await using ground = await openGround();
+  const groupId = await ground.localGroup();
+  const otherGroup = await ground.localGroup();
+  const made: string[] = [];
+  for (let i = 0; i < 7; i++) {
+    ground.clock.advance(1_000);
+    made.push((await ground.assets.createAsset(assetCall({ groupId, name: `n${i}` }))).id);
+  }
+  await ground.assets.createAsset(assetCall({ groupId: otherGroup }));
+  const seen: string[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const asked = { platform: "local", groupId, status: "Processing" };
+    const page = await ground.assets.assets(acme, asked, cursor, 3);
+    expect(page.assets.length).toBeLessThanOrEqual(3);
+    seen.push(...page.assets.map(({ id }) => id));
+    cursor = page.next;
+    if (cursor === null) break;
+  }
+  expect(seen).toEqual(made.toReversed());
+  expect((await ground.assets.groups(acme, "local", null, 10)).groups).toHaveLength(2);
+  expect((await ground.assets.groups(acme, "byteplus", null, 10)).groups).toEqual([]);
+  expect(await thrownBy(ground.assets.groups(acme, "nowhere", null, 10))).toMatchObject({ code: "not_found" });
+  const wrong = { platform: null, groupId: null, status: "active" };
+  expect(await thrownBy(ground.assets.assets(acme, wrong, null, 10))).toMatchObject({ ...invalid, param: "status" });
+});

@@ -1,0 +1,158 @@
+import { createHmac } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Assets, type AssetsHouse } from "#assets/index.ts";
+import { type Asset, type Catalog, defaultTimeouts, type Provider, Secret } from "#core/index.ts";
+import { closeDatabase, createAssetStore, createDiskBlobStore, migrate, openDatabase } from "#storage/index.ts";
+import { createIds } from "#system/index.ts";
+import { silentObserver } from "../conformance/store-ground.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { PretendedLibrary } from "./pretended-library.ts";
+import { SmallWeb } from "./web.ts";
+
+export const never = new AbortController().signal;
+
+/** Two tenants. */
+export const acme = "ws_acme";
+export const other = "ws_other";
+
+export interface AssetsGround extends AsyncDisposable {
+  readonly assets: Assets;
+  readonly house: AssetsHouse;
+  readonly clock: FakeClock;
+  readonly web: SmallWeb;
+  /** Of every provider that `arkAccount` makes. */
+  readonly library: PretendedLibrary;
+  readonly providers: Map<string, Provider>;
+  /** What was logged as a warning or worse. */
+  readonly complaints: string[];
+  publicUrl: string | null;
+  /** A second gateway on the same database and blobs. */
+  another(changes?: Partial<AssetsHouse>): Assets;
+  /** A group of Acme's on our own platform. */
+  localGroup(): Promise<string>;
+  /** Makes an asset from an address and waits for the verdict. */
+  settled(groupId: string, url: string, type?: string): Promise<Asset>;
+  row(id: string, workspaceId?: string): Promise<Asset>;
+}
+
+/** The room on a real database and disk, a clock that stands still, and a web of the test's own. */
+export async function openGround(changes: Partial<AssetsHouse> = {}): Promise<AssetsGround> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-assets-"));
+  const clock = new FakeClock();
+  const database = openDatabase({ path: join(directory, "sluice.db") });
+  await migrate(database);
+  const web = new SmallWeb();
+  const library = new PretendedLibrary();
+  web.page("https://open.volcengineapi.com", library.page);
+  const providers = new Map<string, Provider>();
+  const complaints: string[] = [];
+  const started: Assets[] = [];
+  const house: AssetsHouse = {
+    store: createAssetStore({ database }),
+    blobs: createDiskBlobStore({ directory: join(directory, "blobs"), clock }),
+    transport: web,
+    catalog: () => catalogOf(providers),
+    clock,
+    ids: createIds(clock),
+    chance: { unit: () => 0.5 },
+    observer: {
+      ...silentObserver,
+      log: (level, message) => void (level === "warn" || level === "error" ? complaints.push(message) : 0),
+    },
+    signer: { sign: (text) => createHmac("sha256", "a key of this test").update(text).digest("base64url") },
+    publicUrl: () => ground.publicUrl,
+    ...changes,
+  };
+  const another = (more: Partial<AssetsHouse> = {}): Assets => {
+    const made = new Assets({ ...house, ...more });
+    started.push(made);
+    return made;
+  };
+  const assets = another();
+  const row = async (id: string, workspaceId = acme): Promise<Asset> => {
+    const found = await house.store.findAsset(workspaceId, id);
+    if (found === null) throw new Error(`no asset ${id}`);
+    return found;
+  };
+  const ground: AssetsGround = {
+    assets,
+    house,
+    clock,
+    web,
+    library,
+    providers,
+    complaints,
+    publicUrl: null,
+    another,
+    row,
+    localGroup: async () => (await assets.createGroup(groupCall({}))).id,
+    async settled(groupId, url, type = "Image") {
+      assets.start();
+      const { id } = await assets.createAsset(assetCall({ groupId, url, type }));
+      await until(async () => (await row(id)).status !== "Processing");
+      return row(id);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(started.map((one) => one.stop()));
+      await closeDatabase(database);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  return ground;
+}
+
+type GroupCall = Parameters<Assets["createGroup"]>[0];
+type AssetCall = Parameters<Assets["createAsset"]>[0];
+
+export function groupCall(changes: Partial<GroupCall>): GroupCall {
+  const usual = { platform: "local", name: "Faces", description: "", projectName: undefined };
+  return { workspaceId: acme, ...usual, signal: never, ...changes };
+}
+
+export function assetCall(changes: Partial<AssetCall>): AssetCall {
+  const usual = { platform: "local", groupId: "", url: "https://a.example/x.png", type: "Image", name: "Anna" };
+  return { workspaceId: acme, ...usual, signal: never, ...changes };
+}
+
+export function arkAccount(id: string, changes: Partial<Provider> = {}): Provider {
+  return {
+    id,
+    kind: "ark",
+    baseUrl: "https://ark.cn-beijing.volces.com/api/v3",
+    secret: new Secret("ark-key"),
+    allowPrivateNetwork: false,
+    timeouts: defaultTimeouts,
+    disconnect: "cancel",
+    settings: { access_key_id: "AKTEST", secret_access_key: "SKTEST" },
+    enabled: true,
+    ...changes,
+  };
+}
+
+function catalogOf(providers: ReadonlyMap<string, Provider>): Catalog {
+  const settings = {
+    logBodies: "none",
+    ledgerDurability: "process",
+    ledgerRetentionDays: 1,
+    drainTimeoutMs: 1_000,
+    videoCopyResults: false,
+  } as const;
+  return { version: 1, workspaces: new Map(), groups: new Map(), models: new Map(), providers, settings };
+}
+
+/** Waits for what happens on the disk and in the database, which no clock of a test moves. */
+export async function until(condition: () => boolean | Promise<boolean>, limitMs = 5_000): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error("it did not happen in time");
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+export const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );

@@ -1,0 +1,147 @@
+import { afterEach, expect, spyOn, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { systemClock } from "#system/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import { assetCall, openGround, thrownBy, until } from "./ground.ts";
+
+/** Each is refused as it stands, before anything is fetched. */
+const unspeakable = [
+  "ftp://a.example/x",
+  "file:///etc/passwd",
+  "gopher://127.0.0.1:6379/_FLUSHALL",
+  "data:text/plain,x",
+  "demo://simulator/v1/models",
+  "https://user:secret@a.example/x",
+  "http://a.example:22/",
+  "http://a.example:6379/",
+  "http://127.0.0.1:8787/healthz",
+  "http://a.example/x\r\nx-injected: 1",
+  "http://a.example\\@127.0.0.1/",
+  "//127.0.0.1/x",
+];
+
+/** Each is an address of the web that must never be connected to. */
+const inside = [
+  "http://127.0.0.1/",
+  "http://127.1/",
+  "http://0x7f.1/",
+  "http://2130706433/",
+  "http://0177.0.0.1/",
+  "http://①②⑦.0.0.1/",
+  "http://127.0.0.1./",
+  "http://localhost/",
+  "http://a.localhost/",
+  "http://0.0.0.0/",
+  "http://10.1.2.3/",
+  "http://100.64.0.1/",
+  "http://169.254.169.254/latest/meta-data/",
+  "http://172.16.0.1/",
+  "http://192.0.0.1/",
+  "http://192.168.1.1/",
+  "http://198.18.0.1/",
+  "http://224.0.0.1/",
+  "http://240.0.0.1/",
+  "http://255.255.255.255/",
+  "http://[::]/",
+  "http://[::1]/",
+  "http://[::ffff:127.0.0.1]/",
+  "http://[::ffff:7f00:1]/",
+  "http://[64:ff9b::7f00:1]/",
+  "http://[fc00::1]/",
+  "http://[fe80::1]/",
+  "http://[2002:7f00:1::]/",
+  "http://[2001:0:7f00:1::]/",
+  "http://metadata.google.internal/computeMetadata/v1/",
+  "http://metadata/",
+  // Names that look public and are not.
+  "https://inside.example/",
+  "https://mixed.example/",
+];
+
+const addresses: Readonly<Record<string, readonly string[]>> = {
+  "inside.example": ["10.0.0.1"],
+  "mixed.example": ["8.8.8.8", "127.0.0.1"],
+};
+
+const spies: { mockRestore(): void }[] = [];
+afterEach(() => {
+  for (const spy of spies.splice(0)) spy.mockRestore();
+});
+
+/** The ground with the real transport behind the pages, and whatever that one would dial. */
+async function openGuarded() {
+  const dialled: string[] = [];
+  spies.push(
+    spyOn(globalThis, "fetch").mockImplementation(
+      Object.assign(
+        async (url: unknown) => {
+          dialled.push(String(url));
+          return new Response("inside");
+        },
+        { preconnect: () => undefined },
+      ),
+    ),
+  );
+  spies.push(
+    spyOn(Bun, "connect").mockImplementation(() => {
+      dialled.push("a bare connection");
+      return Promise.reject(new Error("nobody may be dialled here"));
+    }),
+  );
+  const resolve = async (name: string) => {
+    const known = addresses[name];
+    if (known === undefined) throw new Error(`no such name: ${name}`);
+    return known;
+  };
+  const ground = await openGround();
+  ground.web.elsewhere = createTransport({ clock: systemClock, resolve });
+  return { ground, dialled };
+}
+
+test("an address that is none of the web's is refused when the asset is made", async () => {
+  const { ground, dialled } = await openGuarded();
+  await using _ground = ground;
+  const groupId = await ground.localGroup();
+  for (const url of unspeakable) {
+    const thrown = await thrownBy(ground.assets.createAsset(assetCall({ groupId, url })));
+    expect(thrown).toMatchObject({ code: "invalid_request", param: "url" });
+  }
+  expect(dialled).toEqual([]);
+  expect((await ground.assets.assets("ws_acme", { platform: null, groupId, status: null }, null, 10)).assets).toEqual(
+    [],
+  );
+});
+
+test("nothing inside is ever connected to for an asset, neither directly nor where an address moves to", async () => {
+  const { ground, dialled } = await openGuarded();
+  await using _ground = ground;
+  const groupId = await ground.localGroup();
+  const ids: string[] = [];
+  for (const [index, url] of [...inside, ...unspeakable].entries()) {
+    const hop = `https://public.example/${index}`;
+    const headers = new Headers();
+    // A header cannot carry a line break: such a location does not reach us.
+    if (!/[\r\n]/.test(url)) headers.set("location", url.normalize("NFKC"));
+    ground.web.page(hop, () => new Response(null, { status: 302, headers }));
+    ids.push((await ground.assets.createAsset(assetCall({ groupId, url: hop }))).id);
+    if (index < inside.length) ids.push((await ground.assets.createAsset(assetCall({ groupId, url }))).id);
+  }
+  ground.assets.start();
+  for (const id of ids) {
+    await until(async () => {
+      ground.clock.advance(bounds.assetTickMs);
+      return (await ground.row(id)).status === "Failed";
+    });
+    expect((await ground.row(id)).error?.code).toBe("fetch_failed");
+  }
+  expect(dialled).toEqual([]);
+}, 30_000);
+
+test("a name that is public is dialled: the tests above do not pass for nothing", async () => {
+  const { ground, dialled } = await openGuarded();
+  await using _ground = ground;
+  const groupId = await ground.localGroup();
+  const url = "http://8.8.8.8/x.png";
+  expect(await ground.settled(groupId, url)).toMatchObject({ error: { code: "unsupported_type" } });
+  expect(dialled.some((address) => address.includes("8.8.8.8"))).toBe(true);
+});

@@ -1,0 +1,357 @@
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { bounds } from "#core/index.ts";
+import { type AssetsGround, assetCall, never, openGround, until } from "./ground.ts";
+import * as media from "./media.ts";
+
+const url = "https://a.example/anna.png";
+const good = { width: 900, height: 1_200 };
+
+/** Moves the clock tick by tick, whenever somebody waits for it. */
+function ticking(ground: AssetsGround, condition: () => boolean): Promise<void> {
+  return until(() => {
+    if (condition()) return true;
+    if (ground.clock.pending > 0) ground.clock.advance(bounds.assetTickMs);
+    return false;
+  });
+}
+
+/** The pass is over and has put the asset off: its lease would be longer. */
+async function waitsForRetry(ground: AssetsGround, id: string): Promise<boolean> {
+  const { dueAt } = await ground.row(id);
+  return dueAt !== null && dueAt <= ground.clock.now() + 2 * bounds.assetRetryMsMax;
+}
+
+describe("an asset of our own platform", () => {
+  test("is Processing at once and Active when its bytes are kept, with what they are", async () => {
+    await using ground = await openGround();
+    const picture = media.png(good);
+    ground.web.page(url, picture, { "content-type": "text/html" });
+    const groupId = await ground.localGroup();
+    ground.assets.start();
+    const made = await ground.assets.createAsset(assetCall({ groupId, url }));
+    expect(made).toMatchObject({ status: "Processing", error: null, sizeBytes: null, sourceUrl: url });
+    await until(async () => (await ground.row(made.id)).status !== "Processing");
+    const blobHash = createHash("sha256").update(picture).digest("hex");
+    expect(await ground.row(made.id)).toMatchObject({
+      status: "Active",
+      blobHash,
+      sizeBytes: picture.length,
+      contentType: "image/png",
+      dueAt: null,
+    });
+    expect(await ground.house.blobs.head(blobHash, picture.length)).toEqual(new Uint8Array(picture));
+  });
+
+  test.each([
+    ["Image", "image/jpeg", media.jpeg(good)],
+    ["Image", "image/tiff", media.tiff(good, "MM")],
+    ["Image", "image/heic", media.heic(good)],
+    ["Video", "video/mp4", media.mp4(5)],
+    ["Audio", "audio/wav", media.wav(4)],
+  ])("may be an %s of type %s", async (type, contentType, bytes) => {
+    await using ground = await openGround();
+    ground.web.page(url, bytes);
+    const settled = await ground.settled(await ground.localGroup(), url, type);
+    expect(settled).toMatchObject({ status: "Active", contentType });
+  });
+
+  test.each([
+    ["wrong_type", "Video", media.png(good)],
+    ["wrong_type", "Image", media.mp4(5)],
+    ["unsupported_type", "Image", Buffer.from("<!doctype html><title>Sign in</title>")],
+    ["unsupported_type", "Image", Buffer.alloc(0)],
+    ["bad_dimensions", "Image", media.png({ width: 299, height: 600 })],
+    ["bad_dimensions", "Image", media.jpeg({ width: 6_001, height: 6_000 })],
+    ["bad_dimensions", "Image", media.webp({ width: 1_000, height: 399 }, "VP8X")],
+    ["bad_duration", "Video", media.mp4(121)],
+    ["bad_duration", "Audio", media.wav(0.5)],
+  ])("is Failed with %s for what it is not, and nothing of it is kept", async (code, type, bytes) => {
+    await using ground = await openGround();
+    ground.web.page(url, bytes);
+    const settled = await ground.settled(await ground.localGroup(), url, type);
+    expect(settled).toMatchObject({ status: "Failed", error: { code }, blobHash: null, dueAt: null });
+    expect(settled.error?.message).not.toBe("");
+    expect(await ground.house.blobs.stat(createHash("sha256").update(bytes).digest("hex"))).toBeNull();
+    expect(ground.web.count(url)).toBe(1);
+  });
+
+  test("that is too large is refused as soon as that is seen, whether its host says so or not", async () => {
+    await using ground = await openGround();
+    const groupId = await ground.localGroup();
+    let pieces = 0;
+    const endless = (headers: Record<string, string>) => () => {
+      let sent = false;
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          pieces++;
+          controller.enqueue(sent ? new Uint8Array(media.filler(1024 * 1024)) : new Uint8Array(media.png(good)));
+          sent = true;
+        },
+      });
+      return new Response(body, { headers });
+    };
+    ground.web.page(url, endless({}));
+    expect(await ground.settled(groupId, url)).toMatchObject({ status: "Failed", error: { code: "too_large" } });
+    expect(pieces).toBeLessThan(36);
+    pieces = 0;
+    ground.web.page(url, endless({ "content-length": String(bounds.assetImageBytesMax + 1) }));
+    expect(await ground.settled(groupId, url)).toMatchObject({ status: "Failed", error: { code: "too_large" } });
+    expect(pieces).toBeLessThan(3);
+  });
+
+  test("is followed where its address moves to, three times at most", async () => {
+    await using ground = await openGround();
+    const groupId = await ground.localGroup();
+    const move = (location: string) => () => new Response(null, { status: 302, headers: { location } });
+    for (let step = 0; step < 4; step++) ground.web.page(`https://a.example/${step}`, move(`/${step + 1}`));
+    ground.web.page("https://a.example/4", media.png(good));
+    expect((await ground.settled(groupId, "https://a.example/1")).status).toBe("Active");
+    expect(await ground.settled(groupId, "https://a.example/0")).toMatchObject({ error: { code: "fetch_failed" } });
+    expect(ground.web.asked.every(({ allowPrivateNetwork, body }) => !allowPrivateNetwork && body === null)).toBe(true);
+  });
+
+  test("whose host fails for now is tried again, and had when the host is back", async () => {
+    await using ground = await openGround();
+    let turn = 0;
+    ground.web.page(url, () => {
+      turn++;
+      if (turn === 1) return new Response("busy", { status: 503 });
+      if (turn === 2) throw new Error("connection reset");
+      return new Response(new Uint8Array(media.png(good)));
+    });
+    const groupId = await ground.localGroup();
+    ground.assets.start();
+    const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
+    for (let seen = 1; seen < 3; seen++) {
+      await ticking(ground, () => turn === seen);
+      await until(() => waitsForRetry(ground, id));
+      expect((await ground.row(id)).status).toBe("Processing");
+      ground.clock.advance(bounds.assetRetryMsMax);
+    }
+    await ticking(ground, () => turn === 3);
+    await until(async () => (await ground.row(id)).status === "Active");
+    expect(turn).toBe(3);
+  });
+
+  test("whose host stays away is Failed after some tries; one that is refused by its host at once", async () => {
+    await using ground = await openGround();
+    ground.web.page(url, () => new Response("busy", { status: 503 }));
+    const groupId = await ground.localGroup();
+    ground.assets.start();
+    const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
+    await until(async () => {
+      ground.clock.advance(bounds.assetTickMs);
+      return (await ground.row(id)).status === "Failed";
+    });
+    expect((await ground.row(id)).error).toEqual({
+      code: "fetch_failed",
+      message: "The host answered with status 503.",
+    });
+    expect(ground.web.count(url)).toBeGreaterThan(2);
+    ground.web.page("https://a.example/missing", () => new Response("no", { status: 404 }));
+    expect(await ground.settled(groupId, "https://a.example/missing")).toMatchObject({ status: "Failed" });
+    expect(ground.web.count("https://a.example/missing")).toBe(1);
+  });
+
+  test("that breaks off in the middle is not kept as if it were whole", async () => {
+    await using ground = await openGround();
+    let turn = 0;
+    ground.web.page(url, () => {
+      turn++;
+      const first = new Uint8Array(media.png(good));
+      const cut = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(first),
+        pull: (controller) => controller.error(new Error("reset")),
+      });
+      return new Response(turn === 1 ? cut : first);
+    });
+    const groupId = await ground.localGroup();
+    ground.assets.start();
+    const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
+    await until(() => turn === 1);
+    await until(() => waitsForRetry(ground, id));
+    ground.clock.advance(bounds.assetRetryMsMax);
+    await ticking(ground, () => turn === 2);
+    await until(async () => (await ground.row(id)).status === "Active");
+    expect(turn).toBe(2);
+  });
+
+  test("whose gateway died at work is taken up by the next one when the lease ends", async () => {
+    await using ground = await openGround();
+    let turn = 0;
+    ground.web.page(url, (_request, signal) => {
+      turn++;
+      if (turn > 1) return new Response(new Uint8Array(media.png(good)));
+      return new Promise<Response>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    });
+    const groupId = await ground.localGroup();
+    // Its process never writes again.
+    const dead = ground.another({ store: { ...ground.house.store, updateAsset: async () => {} } });
+    dead.start();
+    const { id } = await dead.createAsset(assetCall({ groupId, url }));
+    await until(() => turn === 1);
+    ground.assets.start();
+    ground.clock.advance(bounds.assetLeaseMs - bounds.assetTickMs);
+    await until(async () => (await ground.row(id)).dueAt !== null);
+    expect(turn).toBe(1);
+    ground.clock.advance(2 * bounds.assetTickMs);
+    await until(async () => (await ground.row(id)).status === "Active");
+    expect(turn).toBe(2);
+  });
+
+  test("whose gateway is stopped at work is taken up by the next one at once", async () => {
+    await using ground = await openGround();
+    let turn = 0;
+    ground.web.page(url, (_request, signal) => {
+      turn++;
+      if (turn > 1) return new Response(new Uint8Array(media.png(good)));
+      return new Promise<Response>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    });
+    const groupId = await ground.localGroup();
+    ground.assets.start();
+    const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
+    await until(() => turn === 1);
+    await ground.assets.stop();
+    expect((await ground.row(id)).status).toBe("Processing");
+    ground.another().start();
+    await until(async () => (await ground.row(id)).status === "Active");
+    expect(ground.clock.pending).toBe(1);
+  });
+
+  test.each(["still at it", "done"])(
+    "that another gateway has taken over is left alone by a pass that wakes up too late, the other being %s",
+    async (state) => {
+      await using ground = await openGround();
+      const gates = [Promise.withResolvers<Response>(), Promise.withResolvers<Response>()] as const;
+      let turn = 0;
+      ground.web.page(url, () => (turn++ === 0 ? gates[0].promise : gates[1].promise));
+      const groupId = await ground.localGroup();
+      const removed: string[] = [];
+      const { blobs } = ground.house;
+      const remove = async (hash: string) => void removed.push(hash, String(await blobs.remove(hash)));
+      const asleep = ground.another({ blobs: { ...blobs, remove } });
+      asleep.start();
+      const { id } = await asleep.createAsset(assetCall({ groupId, url }));
+      await until(() => turn === 1);
+      ground.clock.advance(bounds.assetLeaseMs);
+      await until(async () => (await ground.row(id)).dueAt === ground.clock.now());
+      ground.assets.start();
+      await until(() => turn === 2);
+      const right = () => gates[1].resolve(new Response(new Uint8Array(media.png(good))));
+      if (state === "done") {
+        right();
+        await until(async () => (await ground.row(id)).status === "Active");
+      }
+      const before = await ground.row(id);
+      const late = media.jpeg(good);
+      gates[0].resolve(new Response(new Uint8Array(late)));
+      await until(() => removed.length > 0);
+      expect(removed[0]).toBe(createHash("sha256").update(late).digest("hex"));
+      expect(await ground.row(id)).toEqual(before);
+      right();
+      await until(async () => (await ground.row(id)).status === "Active");
+      expect((await ground.row(id)).contentType).toBe("image/png");
+    },
+  );
+
+  test("waits its turn: no more than a bounded number is fetched at once", async () => {
+    await using ground = await openGround();
+    const gate = Promise.withResolvers<void>();
+    ground.web.page(url, async () => {
+      await gate.promise;
+      return new Response(new Uint8Array(media.png(good)));
+    });
+    const groupId = await ground.localGroup();
+    ground.assets.start();
+    const ids: string[] = [];
+    for (let i = 0; i < bounds.assetsAtOnceMax + 4; i++) {
+      ids.push((await ground.assets.createAsset(assetCall({ groupId, url }))).id);
+    }
+    await until(() => ground.web.count(url) === bounds.assetsAtOnceMax);
+    ground.clock.advance(3 * bounds.assetTickMs);
+    const waiting = await Promise.all(ids.map((id) => ground.row(id)));
+    expect(waiting.filter(({ dueAt, createdAt }) => dueAt === createdAt)).toHaveLength(4);
+    expect(ground.web.count(url)).toBe(bounds.assetsAtOnceMax);
+    gate.resolve();
+    await until(async () =>
+      (await Promise.all(ids.map((id) => ground.row(id)))).every(({ status }) => status === "Active"),
+    );
+  });
+
+  test("whose bytes another one took along at the last moment is fetched again", async () => {
+    await using ground = await openGround();
+    ground.web.page(url, media.png(good));
+    const groupId = await ground.localGroup();
+    const { blobs } = ground.house;
+    let puts = 0;
+    const robbed = ground.another({
+      blobs: {
+        ...blobs,
+        put: async (...call) => {
+          const blob = await blobs.put(...call);
+          if (++puts === 1) await blobs.remove(blob.hash);
+          return blob;
+        },
+      },
+    });
+    robbed.start();
+    const { id } = await robbed.createAsset(assetCall({ groupId, url }));
+    await until(() => puts === 1);
+    await until(() => waitsForRetry(ground, id));
+    expect((await ground.row(id)).status).toBe("Processing");
+    await ticking(ground, () => puts === 2);
+    await until(async () => (await ground.row(id)).status === "Active");
+  });
+
+  test("is worked on by one of several gateways", async () => {
+    await using ground = await openGround();
+    ground.web.page(url, media.png(good));
+    const groupId = await ground.localGroup();
+    const ids: string[] = [];
+    for (let i = 0; i < 30; i++) ids.push((await ground.assets.createAsset(assetCall({ groupId, url }))).id);
+    for (let i = 0; i < 3; i++) ground.another().start();
+    const rows = () => Promise.all(ids.map((id) => ground.row(id)));
+    await until(async () => (await rows()).every(({ status }) => status === "Active"));
+    expect(ground.web.count(url)).toBe(30);
+    expect(new Set((await rows()).map(({ blobHash }) => blobHash)).size).toBe(1);
+  });
+
+  test("shares its bytes with its equals, and takes them along only as the last of them", async () => {
+    await using ground = await openGround();
+    ground.web.page(url, media.png(good));
+    ground.web.page("https://b.example/same", media.png(good));
+    const groupId = await ground.localGroup();
+    const one = await ground.settled(groupId, url);
+    const two = await ground.settled(await ground.localGroup(), "https://b.example/same");
+    const hash = one.blobHash ?? "";
+    expect(two.blobHash).toBe(hash);
+    await ground.assets.deleteAsset(one.workspaceId, one.id, never);
+    expect(await ground.house.blobs.stat(hash)).not.toBeNull();
+    await ground.assets.deleteGroup(two.workspaceId, two.groupId, never);
+    expect(await ground.house.blobs.stat(hash)).toBeNull();
+    expect(await ground.house.store.findAsset(two.workspaceId, two.id)).toBeNull();
+  });
+
+  test("that is deleted while its bytes arrive leaves nothing behind", async () => {
+    const removed: string[] = [];
+    await using ground = await openGround();
+    const { blobs } = ground.house;
+    const assets = ground.another({ blobs: { ...blobs, remove: async (hash) => void removed.push(hash) } });
+    const gate = Promise.withResolvers<void>();
+    const bytes = media.png(good);
+    ground.web.page(url, async () => {
+      await gate.promise;
+      return new Response(new Uint8Array(bytes));
+    });
+    const groupId = await ground.localGroup();
+    assets.start();
+    const { id, workspaceId } = await assets.createAsset(assetCall({ groupId, url }));
+    await until(() => ground.web.count(url) === 1);
+    await assets.deleteAsset(workspaceId, id, never);
+    gate.resolve();
+    await until(() => removed.length > 0);
+    expect(removed).toEqual([createHash("sha256").update(bytes).digest("hex")]);
+    expect(await ground.house.store.findAsset(workspaceId, id)).toBeNull();
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import { createSimulator } from "@sluice/simulator";
+import { type AssetLibrary, assetLibrary, type GoodAnswer, type OutboundDraft } from "#providers/index.ts";
+import { providerOf } from "../provider-ground.ts";
+
+/** The simulator verifies signatures by an implementation of its own. */
+const simulator = createSimulator();
+
+async function send(draft: OutboundDraft): Promise<GoodAnswer> {
+  const { url, method, headers, body } = draft;
+  const answer = await simulator.fetch(new Request(url, { method, headers, body }));
+  return { status: answer.status, headers: answer.headers, body: new Uint8Array(await answer.arrayBuffer()) };
+}
+
+function libraryOf(kind: string): AssetLibrary {
+  const library = assetLibrary(kind);
+  if (library === null) throw new Error(`${kind} has no library`);
+  return library;
+}
+
+describe.each(["ark", "byteplus"])("the library of %s", (kind) => {
+  const library = libraryOf(kind);
+  const keys = { access_key_id: "AKTESTEXAMPLE", secret_access_key: "SecretKeyExample==" };
+  const provider = providerOf(kind, { settings: keys });
+  const group = { name: "people", description: "a cast", projectName: "" };
+  const url = "https://pictures.example/a.png";
+
+  test("takes a group and an asset, shows how the asset is, and lets go of both", async () => {
+    const now = Date.now();
+    const upstreamGroupId = library.readId(await send(library.createGroup(provider, group, now)));
+    const held = { upstreamId: upstreamGroupId, projectName: "" };
+    expect((await send(library.getGroup(provider, held, now))).status).toBe(200);
+    const about = { upstreamGroupId, url, type: "Image", name: "face", projectName: "" } as const;
+    const upstreamId = library.readId(await send(library.createAsset(provider, about, now)));
+    const asset = { upstreamId, projectName: "" };
+    const shown = library.readAsset(await send(library.getAsset(provider, asset, now)));
+    expect(["Processing", "Active"]).toContain(shown.status);
+    expect(shown).toMatchObject({ upstreamId, error: null });
+    expect((await send(library.deleteAsset(provider, asset, now))).status).toBe(200);
+    const again = await send(library.getAsset(provider, asset, now));
+    expect(library.classify(again.status, again.headers, again.body, now).gone).toBe(true);
+    expect((await send(library.deleteGroup(provider, held, now))).status).toBe(200);
+  });
+
+  test("refuses what another key has signed, which is the account's fault and not shown to callers", async () => {
+    const stranger = providerOf(kind, { settings: { ...keys, secret_access_key: "another" } });
+    const answer = await send(library.createGroup(stranger, group, Date.now()));
+    const { gone, failure } = library.classify(answer.status, answer.headers, answer.body, Date.now());
+    expect(gone).toBe(false);
+    expect(failure).toMatchObject({ retry: "other", unwell: true, upstream: undefined });
+  });
+});

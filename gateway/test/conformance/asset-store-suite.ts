@@ -1,0 +1,284 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Asset, AssetBinding, AssetGroup } from "#core/index.ts";
+import type { AssetFilter } from "#ports/index.ts";
+import { newYear } from "./store-ground.ts";
+import { asset, assetGroup, fullTask, only, type TaskGroundFactory, task } from "./task-ground.ts";
+
+/** What every implementation of the port `AssetStore` guarantees. */
+export function assetStoreSuite(name: string, make: TaskGroundFactory): void {
+  describe(`asset store: ${name}`, () => {
+    groupTests(make);
+    assetTests(make);
+    pageTests(make);
+    workTests(make);
+  });
+}
+
+const fullGroup = assetGroup("full", {
+  platform: "volcengine",
+  description: "ä '\"",
+  projectName: "film",
+  providerId: "ark",
+  upstreamId: "group-1",
+});
+
+const fullAsset = asset("full", {
+  groupId: fullGroup.id,
+  platform: "volcengine",
+  type: "Video",
+  status: "Failed",
+  error: { code: "x", message: "too dark '" },
+  providerId: "ark",
+  upstreamId: "asset-1",
+  blobHash: "ab",
+  sizeBytes: 2 ** 40,
+  contentType: "video/mp4",
+  dueAt: null,
+});
+
+const binding = (assetId: string, providerId: string, changes: Partial<AssetBinding> = {}): AssetBinding => ({
+  assetId,
+  providerId,
+  upstreamGroupId: "g",
+  upstreamId: "u",
+  status: "Processing",
+  updatedAt: newYear,
+  ...changes,
+});
+
+function groupTests(make: TaskGroundFactory): void {
+  test("a group comes back exactly as it was given, to its own workspace only", async () => {
+    await using ground = await make();
+    await ground.assetStore.createGroup(fullGroup);
+    expect(await ground.assetStore.findGroup("ws_1", fullGroup.id)).toEqual(fullGroup);
+    expect(await ground.assetStore.findGroup("ws_2", fullGroup.id)).toBeNull();
+    expect(await ground.assetStore.findGroup("ws_1", "ag_none")).toBeNull();
+    await ground.assetStore.updateGroup(fullGroup.id, { upstreamId: "group-2", updatedAt: newYear + 1 });
+    await ground.assetStore.updateGroup(fullGroup.id, { providerId: null });
+    await ground.assetStore.updateGroup(fullGroup.id, {});
+    expect(await ground.assetStore.findGroup("ws_1", fullGroup.id)).toEqual({
+      ...fullGroup,
+      upstreamId: "group-2",
+      providerId: null,
+      updatedAt: newYear + 1,
+    });
+  });
+
+  test("a group goes with its assets and their bindings, for its own workspace only", async () => {
+    await using ground = await make();
+    const { assetStore } = ground;
+    await assetStore.createGroup(assetGroup("cast"));
+    await assetStore.createGroup(assetGroup("kept"));
+    await assetStore.createAsset(asset("a"));
+    await assetStore.createAsset(asset("b", { groupId: "ag_kept" }));
+    for (const id of ["as_a", "as_b"]) await assetStore.bind(binding(id, "ark"));
+    expect(await assetStore.deleteGroup("ws_2", "ag_cast")).toBe(false);
+    expect(await assetStore.findAsset("ws_1", "as_a")).not.toBeNull();
+    expect(await assetStore.deleteGroup("ws_1", "ag_cast")).toBe(true);
+    expect(await assetStore.deleteGroup("ws_1", "ag_cast")).toBe(false);
+    expect(await assetStore.findAsset("ws_1", "as_a")).toBeNull();
+    expect(await assetStore.bindings("as_a")).toEqual([]);
+    expect(await assetStore.bindings("as_b")).toHaveLength(1);
+    expect(await assetStore.findAsset("ws_1", "as_b")).not.toBeNull();
+  });
+
+  test("no asset enters a group that is gone, or another workspace's", async () => {
+    await using ground = await make();
+    await ground.assetStore.createGroup(assetGroup("cast", { workspaceId: "ws_2" }));
+    for (const groupId of ["ag_cast", "ag_gone"]) {
+      await expect(ground.assetStore.createAsset(asset("a", { groupId }))).rejects.toMatchObject({
+        code: "asset_group_not_found",
+      });
+    }
+    expect(await ground.assetStore.findAsset("ws_1", "as_a")).toBeNull();
+  });
+}
+
+function assetTests(make: TaskGroundFactory): void {
+  test("an asset comes back exactly as it was given, to its own workspace only", async () => {
+    await using ground = await make();
+    await ground.assetStore.createGroup(fullGroup);
+    await ground.assetStore.createAsset(fullAsset);
+    expect(await ground.assetStore.findAsset("ws_1", fullAsset.id)).toEqual(fullAsset);
+    expect(await ground.assetStore.findAsset("ws_2", fullAsset.id)).toBeNull();
+    const { status, error, sizeBytes, dueAt } = asset("x", { dueAt: newYear + 7 });
+    await ground.assetStore.updateAsset(fullAsset.id, { status, error, sizeBytes, dueAt });
+    await ground.assetStore.updateAsset(fullAsset.id, {});
+    const changed: Asset = { ...fullAsset, status, error, sizeBytes, dueAt };
+    expect(await ground.assetStore.findAsset("ws_1", fullAsset.id)).toEqual(changed);
+    const renamed = { name: "n", type: "Audio", sourceUrl: "https://b", providerId: null, upstreamId: null } as const;
+    const rest = { blobHash: "cd", contentType: "audio/mpeg", updatedAt: newYear + 9 };
+    await ground.assetStore.updateAsset(fullAsset.id, { ...renamed, ...rest });
+    expect(await ground.assetStore.findAsset("ws_1", fullAsset.id)).toEqual({ ...changed, ...renamed, ...rest });
+  });
+
+  test("an asset goes with its bindings, for its own workspace only", async () => {
+    await using ground = await make();
+    await ground.assetStore.createGroup(assetGroup("cast"));
+    await ground.assetStore.createAsset(asset("a"));
+    await ground.assetStore.bind(binding("as_a", "ark"));
+    expect(await ground.assetStore.deleteAsset("ws_2", "as_a")).toBe(false);
+    expect(await ground.assetStore.deleteAsset("ws_1", "as_a")).toBe(true);
+    expect(await ground.assetStore.deleteAsset("ws_1", "as_a")).toBe(false);
+    expect(await ground.assetStore.bindings("as_a")).toEqual([]);
+    expect(await ground.assetStore.findGroup("ws_1", "ag_cast")).not.toBeNull();
+  });
+
+  test("an asset has one binding for one account, the latest", async () => {
+    await using ground = await make();
+    await ground.assetStore.createGroup(assetGroup("cast"));
+    await ground.assetStore.createAsset(asset("a"));
+    await ground.assetStore.bind(binding("as_a", "two"));
+    await ground.assetStore.bind(binding("as_a", "one"));
+    const later = binding("as_a", "one", {
+      upstreamId: "u2",
+      upstreamGroupId: "g2",
+      status: "Active",
+      updatedAt: newYear + 1,
+    });
+    await ground.assetStore.bind(later);
+    expect(await ground.assetStore.binding("as_a", "one")).toEqual(later);
+    expect(await ground.assetStore.binding("as_a", "three")).toBeNull();
+    expect(await ground.assetStore.bindings("as_a")).toEqual([later, binding("as_a", "two")]);
+    await expect(ground.assetStore.bind(binding("as_gone", "one"))).rejects.toThrow();
+  });
+}
+
+function pageTests(make: TaskGroundFactory): void {
+  const platforms = ["local", "volcengine", "byteplus"] as const;
+  const newestFirst = (rows: readonly { id: string; createdAt: number }[]): string[] =>
+    rows.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map((row) => row.id);
+
+  test("pages of groups give each once, newest first, of one workspace, while new ones arrive", async () => {
+    await using ground = await make();
+    const groups = Array.from({ length: 40 }, (_, n) =>
+      assetGroup(`${n}`, {
+        workspaceId: `ws_${n % 2}`,
+        platform: platforms[n % 3] ?? "local",
+        createdAt: newYear + Math.floor(n / 9),
+      }),
+    );
+    for (const group of groups) await ground.assetStore.createGroup(group);
+    for (const platform of [undefined, ...platforms]) {
+      const seen: AssetGroup[] = [];
+      let cursor: string | null = null;
+      do {
+        const filter = { workspaceId: "ws_1", ...(platform === undefined ? {} : { platform }) };
+        const page: Awaited<ReturnType<typeof ground.assetStore.groups>> = await ground.assetStore.groups(
+          filter,
+          cursor,
+          3,
+        );
+        seen.push(...page.groups);
+        cursor = page.next;
+        const late = assetGroup(`late${platform}${seen.length}`, {
+          createdAt: newYear + 99,
+          platform: platform ?? "local",
+        });
+        await ground.assetStore.createGroup(late);
+      } while (cursor !== null);
+      const own = groups.filter((g) => g.workspaceId === "ws_1" && (platform ?? g.platform) === g.platform);
+      expect(seen.map((g) => g.id).filter((id) => !id.includes("late"))).toEqual(newestFirst(own));
+    }
+  });
+
+  test("a filter of assets lets through exactly what matches it, of one workspace, in any size of page", async () => {
+    await using ground = await make();
+    const statuses = ["Processing", "Active", "Failed"] as const;
+    const assets: Asset[] = [];
+    for (let n = 0; n < 6; n++) {
+      await ground.assetStore.createGroup(
+        assetGroup(`${n}`, { workspaceId: `ws_${n % 2}`, platform: platforms[n % 3] ?? "local" }),
+      );
+    }
+    for (let n = 0; n < 60; n++) {
+      const group = { groupId: `ag_${n % 6}`, workspaceId: `ws_${n % 2}`, platform: platforms[n % 3] ?? "local" };
+      assets.push(
+        asset(`${n}`, { ...group, status: statuses[(n >> 2) % 3] ?? "Active", createdAt: newYear + (n % 5) }),
+      );
+    }
+    for (const one of assets) await ground.assetStore.createAsset(one);
+    const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+    const asked = fc.record({
+      workspace: fc.nat(1),
+      group: maybe(fc.nat(6)),
+      platform: maybe(fc.constantFrom(...platforms)),
+      status: maybe(fc.constantFrom(...statuses)),
+      size: fc.integer({ min: 1, max: 30 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(asked, async ({ workspace, group, platform, status, size }) => {
+        const filter: AssetFilter = {
+          workspaceId: `ws_${workspace}`,
+          ...(group === null ? {} : { groupId: `ag_${group}` }),
+          ...(platform === null ? {} : { platform }),
+          ...(status === null ? {} : { status }),
+        };
+        const seen: string[] = [];
+        let cursor: string | null = null;
+        do {
+          const page: Awaited<ReturnType<typeof ground.assetStore.assets>> = await ground.assetStore.assets(
+            filter,
+            cursor,
+            size,
+          );
+          seen.push(...page.assets.map((one) => one.id));
+          cursor = page.next;
+        } while (cursor !== null);
+        const expected = assets.filter(
+          (one) =>
+            one.workspaceId === filter.workspaceId &&
+            (group === null || one.groupId === filter.groupId) &&
+            (platform === null || one.platform === platform) &&
+            (status === null || one.status === status),
+        );
+        expect(seen).toEqual(newestFirst(expected));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("a cursor that was not given out is the caller's fault", async () => {
+    await using ground = await make();
+    const wrong = { code: "invalid_request", param: "cursor" };
+    await expect(ground.assetStore.groups({ workspaceId: "ws_1" }, "x", 10)).rejects.toMatchObject(wrong);
+    await expect(ground.assetStore.assets({ workspaceId: "ws_1" }, "x", 10)).rejects.toMatchObject(wrong);
+  });
+}
+
+function workTests(make: TaskGroundFactory): void {
+  test("due work is given to one at a time, oldest first, and comes back when its time is over", async () => {
+    await using ground = await make();
+    await ground.assetStore.createGroup(assetGroup("cast"));
+    for (const [n, dueAt] of [newYear + 1, newYear, newYear + 9, null].entries()) {
+      await ground.assetStore.createAsset(asset(`${n}`, { dueAt }));
+    }
+    const due = async (now: number, limit = 9) =>
+      (await ground.assetStore.dueAssets(now, 100, limit)).map((one) => [one.id, one.dueAt]);
+    expect(await due(newYear + 1, 1)).toEqual([["as_1", newYear + 101]]);
+    const both = await Promise.all([due(newYear + 1), due(newYear + 1)]);
+    expect(both.flat()).toEqual([["as_0", newYear + 101]]);
+    await ground.assetStore.updateAsset("as_0", { dueAt: null });
+    expect((await due(newYear + 101)).map(([id]) => id).toSorted()).toEqual(["as_1", "as_2"]);
+  });
+
+  test("bytes are in use while any asset or any task's result names them, of whatever workspace", async () => {
+    await using ground = await make();
+    const uses = () => ground.assetStore.blobUses("ab");
+    expect(await uses()).toBe(0);
+    await ground.assetStore.createGroup(assetGroup("cast"));
+    await ground.assetStore.createGroup(assetGroup("theirs", { workspaceId: "ws_2" }));
+    await ground.assetStore.createAsset(asset("a", { blobHash: "ab" }));
+    await ground.assetStore.createAsset(asset("b", { blobHash: "ab", workspaceId: "ws_2", groupId: "ag_theirs" }));
+    await ground.assetStore.createAsset(asset("c", { blobHash: "cd" }));
+    expect(await uses()).toBe(2);
+    const output = only([fullTask.output]);
+    await ground.taskStore.create(task("t", { output: output === null ? null : { ...output, blobHash: null } }));
+    await ground.taskStore.attachBlob("vt_t", "ab", null);
+    expect(await uses()).toBe(3);
+    await ground.assetStore.deleteGroup("ws_1", "ag_cast");
+    await ground.assetStore.deleteAsset("ws_2", "as_b");
+    expect(await uses()).toBe(1);
+  });
+}

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import {
+  type BucketBlobStoreOptions,
+  createBucketBlobStore,
+  createDiskBlobStore,
+  createSpool,
+} from "#storage/index.ts";
+import { createIds, systemClock } from "#system/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { type BlobGround, blobBytes, blobStoreSuite, putBytes, sha256, streamOf } from "./blob-store-suite.ts";
+import { bucketKeys, bucketName } from "./bucket-server.ts";
+
+const ids = createIds(systemClock);
+let bucketServer: Bun.Subprocess<"ignore", "pipe", "inherit">;
+let endpoint = "";
+
+beforeAll(async () => {
+  bucketServer = Bun.spawn([process.execPath, join(import.meta.dir, "bucket-server.ts")], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const { value } = await bucketServer.stdout.getReader().read();
+  endpoint = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`;
+});
+
+afterAll(() => bucketServer.kill());
+
+function newDirectory(): string {
+  return mkdtempSync(join(tmpdir(), "sluice-blobs-"));
+}
+
+async function diskGround(): Promise<BlobGround> {
+  const directory = newDirectory();
+  return {
+    blobStore: createDiskBlobStore({ directory, clock: systemClock }),
+    async names() {
+      const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+      const blobs = files.filter((file) => basename(file.parentPath) === file.name.slice(0, 2));
+      const others = files.filter((file) => !blobs.includes(file));
+      return { blobs: blobs.map((file) => file.name), others: others.map((file) => file.name) };
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+interface BucketGround extends BlobGround {
+  readonly prefix: string;
+}
+
+let bucketGrounds = 0;
+
+async function bucketGround(changes: Partial<BucketBlobStoreOptions> = {}): Promise<BucketGround> {
+  const directory = newDirectory();
+  const prefix = `tests/nr ${bucketGrounds++}+ä/`;
+  const clock: Clock = changes.clock ?? systemClock;
+  const blobStore = createBucketBlobStore({
+    ...bucketKeys,
+    endpoint,
+    bucket: bucketName,
+    prefix,
+    allowPrivateNetwork: true,
+    transport: createTransport({ clock, resolve: async () => ["127.0.0.1"] }),
+    spool: createSpool({ directory, nextName: () => ids.next("spool_") }),
+    clock,
+    ...changes,
+  });
+  return {
+    blobStore,
+    prefix,
+    async names() {
+      const all = (await (await fetch(`${endpoint}/-/objects`)).json()) as { key: string }[];
+      const keys = all.map(({ key }) => decodeURIComponent(key)).filter((key) => key.startsWith(prefix));
+      const form = /^([0-9a-f]{2})\/(\1[0-9a-f]{62})$/;
+      const found = keys.map((key) => form.exec(key.slice(prefix.length))?.[2] ?? key);
+      return {
+        blobs: found.filter((name) => !name.startsWith(prefix)),
+        others: [
+          ...found.filter((name) => name.startsWith(prefix)),
+          ...readdirSync(directory),
+          ...(await openBelow(directory)),
+        ],
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Spooled bodies have no names, but their files are open as long as they are held; closing takes the runtime a moment. */
+async function openBelow(directory: string): Promise<string[]> {
+  const open = () =>
+    readdirSync("/proc/self/fd").filter((file) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${file}`).startsWith(directory);
+      } catch {
+        return false;
+      }
+    });
+  for (let turn = 0; turn < 1_000 && open().length > 0; turn++) await new Promise(setImmediate);
+  return open();
+}
+
+blobStoreSuite("disk", diskGround);
+blobStoreSuite("bucket", () => bucketGround());
+
+describe("blobs on a disk", () => {
+  test("only their owner can read them", async () => {
+    const directory = join(newDirectory(), "blobs");
+    const store = createDiskBlobStore({ directory, clock: systemClock });
+    const { hash } = await putBytes(store, blobBytes(10));
+    for (const path of [directory, join(directory, hash.slice(0, 2)), join(directory, hash.slice(0, 2), hash)]) {
+      expect(statSync(path).mode & 0o077).toBe(0);
+    }
+    rmSync(directory, { recursive: true });
+  });
+
+  test("a start removes what an earlier run did not finish, and leaves what another process is writing", () => {
+    const directory = newDirectory();
+    const arriving = join(directory, "arriving");
+    mkdirSync(arriving);
+    for (const name of ["old", "fresh"]) writeFileSync(join(arriving, name), "x");
+    const clock = new FakeClock();
+    const at = (ms: number): Date => new Date(clock.now() - ms);
+    utimesSync(join(arriving, "old"), at(0), at(bounds.blobLeftoverMs + 1_000));
+    utimesSync(join(arriving, "fresh"), at(0), at(bounds.blobLeftoverMs - 1_000));
+    createDiskBlobStore({ directory, clock });
+    expect(readdirSync(arriving)).toEqual(["fresh"]);
+    rmSync(directory, { recursive: true });
+  });
+
+  test("says that the gateway failed, not the caller, when the disk refuses", async () => {
+    const directory = newDirectory();
+    const store = createDiskBlobStore({ directory, clock: systemClock });
+    rmSync(directory, { recursive: true });
+    await expect(putBytes(store, blobBytes(10))).rejects.toMatchObject({ code: "internal_error" });
+  });
+});
+
+describe("blobs in a bucket", () => {
+  const requests = async () => (await (await fetch(`${endpoint}/-/requests`)).json()) as string[];
+
+  test("are sent once, checked by the bucket against their hash, however often they come", async () => {
+    await using ground = await bucketGround();
+    await requests();
+    const bytes = blobBytes(3_000_000);
+    await putBytes(ground.blobStore, bytes);
+    await putBytes(ground.blobStore, bytes);
+    const puts = (await requests()).filter((line) => line.startsWith("PUT"));
+    expect(puts).toHaveLength(1);
+    expect(decodeURIComponent(puts[0] ?? "")).toContain(`/${bucketName}/${ground.prefix}${sha256(bytes).slice(0, 2)}/`);
+  });
+
+  test("are read piece by piece, as the reader takes them", async () => {
+    await using ground = await bucketGround();
+    const bytes = blobBytes(5 * bounds.bucketPieceBytes);
+    const { hash } = await putBytes(ground.blobStore, bytes);
+    await requests();
+    const reader = (await ground.blobStore.read(hash, 0, bytes.length))?.getReader();
+    const ranges = async () => (await requests()).map((line) => line.split(" ").at(-1));
+    expect(await ranges()).toEqual(["bytes=0-1048575"]);
+    await reader?.read();
+    expect(await ranges()).toEqual([]);
+    await reader?.read();
+    expect(await ranges()).toEqual(["bytes=1048576-2097151"]);
+    await reader?.cancel();
+    expect(await ranges()).toEqual([]);
+  });
+
+  test("stand under the bucket's own host where it wants that", async () => {
+    const port = new URL(endpoint).port;
+    await using ground = await bucketGround({ endpoint: `http://s3.test:${port}`, inHost: true });
+    await requests();
+    const { hash } = await putBytes(ground.blobStore, blobBytes(10));
+    expect((await requests()).every((line) => !line.includes(`/${bucketName}/`))).toBe(true);
+    expect(await ground.blobStore.stat(hash)).toEqual({ hash, size: 10 });
+  });
+
+  test("a bucket that is busy is asked again, one that stays so is a failure of ours that names no secret", async () => {
+    await using ground = await bucketGround();
+    await fetch(`${endpoint}/-/fail/503/2`);
+    const { hash } = await putBytes(ground.blobStore, blobBytes(10));
+    expect(await ground.blobStore.stat(hash)).toEqual({ hash, size: 10 });
+    await fetch(`${endpoint}/-/fail/503/${bounds.bucketTriesMax}`);
+    const refused = await ground.blobStore.stat(hash).catch((thrown: unknown) => thrown);
+    expect(refused).toMatchObject({ code: "internal_error", cause: { message: "the bucket answered 503 SlowDown" } });
+    expect(Bun.inspect(refused)).not.toContain(bucketKeys.secretAccessKey);
+  });
+
+  test.each<[string, Partial<BucketBlobStoreOptions>, string]>([
+    ["a wrong secret", { secretAccessKey: "wrong" }, "SignatureDoesNotMatch"],
+    ["an unknown key", { accessKeyId: "nobody" }, "InvalidAccessKeyId"],
+    ["another region", { region: "us-east-1" }, "AuthorizationHeaderMalformed"],
+    ["a bucket that does not exist", { bucket: "elsewhere" }, "NoSuchBucket"],
+  ])("%s is a failure at once, and not an empty store", async (_what, changes, code) => {
+    await using ground = await bucketGround(changes);
+    await requests();
+    const failure = { code: "internal_error", cause: { message: expect.stringContaining(code) } };
+    await expect(ground.blobStore.stat(sha256(blobBytes(1)))).rejects.toMatchObject(failure);
+    expect(await requests()).toHaveLength(1);
+    await expect(putBytes(ground.blobStore, blobBytes(10))).rejects.toMatchObject(failure);
+    expect((await ground.names()).others).toEqual([]);
+  });
+
+  test("a silent bucket is waited for so long, and asked again", async () => {
+    const clock = new FakeClock(Date.now());
+    await using ground = await bucketGround({ clock });
+    await requests();
+    await fetch(`${endpoint}/-/stall/GET`);
+    const asked = ground.blobStore.stat(sha256(blobBytes(1)));
+    while ((await requests()).length === 0) await new Promise(setImmediate);
+    clock.advance(bounds.bucketSilenceMs);
+    while (clock.pending === 0) await new Promise(setImmediate);
+    clock.advance(bounds.backoffMsMax);
+    expect(await asked).toBeNull();
+  });
+
+  test("an upload that nobody waits for any more ends, whichever request it has come to", async () => {
+    await using ground = await bucketGround();
+    const bytes = blobBytes(3_000_000);
+    for (const method of ["GET", "PUT"]) {
+      const stop = new AbortController();
+      await requests();
+      await fetch(`${endpoint}/-/stall/${method}`);
+      const ended = ground.blobStore.put(streamOf(bytes), bytes.length, stop.signal).catch((thrown: unknown) => thrown);
+      while (!(await requests()).some((line) => line.startsWith(method))) await new Promise(setImmediate);
+      stop.abort();
+      expect(await ended).toMatchObject({ code: "client_closed" });
+    }
+    expect(await ground.names()).toEqual({ blobs: [], others: [] });
+    expect(await putBytes(ground.blobStore, bytes)).toMatchObject({ size: bytes.length });
+  });
+});

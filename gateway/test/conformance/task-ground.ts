@@ -1,0 +1,206 @@
+import { type Asset, type AssetGroup, type LedgerEntry, noUsage, type Task } from "#core/index.ts";
+import type { AssetStore, Delivery, LedgerStore, TaskPage, TaskStore, Vault } from "#ports/index.ts";
+import type { Database } from "#storage/index.ts";
+import { ledgerEntry, newYear } from "./store-ground.ts";
+
+/** A fresh, migrated database with the stores of tasks and assets on it. `database` is for looking at. */
+export interface TaskGround extends AsyncDisposable {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly taskStore: TaskStore;
+  readonly assetStore: AssetStore;
+  readonly ledgerStore: LedgerStore;
+  /** Another process on the same database; resolves with what it printed, line by line. */
+  otherProcess(work: OtherWork): Promise<readonly string[]>;
+}
+
+/**
+ * `lease`: takes tasks until none is left, and prints their ids. `insert`: puts ledger entries in, many batches of them, and
+ * prints how many.
+ */
+export type OtherWork = "lease" | "insert";
+
+export type TaskGroundFactory = () => Promise<TaskGround>;
+
+export const accountSecret = "account-canary-secret";
+export const settingsSecret = "settings-canary-secret";
+
+export const account: NonNullable<Task["account"]> = {
+  providerId: "ark-main",
+  kind: "ark",
+  baseUrl: "https://ark.example/api/v3",
+  secret: accountSecret,
+  settings: { secret_access_key: settingsSecret, region: "cn-beijing" },
+  allowPrivateNetwork: false,
+};
+
+/** A task as it is accepted, due at once. */
+export function task(name: string, changes: Partial<Task> = {}): Task {
+  const createdAt = changes.createdAt ?? newYear;
+  return {
+    id: `vt_${name}`,
+    workspaceId: "ws_1",
+    groupId: "grp_1",
+    keyId: "key_1",
+    requestId: `req_${name}`,
+    model: "seedance",
+    deployment: "dep_1",
+    upstreamModel: "doubao-seedance-1-0-pro",
+    account: null,
+    upstreamId: null,
+    attemptId: `att_${name}`,
+    state: "accepted",
+    progress: null,
+    request: '{"model":"seedance","prompt":"a cat"}',
+    asked: {
+      prompt: "a cat",
+      ratio: "16:9",
+      durationSeconds: 5,
+      resolution: "720p",
+      audio: false,
+      watermark: null,
+      seed: -1,
+    },
+    output: null,
+    error: null,
+    usage: null,
+    rawUsage: null,
+    costNanoUsd: null,
+    reservedNanoUsd: 250_000_000,
+    priceVersion: "prc_1",
+    priceTable: { videoSeconds: 50_000_000_000 },
+    idempotencyKey: null,
+    requestDigest: `digest of ${name}`,
+    callbackUrl: null,
+    metadata: {},
+    userAgent: "curl/8",
+    tags: {},
+    createdAt,
+    updatedAt: createdAt,
+    submittedAt: null,
+    startedAt: null,
+    finishedAt: null,
+    deadlineAt: createdAt + 86_400_000,
+    dueAt: createdAt,
+    polls: 0,
+    ...changes,
+  };
+}
+
+/** Every field of a task with a value that a careless column would lose. */
+export const fullTask = task("full", {
+  account,
+  upstreamId: "cgt-2026-x",
+  state: "running",
+  progress: 12.5,
+  request: '{"prompt":"ä \\u0000 \' \\" 🎬"}',
+  output: { videoUrl: "https://v", lastFrameUrl: "https://l", expiresAt: 7, blobHash: "ab", contentType: "video/mp4" },
+  error: { code: "x", message: "'; drop table tasks; --" },
+  usage: { ...noUsage, videoSeconds: 5 },
+  rawUsage: '{"completion_tokens":1}',
+  costNanoUsd: Number.MAX_SAFE_INTEGER,
+  idempotencyKey: "once",
+  callbackUrl: "https://caller.example/hook",
+  metadata: { deep: { list: [1, null, "ü"] } },
+  tags: { team: "film" },
+  submittedAt: newYear + 1,
+  startedAt: newYear + 2,
+  finishedAt: newYear + 3,
+  polls: 9,
+});
+
+/** What a task costs that made five seconds. */
+export function taskEntry(name: string, changes: Partial<LedgerEntry> = {}): LedgerEntry {
+  return ledgerEntry(name, {
+    model: "seedance",
+    requestedModel: "seedance",
+    provider: "ark-main",
+    endpoint: "video",
+    callerDialect: "video-tasks",
+    upstreamDialect: "video-tasks",
+    stream: false,
+    usage: { ...noUsage, videoSeconds: 5 },
+    costNanoUsd: 250_000_000,
+    priceVersion: "prc_1",
+    ...changes,
+  });
+}
+
+export function delivery(name: string, changes: Partial<Delivery> = {}): Delivery {
+  return {
+    id: `msg_${name}`,
+    taskId: `vt_${name}`,
+    workspaceId: "ws_1",
+    url: "https://caller.example/hook",
+    body: '{"type":"video.task.succeeded"}',
+    tries: 0,
+    dueAt: newYear,
+    createdAt: newYear,
+    lastStatus: null,
+    lastError: null,
+    deliveredAt: null,
+    ...changes,
+  };
+}
+
+export function assetGroup(name: string, changes: Partial<AssetGroup> = {}): AssetGroup {
+  return {
+    id: `ag_${name}`,
+    workspaceId: "ws_1",
+    platform: "local",
+    name: `the ${name}`,
+    description: "",
+    projectName: "default",
+    providerId: null,
+    upstreamId: null,
+    createdAt: newYear,
+    updatedAt: newYear,
+    ...changes,
+  };
+}
+
+export function asset(name: string, changes: Partial<Asset> = {}): Asset {
+  return {
+    id: `as_${name}`,
+    workspaceId: "ws_1",
+    groupId: "ag_cast",
+    platform: "local",
+    name: `the ${name}`,
+    type: "Image",
+    sourceUrl: "https://pictures.example/a.png",
+    status: "Processing",
+    error: null,
+    providerId: null,
+    upstreamId: null,
+    blobHash: null,
+    sizeBytes: null,
+    contentType: null,
+    createdAt: newYear,
+    updatedAt: newYear,
+    dueAt: newYear,
+    ...changes,
+  };
+}
+
+/** The ids on every page of a list, in order. */
+export async function everyTask(
+  read: (cursor: string | null) => Promise<TaskPage>,
+  between: () => Promise<void> = async () => undefined,
+): Promise<Task[]> {
+  const seen: Task[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: TaskPage = await read(cursor);
+    seen.push(...page.tasks);
+    cursor = page.next;
+    await between();
+  } while (cursor !== null);
+  return seen;
+}
+
+/** The one thing that a list must have, for a test that goes on with it. */
+export function only<T>(list: readonly T[]): T {
+  const [first] = list;
+  if (first === undefined || list.length !== 1) throw new Error(`expected one, there are ${list.length}`);
+  return first;
+}

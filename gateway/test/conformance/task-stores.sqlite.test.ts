@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  closeDatabase,
+  createAssetStore,
+  createLedgerStore,
+  createTaskStore,
+  migrate,
+  openDatabase,
+  openVault,
+} from "#storage/index.ts";
+import { assetStoreSuite } from "./asset-store-suite.ts";
+import { taskEndSuite } from "./task-end-suite.ts";
+import type { TaskGround } from "./task-ground.ts";
+import { taskStoreSuite } from "./task-store-suite.ts";
+
+async function sqliteGround(): Promise<TaskGround> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-tasks-"));
+  const vault = openVault({ masterKey: null, dataDir: directory });
+  const database = openDatabase({ path: join(directory, "sluice.db") });
+  await migrate(database);
+  return {
+    database,
+    vault,
+    taskStore: createTaskStore({ database, vault }),
+    assetStore: createAssetStore({ database }),
+    ledgerStore: createLedgerStore(database),
+    async otherProcess(work) {
+      const program = [process.execPath, join(import.meta.dir, "other-process.ts"), work, directory];
+      const child = Bun.spawn(program, { stdout: "pipe", stderr: "pipe" });
+      const [printed, complaint, status] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+        child.exited,
+      ]);
+      if (status !== 0) throw new Error(`the other process failed: ${complaint}`);
+      return printed.split("\n").filter((line) => line !== "");
+    },
+    async [Symbol.asyncDispose]() {
+      await closeDatabase(database);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+taskStoreSuite("sqlite", sqliteGround);
+taskEndSuite("sqlite", sqliteGround);
+assetStoreSuite("sqlite", sqliteGround);

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { aliceKey, type ChatOptions, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+
+let house: StartedHouse;
+beforeEach(async () => {
+  house = await startHouse({
+    providers: (simulator) => [upstream("main", simulator, { kind: "openai" })],
+    models: [
+      {
+        name: "gpt-test",
+        deployments: [{ provider: "main", upstream_model: "upstream-gpt" }],
+        price: { input: 1, output: 10 },
+      },
+    ],
+    workspace: {
+      groups: [{ name: "default", limits: { concurrency: 100 }, budget: { usd: 1, period: "total" } }],
+    },
+  });
+});
+afterEach(() => house.stop());
+
+const bearer = { authorization: `Bearer ${aliceKey}` };
+/** The gateway's own account at the upstream. */
+const account = { authorization: "Bearer sk-upstream-of-main" };
+const ask = { model: "gpt-test", input: "Say hello to everyone", background: true };
+const done = { tokens: 20, background_ms: 20 };
+
+/** Resolves when the upstream has finished the answer, which nobody has seen yet. */
+async function begun(script: NonNullable<ChatOptions["script"]> = done): Promise<string> {
+  const made = await house.post("/v1/responses", ask, { script });
+  const { id, status } = (await made.json()) as { id: string; status: string };
+  expect(status).toBe("queued");
+  for (let state = ""; state !== "completed"; await Bun.sleep(2)) {
+    const seen = await fetch(`${house.simulator.url}/responses/${id}`, { headers: account });
+    state = ((await seen.json()) as { status: string }).status;
+  }
+  return id;
+}
+
+/** What was paid for the answer, and what the caller's budget says was used. */
+async function paid() {
+  const deadline = performance.now() + 5_000;
+  while (house.house.outstanding() > 0 && performance.now() < deadline) await Bun.sleep(5);
+  const entries = await house.entries();
+  const { limits } = (await (await house.get("/v1/usage")).json()) as { limits: { kind: string; used: number }[] };
+  return {
+    outputs: entries.filter(({ usageSource }) => usageSource !== "none").map(({ usage }) => usage.output),
+    ledgerNanoUsd: entries.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0),
+    budgetNanoUsd: Math.round((limits.find(({ kind }) => kind === "budget")?.used ?? 0) * 1e9),
+  };
+}
+
+test("a background answer that is seen done counts against the budget of whoever sees it", async () => {
+  const id = await begun();
+  expect(await paid()).toEqual({ outputs: [], ledgerNanoUsd: 0, budgetNanoUsd: 0 });
+  await Promise.all([1, 2, 3].map(async () => (await house.get(`/v1/responses/${id}`)).text()));
+  const { outputs, ledgerNanoUsd, budgetNanoUsd } = await paid();
+  expect(outputs).toEqual([20]);
+  expect([ledgerNanoUsd > 0, budgetNanoUsd]).toEqual([true, ledgerNanoUsd]);
+});
+
+test("cancelling a background answer that is done shows it, and so pays for it", async () => {
+  const id = await begun();
+  const cancelled = await fetch(`${house.url}/v1/responses/${id}/cancel`, { method: "POST", headers: bearer });
+  expect(await cancelled.text()).toContain('"output_text"');
+  expect((await paid()).outputs).toEqual([20]);
+});
+
+test.each([
+  [
+    "that made it",
+    async (): Promise<ReadableStream<Uint8Array> | null> => {
+      const script = { ...done, event_ms: 5 };
+      return (await house.post("/v1/responses", { ...ask, stream: true }, { script, signal: leaving.signal })).body;
+    },
+  ],
+  [
+    "that shows it",
+    async (): Promise<ReadableStream<Uint8Array> | null> => {
+      const headers = { ...bearer, "x-sim-script": '{"event_ms":5}' };
+      const url = `${house.url}/v1/responses/${await begun()}?stream=true`;
+      return (await fetch(url, { headers, signal: leaving.signal })).body;
+    },
+  ],
+])("leaving the stream %s does not save a caller the price of a background answer", async (_, open) => {
+  leaving = new AbortController();
+  const reader = (await open())?.getReader();
+  await reader?.read();
+  leaving.abort();
+  const { outputs, ledgerNanoUsd, budgetNanoUsd } = await paid();
+  expect(outputs).toEqual([20]);
+  expect(budgetNanoUsd).toBe(ledgerNanoUsd);
+});
+let leaving = new AbortController();
+
+test("a shutdown ends the stream of a kept answer with an error, also before anybody has read from it", async () => {
+  const id = await begun({ tokens: 400, background_ms: 20 });
+  const headers = { ...bearer, "x-sim-script": '{"event_ms":20}' };
+  const response = await fetch(`${house.url}/v1/responses/${id}?stream=true`, { headers });
+  const closing = house.house.close();
+  expect(await response.text()).toContain("event: response.failed\n");
+  await closing;
+}, 15_000);

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+
+const malloryKey = "sk-mallory-0123456789abcdefghij";
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [upstream("shared", simulator, { kind: "openai" })],
+    models: [{ name: "gpt-test", deployments: [{ provider: "shared", upstream_model: "upstream-gpt" }] }],
+    moreWorkspaces: [{ slug: "rival", groups: [{ name: "default" }], keys: [{ name: "mallory", secret: malloryKey }] }],
+  });
+});
+afterAll(() => house.stop());
+
+const ask = { model: "gpt-test", input: "Remember the number 42" };
+const bearer = { authorization: `Bearer ${malloryKey}` };
+const upstreamCalls = (): number => house.simulator.simulator.truth.list().data.length;
+
+async function made(): Promise<string> {
+  const { id } = (await (await house.post("/v1/responses", ask, { script: { tokens: 2 } })).json()) as { id: string };
+  return id;
+}
+
+async function refusal(response: Response) {
+  const { error } = (await response.json()) as { error: { message: string; code: string; param: string } };
+  return { status: response.status, code: error.code, param: error.param, message: error.message };
+}
+
+test.each([
+  ["GET", ""],
+  ["GET", "?stream=true"],
+  ["GET", "/input_items"],
+  ["POST", "/cancel"],
+  ["DELETE", ""],
+])(
+  "%s of another workspace's response%s looks like one that does not exist, and is asked of nobody",
+  async (method, rest) => {
+    const id = await made();
+    const before = upstreamCalls();
+    const theirs = await refusal(await fetch(`${house.url}/v1/responses/${id}${rest}`, { method, headers: bearer }));
+    const nobodys = await refusal(
+      await fetch(`${house.url}/v1/responses/resp_nobody${rest}`, { method, headers: bearer }),
+    );
+    expect({ ...theirs, message: theirs.message.replace(id, "resp_nobody") }).toEqual(nobodys);
+    expect([theirs.status, theirs.code, upstreamCalls()]).toEqual([404, "not_found", before]);
+    expect((await house.get(`/v1/responses/${id}`)).status).toBe(200);
+  },
+);
+
+test.each(["/v1/responses", "/v1/responses/compact"])(
+  "a call of %s cannot go on from another workspace's response, although they share the account",
+  async (path) => {
+    const id = await made();
+    const before = upstreamCalls();
+    const refused = async (previous: string) =>
+      refusal(await house.post(path, { ...ask, previous_response_id: previous }, { key: malloryKey }));
+    const theirs = await refused(id);
+    expect({ ...theirs, message: theirs.message.replace(id, "resp_nobody") }).toEqual(await refused("resp_nobody"));
+    expect(theirs).toMatchObject({ status: 400, code: "invalid_request", param: "previous_response_id" });
+    expect(upstreamCalls()).toBe(before);
+    const own = await house.post(path, { ...ask, previous_response_id: id }, { key: aliceKey, script: { tokens: 1 } });
+    expect(own.status).toBe(200);
+  },
+);
+
+test.each(["resp_1%0d%0ax-evil:1", "..", "resp_1%2F..%2F..%2Fmodels", "%00", "resp_ä", "r".repeat(300), "%zz"])(
+  "an id with odd characters (%s) reaches no upstream",
+  async (id) => {
+    const before = upstreamCalls();
+    expect((await house.get(`/v1/responses/${id}`)).status).toBe(404);
+    expect(upstreamCalls()).toBe(before);
+  },
+);

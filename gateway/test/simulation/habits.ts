@@ -1,0 +1,128 @@
+import { type Deployment, defaultTimeouts, type Model, type Provider, usdPerMillionToPico } from "#core/index.ts";
+import {
+  anthropicMessages,
+  anthropicMessagesCodec,
+  anthropicMessagesWire,
+  openaiChat,
+  openaiChatCodec,
+  openaiChatWire,
+  openaiResponses,
+  openaiResponsesCodec,
+  openaiResponsesWire,
+} from "#protocols/index.ts";
+import type { Speech } from "#relay/index.ts";
+
+/** How some callers call: what they speak, to which model, and how they know that a stream ended well or badly. */
+export interface Habit {
+  readonly speech: Speech;
+  readonly model: Model;
+  readonly goodEnd: RegExp;
+  readonly badEnd: RegExp;
+  body(streamed: boolean, background: boolean): string;
+}
+
+const provider = (id: string, kind: string, endpoints: readonly string[]): Provider => ({
+  id,
+  kind,
+  baseUrl: "http://upstream.example/v1",
+  secret: null,
+  allowPrivateNetwork: true,
+  timeouts: defaultTimeouts,
+  disconnect: id === "draining" ? "drain" : "cancel",
+  settings: { endpoints },
+  enabled: true,
+});
+
+export const providers: readonly Provider[] = [
+  provider("first", "openai-compatible", ["chat"]),
+  provider("draining", "openai-compatible", ["chat"]),
+  provider("spare", "openai-compatible", ["chat"]),
+  provider("keeping", "openai", ["responses"]),
+  provider("also-keeping", "openai", ["responses"]),
+];
+
+function deployments(name: string, providerIds: readonly string[]): readonly Deployment[] {
+  return providers
+    .filter(({ id }) => providerIds.includes(id))
+    .map((one) => ({
+      id: `${name} on ${one.id}`,
+      provider: one,
+      upstreamModel: "m",
+      priority: one.id === "spare" ? 2 : 1,
+      weight: 100,
+      enabled: true,
+    }));
+}
+
+const model = (name: string, providerIds: readonly string[]): Model => ({
+  name,
+  type: "chat",
+  ownedBy: "us",
+  createdAt: 0,
+  deployments: deployments(name, providerIds),
+  fallbacks: [],
+  price: {
+    id: `prc_${name}`,
+    model: name,
+    table: { inputUncached: usdPerMillionToPico(1.25), output: usdPerMillionToPico(10) },
+    effectiveFrom: 0,
+  },
+});
+
+const chatters = ["first", "draining", "spare"];
+
+const chatHabit: Habit = {
+  speech: {
+    endpoint: "chat",
+    bodies: "openai-chat",
+    dialect: openaiChat,
+    wire: openaiChatWire,
+    codec: openaiChatCodec,
+  },
+  model: model("chat", chatters),
+  goodEnd: /data: \[DONE\]\n\n$/,
+  badEnd: /"error"/,
+  body: (streamed) => `{"model":"chat","messages":[{"role":"user","content":"x"}],"stream":${streamed}}`,
+};
+
+const messagesHabit: Habit = {
+  speech: {
+    endpoint: "messages",
+    bodies: "anthropic-messages",
+    dialect: anthropicMessages,
+    wire: anthropicMessagesWire,
+    codec: anthropicMessagesCodec,
+  },
+  model: model("messages", chatters),
+  goodEnd: /event: message_stop\n.*\n\n$/,
+  badEnd: /event: error\n/,
+  body: (streamed) =>
+    `{"model":"messages","max_tokens":99,"messages":[{"role":"user","content":"x"}],"stream":${streamed}}`,
+};
+
+const responsesSpeech: Speech = {
+  endpoint: "responses",
+  bodies: "openai-responses",
+  dialect: openaiResponses,
+  wire: openaiResponsesWire,
+  codec: openaiResponsesCodec,
+};
+
+const translatedHabit: Habit = {
+  speech: responsesSpeech,
+  model: model("translated", chatters),
+  goodEnd: /event: response\.completed\n.*\n\n$/,
+  badEnd: /event: response\.failed\n/,
+  body: (streamed) => `{"model":"translated","input":"x","stream":${streamed}}`,
+};
+
+/** The only one whose answers are kept: its upstreams speak its dialect. */
+export const responsesHabit: Habit = {
+  speech: responsesSpeech,
+  model: model("kept", ["keeping", "also-keeping"]),
+  goodEnd: /event: response\.completed\n.*\n\n$/,
+  badEnd: /event: response\.failed\n/,
+  body: (streamed, background) => `{"model":"kept","input":"x","stream":${streamed},"background":${background}}`,
+};
+
+export const habits: readonly Habit[] = [chatHabit, messagesHabit, translatedHabit, responsesHabit];

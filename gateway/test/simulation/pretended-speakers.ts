@@ -1,0 +1,42 @@
+/** How a pretended upstream words its answers in one dialect. */
+export interface Speaker {
+  reply(id: string, tokens: number): string;
+  /** An answer that is still being made. */
+  unfinished(id: string): string;
+  opening(id: string): readonly string[];
+  /** An event with one token of the answer. */
+  readonly content: string;
+  /** What follows the last token, usage and all. */
+  closing(id: string, tokens: number): string;
+}
+
+const inputTokens = 10;
+
+const chatUsage = (tokens: number): string => `{"prompt_tokens":${inputTokens},"completion_tokens":${tokens}}`;
+
+export const chatSpeaker: Speaker = {
+  reply: (_id, tokens) =>
+    `{"choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":${chatUsage(tokens)}}`,
+  unfinished: () => "{}",
+  opening: () => [],
+  content: 'data: {"choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}\n\n',
+  closing: (_id, tokens) =>
+    `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: {"choices":[],"usage":${chatUsage(tokens)}}\n\ndata: [DONE]\n\n`,
+};
+
+const responseOf = (id: string, status: string, usage: string): string =>
+  `{"id":"${id}","object":"response","status":"${status}","output":[],"usage":${usage}}`;
+
+const responsesUsage = (tokens: number): string =>
+  `{"input_tokens":${inputTokens},"output_tokens":${tokens},"total_tokens":${inputTokens + tokens}}`;
+
+const event = (type: string, members: string): string => `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`;
+
+export const responsesSpeaker: Speaker = {
+  reply: (id, tokens) => responseOf(id, "completed", responsesUsage(tokens)),
+  unfinished: (id) => responseOf(id, "in_progress", "null"),
+  opening: (id) => [event("response.created", `"response":${responseOf(id, "in_progress", "null")}`)],
+  content: event("response.output_text.delta", '"delta":"word"'),
+  closing: (id, tokens) =>
+    event("response.completed", `"response":${responseOf(id, "completed", responsesUsage(tokens))}`),
+};

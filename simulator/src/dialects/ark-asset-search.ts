@@ -1,0 +1,61 @@
+import { bounds } from "../bounds.ts";
+import { Refusal } from "../dialect.ts";
+import { countOf, type JsonObject, objectOf, stringOf } from "../json-body.ts";
+
+/** What a list is filtered by. */
+export interface AssetFacts<T> {
+  readonly item: T;
+  readonly name: string;
+  readonly group: string;
+  readonly groupType: string;
+  readonly status: string;
+}
+
+interface Dated {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** The items that the request's Filter lets through, in its order. */
+export function searched<T extends Dated>(
+  items: readonly T[],
+  body: JsonObject,
+  factsOf: (item: T) => AssetFacts<T>,
+): readonly T[] {
+  const filter = objectOf(body["Filter"]);
+  const name = stringOf(filter["Name"]);
+  const type = stringOf(filter["GroupType"]);
+  const groups = textsIn(filter["GroupIds"]);
+  const statuses = textsIn(filter["Statuses"]);
+  const found = items.map(factsOf).filter((facts) => {
+    const inGroup = groups.length === 0 || groups.includes(facts.group);
+    const inState = statuses.length === 0 || statuses.includes(facts.status);
+    return facts.name.includes(name) && facts.groupType === type && inGroup && inState;
+  });
+  const order = stringOf(body["SortOrder"]) === "Asc" ? 1 : -1;
+  const by = stringOf(body["SortBy"]);
+  return found.toSorted((one, other) => order * compared(one, other, by)).map(({ item }) => item);
+}
+
+/** One page of them, as the vendor shows pages. */
+export function pageOf<T>(body: JsonObject, items: readonly T[], shown: (item: T) => JsonObject): JsonObject {
+  const number = countOf(body["PageNumber"]) ?? 1;
+  const size = countOf(body["PageSize"]) ?? 10;
+  if (number < 1 || size < 1 || size > bounds.assetsPageMax) {
+    throw new Refusal(400, `PageNumber starts at 1, PageSize ends at ${bounds.assetsPageMax}.`, {
+      code: "InvalidParameter",
+    });
+  }
+  const Items = items.slice((number - 1) * size, number * size).map(shown);
+  return { Items, TotalCount: items.length, PageNumber: number, PageSize: size };
+}
+
+function compared<T extends Dated>(one: AssetFacts<T>, other: AssetFacts<T>, by: string): number {
+  if (by === "GroupId") return one.group < other.group ? -1 : 1;
+  return by === "UpdateTime" ? one.item.updatedAt - other.item.updatedAt : one.item.createdAt - other.item.createdAt;
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(stringOf) : [];
+}

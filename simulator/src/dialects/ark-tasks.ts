@@ -1,0 +1,205 @@
+import { bounds } from "../bounds.ts";
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { type JsonObject, objectOf } from "../json-body.ts";
+import { jsonExchange } from "../json-exchange.ts";
+import { pathPart } from "../path-part.ts";
+import type { SimulatorRequest } from "../request.ts";
+import {
+  frameUrl,
+  stateWord,
+  type Task,
+  type TaskState,
+  type TaskView,
+  taskError,
+  videoUrl,
+  viewTask,
+} from "../task.ts";
+import { cancelTask, removeTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+import type { ArkAccounts } from "./ark-accounts.ts";
+import type { ArkAssetStore } from "./ark-asset-store.ts";
+import { arkError, arkHeaders, requireArkKey } from "./ark-face.ts";
+import { type ArkMaterial, invalid } from "./ark-task-content.ts";
+import { type ArkTaskRequest, readArkTask } from "./ark-task-request.ts";
+
+/** Ark's video tasks (Seedance): POST, GET and DELETE …/contents/generations/tasks, for the account of the API key. */
+export function arkTasks(parts: ArkTaskParts): Dialect {
+  return {
+    id: dialect,
+    matches({ method, path }) {
+      const found = pathPattern.exec(path);
+      if (found === null) return false;
+      return found[1] === undefined ? method === "POST" || method === "GET" : method === "GET" || method === "DELETE";
+    },
+    read(request) {
+      const account = parts.accounts.ofKey(requireArkKey(request));
+      const id = pathPattern.exec(request.path)?.[1];
+      const owner = { dialect, account };
+      if (id !== undefined) return request.method === "GET" ? look(parts, owner, id) : remove(parts, owner, id);
+      return request.method === "GET" ? list(parts, owner, request) : create(parts, owner, request);
+    },
+    headers: arkHeaders,
+    error: arkError,
+  };
+}
+
+export interface ArkTaskParts {
+  readonly desk: TaskDesk;
+  readonly accounts: ArkAccounts;
+  readonly assets: ArkAssetStore;
+}
+
+const dialect = "ark-tasks";
+const pathPattern = /\/contents\/generations\/tasks(?:\/([^/]+))?$/;
+
+function create(parts: ArkTaskParts, owner: TaskOwner, request: SimulatorRequest): Exchange {
+  const read = readArkTask(request);
+  const { model, promptTokens, seconds, tokens, expiresMs, lastFrame, callbackUrl } = read;
+  return jsonExchange({
+    model,
+    promptTokens,
+    script: read.script,
+    act(script) {
+      checkReferences(parts, owner, read);
+      const id = `cgt-${clockMark(Date.now())}-${parts.desk.mark(5)}`;
+      const seed = read.asked["seed"] ?? Number.parseInt(id.slice(-5), 36);
+      const asked = { echo: { ...read.asked, seed }, lastFrame };
+      const callback = callbackUrl === null ? null : { url: callbackUrl, states: toldStates, body: taskBody };
+      parts.desk.accept({ ...owner, id, model, script, request, asked, seconds, tokens, expiresMs, callback });
+      return { id };
+    },
+  });
+}
+
+const toldStates: readonly TaskState[] = ["running", "succeeded", "failed", "expired"];
+
+/** `20260708094649`, in UTC. */
+function clockMark(now: number): string {
+  return new Date(now).toISOString().replace(/\D/g, "").slice(0, 14);
+}
+
+function checkReferences({ desk, assets }: ArkTaskParts, owner: TaskOwner, { content }: ArkTaskRequest): void {
+  for (const [index, material] of content.materials.entries()) {
+    if (material.asset !== null) checkAsset(assets, owner.account, material, `content[${index}]`);
+  }
+  if (content.draftTask === null) return;
+  const draft = desk.find(owner, content.draftTask);
+  if (draft === null || viewTask(draft, Date.now()).state !== "succeeded" || echoOf(draft)["draft"] !== true) {
+    throw invalid("draft_task", "is no draft that has succeeded");
+  }
+}
+
+/** Only what is Active, of the same account, and of the kind that the item says. */
+function checkAsset(assets: ArkAssetStore, account: string, { asset, kind }: ArkMaterial, at: string): void {
+  const found = assets.usable(account, asset ?? "");
+  if (found === null) throw invalid(at, `refers to the asset ${asset}, which does not exist in this account`);
+  if (found.type.toLowerCase() !== kind) throw invalid(at, `refers to the asset ${asset}, which is no ${kind}`);
+  if (found.status !== "Active") throw invalid(at, `refers to the asset ${asset}, which is ${found.status}`);
+}
+
+function look({ desk }: ArkTaskParts, owner: TaskOwner, id: string): Exchange {
+  const task = known(desk, owner, id);
+  return jsonExchange({
+    model: task.model,
+    aside: `${dialect} poll`,
+    inherited: desk.look(task),
+    act: () => taskBody(task),
+  });
+}
+
+/** A queued task is cancelled, a running one is not, and of one that is over the record goes. */
+function remove({ desk }: ArkTaskParts, owner: TaskOwner, id: string): Exchange {
+  const task = known(desk, owner, id);
+  return jsonExchange({
+    model: task.model,
+    aside: `${dialect} cancel`,
+    act() {
+      const { state } = viewTask(task, Date.now());
+      if (state === "running" || state === "cancelled") {
+        throw new Refusal(409, `The task is ${state} and can not be deleted.`, {
+          code: "OperationDenied.InvalidState",
+        });
+      }
+      if (state === "queued") cancelTask(task);
+      else removeTask(task);
+      return {};
+    },
+  });
+}
+
+function list({ desk }: ArkTaskParts, owner: TaskOwner, request: SimulatorRequest): Exchange {
+  const query = new URLSearchParams(request.query);
+  const page = numberIn(query, "page_num", 1, Number.MAX_SAFE_INTEGER);
+  const size = numberIn(query, "page_size", 10, bounds.tasksPageMax);
+  return jsonExchange({
+    model: "",
+    aside: `${dialect} list`,
+    act() {
+      const found = desk.list(owner).filter((task) => fits(task, query));
+      return { total: found.length, items: found.slice((page - 1) * size, page * size).map(taskBody) };
+    },
+  });
+}
+
+function fits(task: Task, query: URLSearchParams): boolean {
+  const ids = query.getAll("filter.task_ids");
+  const wanted = (name: string, value: unknown): boolean => (query.get(name) ?? value) === value;
+  return (
+    (ids.length === 0 || ids.includes(task.id)) &&
+    wanted("filter.status", viewTask(task, Date.now()).state) &&
+    wanted("filter.model", task.model) &&
+    wanted("filter.service_tier", echoOf(task)["service_tier"])
+  );
+}
+
+function numberIn(query: URLSearchParams, name: string, usual: number, most: number): number {
+  const value = Number(query.get(name) ?? usual);
+  if (!Number.isInteger(value) || value < 1 || value > most) throw invalid(name, `is no number from 1 to ${most}`);
+  return value;
+}
+
+function known(desk: TaskDesk, owner: TaskOwner, id: string): Task {
+  const task = desk.find(owner, pathPart(id));
+  if (task !== null) return task;
+  throw new Refusal(404, `The specified task ${id} is not found.`, { param: "id", code: "NotFound.Task" });
+}
+
+function taskBody(task: Task): JsonObject {
+  const view = viewTask(task, Date.now());
+  const done = view.state === "succeeded";
+  const usage = usageOf(task);
+  return {
+    id: task.id,
+    model: task.model,
+    status: stateWord(task, view, words),
+    ...(view.state === "failed" ? { error: taskError(task, "OutputVideoSensitiveContentDetected") } : { error: null }),
+    ...(done ? { content: contentOf(task, view) } : {}),
+    ...(done && usage !== null ? { usage } : {}),
+    created_at: Math.floor(task.createdAt / 1000),
+    updated_at: Math.floor(view.changedAt / 1000),
+    ...echoOf(task),
+  };
+}
+
+function contentOf(task: Task, view: TaskView): JsonObject {
+  const last = task.asked["lastFrame"] === true ? { last_frame_url: frameUrl(task, view) } : {};
+  return { video_url: videoUrl(task, view), ...last };
+}
+
+function usageOf({ script, tokens }: Task): JsonObject | null {
+  if (script.no_usage === true) return null;
+  const told = script.zero_usage === true ? 0 : tokens;
+  return { completion_tokens: told, total_tokens: told };
+}
+
+function echoOf(task: Task): JsonObject {
+  return objectOf(task.asked["echo"]);
+}
+
+const words: Readonly<Record<TaskState, string>> = {
+  queued: "queued",
+  running: "running",
+  succeeded: "succeeded",
+  failed: "failed",
+  expired: "expired",
+  cancelled: "cancelled",
+};

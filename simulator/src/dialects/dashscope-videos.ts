@@ -1,0 +1,169 @@
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { countOf, type JsonObject, objectOf, objectsOf, parseObject, stringOf } from "../json-body.ts";
+import { jsonExchange } from "../json-exchange.ts";
+import { pathPart } from "../path-part.ts";
+import type { SimulatorRequest } from "../request.ts";
+import { accountOf } from "../seal.ts";
+import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
+import { readAsked } from "../task-asked.ts";
+import { cancelTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+
+/** Wan on DashScope: a create that must be asynchronous, GET and cancel at …/api/v1/tasks/{id}, and the list. */
+export function dashScopeVideos(desk: TaskDesk): Dialect {
+  return {
+    id: dialect,
+    matches({ method, path }) {
+      if (createPattern.test(path)) return method === "POST";
+      const [found, id, cancel] = taskPattern.exec(path) ?? [];
+      if (found === undefined || !(path.includes("/api/v1/tasks") || desk.knows(dialect, pathPart(id)))) return false;
+      return cancel === undefined ? method === "GET" : method === "POST";
+    },
+    read(request) {
+      if (!/^bearer\s+\S/i.test(request.headers["authorization"] ?? "")) {
+        throw new Refusal(401, "Invalid API-key provided.", { code: "InvalidApiKey" });
+      }
+      const owner = { dialect, account: accountOf(request.headers) };
+      if (createPattern.test(request.path)) return create(desk, owner, request);
+      const [, id, cancel] = taskPattern.exec(request.path) ?? [];
+      if (id === undefined) return list(desk, owner, request);
+      return cancel === undefined ? look(desk, owner, pathPart(id)) : stop(desk, owner, pathPart(id));
+    },
+    headers: ({ requestId }) => [["x-request-id", requestId]],
+    error: ({ status, message, code }, requestId) =>
+      JSON.stringify({ code: code ?? usualCodes[status] ?? "InternalError", message, request_id: requestId }),
+  };
+}
+
+const dialect = "dashscope-videos";
+const createPattern = /\/services\/aigc\/(?:video-generation|image2video)\/video-synthesis$/;
+const taskPattern = /\/tasks(?:\/([^/]+)(\/cancel)?)?$/;
+
+const usualCodes: Readonly<Record<number, string>> = {
+  400: "InvalidParameter",
+  401: "InvalidApiKey",
+  403: "AccessDenied",
+  404: "NotFound",
+  429: "Throttling.RateQuota",
+};
+
+function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exchange {
+  if (request.headers["x-dashscope-async"] !== "enable") {
+    throw new Refusal(403, "current user api does not support synchronous calls.", { code: "AccessDenied" });
+  }
+  const body = objectOf(parseObject(request.body));
+  const input = objectOf(body["input"]);
+  const parameters = objectOf(body["parameters"]);
+  const { model, promptTokens, script, prompt } = readAsked(body["model"], input["prompt"]);
+  if (stringOf(body["model"]) === "") throw new Refusal(400, "Model not exist.", { code: "InvalidParameter" });
+  const given = ["img_url", "first_frame_url", "reference_urls", "template"].some((name) => input[name] !== undefined);
+  if (prompt === "" && !given && objectsOf(input["media"]).length === 0) {
+    throw new Refusal(400, "Field required: input.prompt", { code: "InvalidParameter" });
+  }
+  const size = parameters["size"];
+  if (size !== undefined && !/^\d+\*\d+$/.test(stringOf(size))) {
+    throw new Refusal(400, `size is not in the form of 1280*720: ${JSON.stringify(size)}`, {
+      code: "InvalidParameter",
+    });
+  }
+  const seconds = countOf(parameters["duration"]) ?? 5;
+  const asked = { prompt, rows: rowsOf(parameters) };
+  return jsonExchange({
+    model,
+    promptTokens,
+    script,
+    act(known) {
+      const id = crypto.randomUUID();
+      desk.accept({ ...owner, id, model, script: known, request, asked, seconds, tokens: 0 });
+      return { request_id: crypto.randomUUID(), output: { task_id: id, task_status: "PENDING" } };
+    },
+  });
+}
+
+/** The shorter side, as the usage tells it. */
+function rowsOf(parameters: JsonObject): number {
+  const [width = 1280, height = 720] = stringOf(parameters["size"]).split("*").map(Number);
+  const named = Number.parseInt(stringOf(parameters["resolution"]), 10);
+  return named || Math.min(width || 1280, height || 720);
+}
+
+/** A task that nobody knows is no error here but a state. */
+function look(desk: TaskDesk, owner: TaskOwner, id: string): Exchange {
+  const task = desk.find(owner, id);
+  const aside = `${dialect} poll`;
+  if (task === null) {
+    const output = { task_id: id, task_status: "UNKNOWN" };
+    return jsonExchange({ model: "", aside, act: () => ({ request_id: crypto.randomUUID(), output }) });
+  }
+  return jsonExchange({ model: task.model, aside, inherited: desk.look(task), act: () => taskBody(task) });
+}
+
+function stop(desk: TaskDesk, owner: TaskOwner, id: string): Exchange {
+  const task = desk.find(owner, id);
+  if (task === null) throw new Refusal(404, "The task does not exist.");
+  return jsonExchange({
+    model: task.model,
+    aside: `${dialect} cancel`,
+    act() {
+      if (viewTask(task, Date.now()).state !== "queued" || !cancelTask(task)) {
+        throw new Refusal(400, "Failed to cancel the task, only PENDING ones can be.", {
+          code: "UnsupportedOperation",
+        });
+      }
+      return { request_id: crypto.randomUUID() };
+    },
+  });
+}
+
+function list(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exchange {
+  const query = new URLSearchParams(request.query);
+  const page = Number(query.get("page_no") ?? 1) || 1;
+  const size = Math.min(Number(query.get("page_size") ?? 10) || 10, 100);
+  return jsonExchange({
+    model: "",
+    aside: `${dialect} list`,
+    act() {
+      const found = desk.list(owner).filter((task) => {
+        const word = stateWord(task, viewTask(task, Date.now()), words);
+        return (query.get("status") ?? word) === word && (query.get("model_name") ?? task.model) === task.model;
+      });
+      const data = found.slice((page - 1) * size, page * size).map((task) => ({
+        task_id: task.id,
+        status: stateWord(task, viewTask(task, Date.now()), words),
+        model_name: task.model,
+        gmt_create: task.createdAt,
+      }));
+      return { request_id: crypto.randomUUID(), data, page_no: page, page_size: size, total: found.length };
+    },
+  });
+}
+
+function taskBody(task: Task): JsonObject {
+  const view = viewTask(task, Date.now());
+  const done = view.state === "succeeded";
+  const output = {
+    task_id: task.id,
+    task_status: stateWord(task, view, words),
+    submit_time: timeOf(task.createdAt),
+    ...(view.startedAt === null ? {} : { scheduled_time: timeOf(view.startedAt) }),
+    ...(view.endedAt === null ? {} : { end_time: timeOf(view.endedAt) }),
+    ...(done ? { orig_prompt: task.asked["prompt"], video_url: videoUrl(task, view) } : {}),
+    ...(isOver(view) && !done && view.state !== "cancelled" ? taskError(task, "DataInspectionFailed") : {}),
+  };
+  const usage = { duration: task.seconds, video_duration: task.seconds, video_count: 1, SR: task.asked["rows"] };
+  const told = done && task.script.no_usage !== true ? { usage } : {};
+  return { request_id: crypto.randomUUID(), output, ...told };
+}
+
+/** The vendor's local time, without a word on its zone. */
+function timeOf(at: number): string {
+  return new Date(at + 8 * 3_600_000).toISOString().replace("T", " ").replace("Z", "");
+}
+
+const words: Readonly<Record<TaskState, string>> = {
+  queued: "PENDING",
+  running: "RUNNING",
+  succeeded: "SUCCEEDED",
+  failed: "FAILED",
+  expired: "FAILED",
+  cancelled: "CANCELED",
+};

@@ -1,0 +1,136 @@
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { countOf, type JsonObject, parseObject, stringOf } from "../json-body.ts";
+import { jsonExchange } from "../json-exchange.ts";
+import { pathPart } from "../path-part.ts";
+import type { SimulatorRequest } from "../request.ts";
+import { accountOfKey } from "../seal.ts";
+import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
+import { readAsked } from "../task-asked.ts";
+import { cancelTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+
+/**
+ * fal's queue: POST /{owner}/{app}/…, then /{owner}/{app}/requests/{id}/status, the result at …/requests/{id}, and PUT
+ * …/cancel. Its paths could be anybody's, so it is told by its `Key` credentials and has no base path.
+ */
+export function fal(desk: TaskDesk): Dialect {
+  return {
+    id: dialect,
+    matches({ method, path, headers }) {
+      if (!keyPattern.test(headers["authorization"] ?? "")) return false;
+      const more = requestPattern.exec(path);
+      if (more === null) return method === "POST" && appPattern.test(path);
+      return more[3] === "/cancel" ? method === "PUT" : method === "GET";
+    },
+    read(request) {
+      const owner = {
+        dialect,
+        account: accountOfKey(keyPattern.exec(request.headers["authorization"] ?? "")?.[1] ?? ""),
+      };
+      const [, app = "", id, more] = requestPattern.exec(request.path) ?? [];
+      if (id === undefined) return create(desk, owner, request);
+      const task = desk.find(owner, pathPart(id));
+      if (task === null || task.asked["app"] !== app) throw new Refusal(404, "Request not found");
+      if (more === "/status") return look(desk, task);
+      return more === "/cancel" ? stop(task) : result(desk, task);
+    },
+    headers: ({ requestId }) => [["x-fal-request-id", requestId]],
+    error: ({ status, message, code, param }) => {
+      const row = { loc: ["body", param ?? "prompt"], msg: message, type: code ?? "value_error" };
+      return JSON.stringify({ detail: status === 422 ? [row] : message });
+    },
+  };
+}
+
+const dialect = "fal";
+const keyPattern = /^key\s+(\S+)$/i;
+const appPattern = /^\/([^/]+\/[^/]+)(?:\/.+)?$/;
+const requestPattern = /^\/([^/]+\/[^/]+)\/requests\/([^/]+?)(\/status|\/cancel)?$/;
+const toldStates: readonly TaskState[] = ["succeeded", "failed"];
+
+function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exchange {
+  const body = parseObject(request.body);
+  if (body === null) throw new Refusal(422, "Input should be a valid dictionary", { code: "dict_type" });
+  const { model, promptTokens, script } = readAsked(pathPart(request.path.slice(1)), body["prompt"]);
+  const app = appPattern.exec(request.path)?.[1] ?? "";
+  const seconds = Number.parseInt(stringOf(body["duration"]), 10) || (countOf(body["duration"]) ?? 5);
+  const url = new URLSearchParams(request.query).get("fal_webhook") ?? "";
+  return jsonExchange({
+    model,
+    promptTokens,
+    script,
+    act(known) {
+      const id = crypto.randomUUID();
+      const callback = url === "" ? null : { url, states: toldStates, body: webhookBody };
+      const draft = { ...owner, id, model, script: known, request, asked: { app }, seconds, tokens: 0, callback };
+      return queueBody(desk.accept(draft));
+    },
+  });
+}
+
+function look(desk: TaskDesk, task: Task): Exchange {
+  const inherited = desk.look(task);
+  return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => queueBody(task) });
+}
+
+function stop(task: Task): Exchange {
+  return jsonExchange({
+    model: task.model,
+    aside: `${dialect} cancel`,
+    status: 202,
+    act() {
+      if (!cancelTask(task)) throw new Refusal(400, "ALREADY_COMPLETED");
+      return { status: "CANCELLATION_REQUESTED" };
+    },
+  });
+}
+
+/** A failed task is a completed one whose result is an error. */
+function result(desk: TaskDesk, task: Task): Exchange {
+  const inherited = desk.look(task);
+  return jsonExchange({
+    model: task.model,
+    aside: `${dialect} result`,
+    inherited,
+    act() {
+      const view = viewTask(task, Date.now());
+      if (!isOver(view)) throw new Refusal(400, "Request is still in progress");
+      if (view.state === "succeeded") return output(task);
+      const { code, message } = taskError(task, "content_policy_violation");
+      throw new Refusal(view.state === "cancelled" ? 499 : 422, message, { code });
+    },
+  });
+}
+
+function output(task: Task): JsonObject {
+  const video = { url: videoUrl(task, viewTask(task, Date.now())), content_type: "video/mp4", file_name: "output.mp4" };
+  return { video: { ...video, file_size: task.script.video_bytes ?? 0 }, seed: 1 };
+}
+
+function queueBody(task: Task): JsonObject {
+  const view = viewTask(task, Date.now());
+  const here = `${task.base}/${task.asked["app"]}/requests/${task.id}`;
+  return {
+    status: stateWord(task, view, words),
+    request_id: task.id,
+    response_url: here,
+    status_url: `${here}/status`,
+    cancel_url: `${here}/cancel`,
+    ...(view.state === "queued" ? { queue_position: 0 } : {}),
+  };
+}
+
+function webhookBody(task: Task): JsonObject {
+  const well = viewTask(task, Date.now()).state === "succeeded";
+  const ids = { request_id: task.id, gateway_request_id: task.id };
+  if (well) return { ...ids, status: "OK", payload: output(task) };
+  return { ...ids, status: "ERROR", error: taskError(task, "content_policy_violation").message };
+}
+
+const words: Readonly<Record<TaskState, string>> = {
+  queued: "IN_QUEUE",
+  running: "IN_PROGRESS",
+  succeeded: "COMPLETED",
+  failed: "COMPLETED",
+  expired: "COMPLETED",
+  cancelled: "COMPLETED",
+};

@@ -1,0 +1,152 @@
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { countOf, type JsonObject, parseObject, stringOf } from "../json-body.ts";
+import { jsonExchange } from "../json-exchange.ts";
+import { pathPart } from "../path-part.ts";
+import type { SimulatorRequest } from "../request.ts";
+import { accountOfKey } from "../seal.ts";
+import { frameUrl, isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
+import { readAsked } from "../task-asked.ts";
+import { cancelTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+
+/** Vidu: POST …/ent/v2/{way}, GET …/ent/v2/tasks/{id}/creations, cancel, and the list. The key comes as `Token`. */
+export function vidu(desk: TaskDesk): Dialect {
+  return {
+    id: dialect,
+    matches({ method, path }) {
+      if (createPattern.test(path)) return method === "POST";
+      const [found, , more] = taskPattern.exec(path) ?? [];
+      return found !== undefined && (more === "cancel" ? method === "POST" : method === "GET");
+    },
+    read(request) {
+      const key = /^token\s+(\S+)$/i.exec(request.headers["authorization"] ?? "")?.[1];
+      if (key === undefined) throw new Refusal(401, "The token is missing.", { code: "Unauthorized" });
+      const owner = { dialect, account: accountOfKey(key) };
+      const way = createPattern.exec(request.path)?.[1];
+      if (way !== undefined) return create(desk, owner, request, way);
+      const [, id, more] = taskPattern.exec(request.path) ?? [];
+      if (id === undefined) return list(desk, owner);
+      const task = desk.find(owner, pathPart(id));
+      if (task === null) throw new Refusal(404, "The task does not exist.", { code: "TaskNotFound" });
+      return more === "cancel" ? stop(task) : look(desk, task);
+    },
+    headers: ({ requestId }) => [["x-request-id", requestId]],
+    error: ({ status, message, code }) =>
+      JSON.stringify({ code: status, reason: code ?? usualReasons[status] ?? "Internal", message, metadata: {} }),
+  };
+}
+
+const dialect = "vidu";
+const createPattern = /\/ent\/v2\/(text2video|img2video|start-end2video|reference2video|template)$/;
+const taskPattern = /\/ent\/v2\/tasks(?:\/([^/]+)\/(creations|cancel))?$/;
+const toldStates: readonly TaskState[] = ["running", "succeeded", "failed"];
+
+const usualReasons: Readonly<Record<number, string>> = {
+  400: "FieldInvalid",
+  401: "Unauthorized",
+  403: "CreditInsufficient",
+  404: "TaskNotFound",
+  429: "QuotaExceeded",
+};
+
+/** How many images each way takes. */
+const imageCounts: Readonly<Record<string, readonly [number, number]>> = {
+  text2video: [0, 0],
+  img2video: [1, 1],
+  "start-end2video": [2, 2],
+  reference2video: [1, 7],
+  template: [1, 7],
+};
+
+function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
+  const body = parseObject(request.body);
+  if (body === null) throw invalid("the body is not a JSON object");
+  const { model, prompt, promptTokens, script } = readAsked(body["model"], body["prompt"]);
+  if (stringOf(body["model"]) === "") throw invalid("model is required");
+  const images = Array.isArray(body["images"]) ? body["images"] : [];
+  const [least, most] = imageCounts[way] ?? [0, 7];
+  if (images.length < least || images.length > most) throw invalid(`images: ${least} to ${most} are needed`);
+  if (way === "text2video" && prompt === "") throw invalid("prompt is required");
+  const seconds = countOf(body["duration"]) ?? 5;
+  const asked = { ...echoes(body), prompt, images, payload: stringOf(body["payload"]) };
+  const url = stringOf(body["callback_url"]);
+  return jsonExchange({
+    model,
+    promptTokens,
+    script,
+    act(known) {
+      const callback = url === "" ? null : { url, states: toldStates, body: creationsBody };
+      const id = desk.number();
+      const draft = { ...owner, id, model, script: known, request, asked, seconds, tokens: seconds * 10, callback };
+      const task = desk.accept({ ...draft, clientId: asked.payload || null });
+      const told = { credits: task.tokens, created_at: timeOf(task.createdAt) };
+      return { task_id: task.id, state: "created", model, ...asked, duration: seconds, ...told };
+    },
+  });
+}
+
+function echoes(body: JsonObject): JsonObject {
+  const names = ["seed", "resolution", "aspect_ratio", "movement_amplitude", "bgm", "off_peak"];
+  return Object.fromEntries(names.filter((name) => body[name] != null).map((name) => [name, body[name]]));
+}
+
+function look(desk: TaskDesk, task: Task): Exchange {
+  const inherited = desk.look(task);
+  return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => creationsBody(task) });
+}
+
+function stop(task: Task): Exchange {
+  return jsonExchange({
+    model: task.model,
+    aside: `${dialect} cancel`,
+    act() {
+      if (!cancelTask(task)) throw new Refusal(400, "The task is over.", { code: "TaskStateInvalid" });
+      return {};
+    },
+  });
+}
+
+function list(desk: TaskDesk, owner: TaskOwner): Exchange {
+  return jsonExchange({
+    model: "",
+    aside: `${dialect} list`,
+    act() {
+      const tasks = desk.list(owner).slice(0, 100).map(creationsBody);
+      return { tasks, next_page_token: "" };
+    },
+  });
+}
+
+function creationsBody(task: Task): JsonObject {
+  const view = viewTask(task, Date.now());
+  const done = view.state === "succeeded";
+  const failed = isOver(view) && !done;
+  const creation = { id: `${task.id}1`, url: videoUrl(task, view), cover_url: frameUrl(task, view) };
+  return {
+    id: task.id,
+    state: stateWord(task, view, words),
+    err_code: failed ? taskError(task, view.state === "cancelled" ? "TaskCanceled" : "AuditSubmitIllegal").code : "",
+    credits: done && task.script.no_usage !== true ? task.tokens : 0,
+    payload: task.asked["payload"],
+    bgm: task.asked["bgm"] ?? false,
+    off_peak: task.asked["off_peak"] ?? false,
+    creations: done ? [creation] : [],
+  };
+}
+
+/** A cancelled task is told as a failed one. */
+const words: Readonly<Record<TaskState, string>> = {
+  queued: "queueing",
+  running: "processing",
+  succeeded: "success",
+  failed: "failed",
+  expired: "failed",
+  cancelled: "failed",
+};
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function invalid(why: string): Refusal {
+  return new Refusal(400, why, { code: "FieldInvalid" });
+}

@@ -1,0 +1,102 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { SimulatorRequest } from "./request.ts";
+
+/** Why a request's Volcengine signature is wrong; null when it is right. */
+export type VolcFault = "absent" | "malformed" | "unknown key" | "expired" | "mismatch" | null;
+
+export interface VolcCheck {
+  readonly fault: VolcFault;
+  /** Empty when the header could not be read. */
+  readonly accessKeyId: string;
+  readonly region: string;
+}
+
+/**
+ * Recomputes a Volcengine signature (HMAC-SHA256, the Authorization header). Which headers are signed is the caller's
+ * choice, and exactly those are verified. `secretOf` gives null for a key that nobody has; `now` is Unix milliseconds:
+ * a signature is good for fifteen minutes around its date, which is as generous as the vendor may be.
+ */
+export function checkVolcSignature(
+  request: SimulatorRequest,
+  secretOf: (accessKeyId: string) => string | null,
+  now: number,
+): VolcCheck {
+  const { headers } = request;
+  const read = readAuthorization(headers["authorization"]);
+  if (read === null) {
+    const absent = headers["authorization"] === undefined;
+    return { fault: absent ? "absent" : "malformed", accessKeyId: "", region: "" };
+  }
+  const { accessKeyId, region, day, names } = read;
+  const told = (fault: VolcFault): VolcCheck => ({ fault, accessKeyId, region });
+  const date = headers["x-date"] ?? "";
+  const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
+  if (Number.isNaN(at) || !date.startsWith(day) || !names.includes("host") || !names.includes("x-date")) {
+    return told("malformed");
+  }
+  const secret = secretOf(accessKeyId);
+  if (secret === null) return told("unknown key");
+  if (Math.abs(now - at) > 15 * 60_000) return told("expired");
+  const payload = sha256(request.body);
+  if ((headers["x-content-sha256"] ?? payload) !== payload) return told("mismatch");
+  const right = Buffer.from(signatureOf({ request, read, date, payload, secret }));
+  const given = Buffer.from(read.signature);
+  return told(right.length === given.length && timingSafeEqual(right, given) ? null : "mismatch");
+}
+
+interface Authorization {
+  readonly accessKeyId: string;
+  readonly day: string;
+  readonly region: string;
+  readonly service: string;
+  readonly names: readonly string[];
+  readonly signature: string;
+}
+
+function readAuthorization(header: string | undefined): Authorization | null {
+  const found =
+    /^HMAC-SHA256 Credential=([^/,\s]+)\/(\d{8})\/([^/,]+)\/([^/,]+)\/request,\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/.exec(
+      header ?? "",
+    );
+  if (found === null) return null;
+  const [, accessKeyId = "", day = "", region = "", service = "", names = "", signature = ""] = found;
+  return { accessKeyId, day, region, service, names: names.split(";"), signature };
+}
+
+interface Signing {
+  readonly request: SimulatorRequest;
+  readonly read: Authorization;
+  readonly date: string;
+  readonly payload: string;
+  readonly secret: string;
+}
+
+function signatureOf({ request, read, date, payload, secret }: Signing): string {
+  const { day, region, service, names } = read;
+  const lines = names.map((name) => `${name}:${(request.headers[name] ?? "").trim()}\n`).join("");
+  const path = request.path === "" ? "/" : request.path;
+  const parts = [request.method, path, canonicalQuery(request.query), lines, names.join(";"), payload];
+  const scope = `${day}/${region}/${service}/request`;
+  const toSign = ["HMAC-SHA256", date, scope, sha256(parts.join("\n"))].join("\n");
+  let key: Uint8Array = Buffer.from(secret);
+  for (const part of [day, region, service, "request"]) key = hmac(key, part);
+  return Buffer.from(hmac(key, toSign)).toString("hex");
+}
+
+function canonicalQuery(query: string): string {
+  const rows = [...new URLSearchParams(query)].map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+  return rows.toSorted().join("&");
+}
+
+/** RFC 3986: everything but letters, digits and -._~ */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function sha256(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
+function hmac(key: Uint8Array, text: string): Uint8Array {
+  return createHmac("sha256", key).update(text).digest();
+}

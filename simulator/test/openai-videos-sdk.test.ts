@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import OpenAI, { toFile } from "openai";
+import { type RunningSimulator, serveSimulator } from "../src/index.ts";
+import { lastRecord, scripted, thrownBy } from "./sdk-call.ts";
+import { stuck, taskCall, truthOf } from "./task-call.ts";
+
+let running: RunningSimulator;
+let client: OpenAI;
+beforeAll(() => {
+  running = serveSimulator();
+  client = new OpenAI({ baseURL: running.url, apiKey: "sk-sim-0000", maxRetries: 0 });
+});
+afterAll(() => running.stop());
+
+const request = { model: "sora-2", prompt: "a cat", seconds: "8", size: "1280x720" } as const;
+
+describe("videos through the official client", () => {
+  test("are made, watched until they are there, and downloaded", async () => {
+    let video = await client.videos.create(request, scripted({ queued_ms: 100, running_ms: 100, video_bytes: 3_000 }));
+    expect(video).toMatchObject({ object: "video", status: "queued", progress: 0, seconds: "8", size: "1280x720" });
+    const seen = new Set<string>([video.status]);
+    while (video.status !== "completed") {
+      video = await client.videos.retrieve(video.id);
+      seen.add(video.status);
+    }
+    expect([...seen]).toEqual(["queued", "in_progress", "completed"]);
+    expect(video).toMatchObject({ progress: 100, prompt: "a cat", error: null, completed_at: expect.any(Number) });
+    const content = await client.videos.downloadContent(video.id);
+    expect(content.headers.get("content-type")).toBe("video/mp4");
+    expect((await content.arrayBuffer()).byteLength).toBe(3_000);
+    const picture = await client.videos.downloadContent(video.id, { variant: "thumbnail" });
+    expect(picture.headers.get("content-type")).toBe("image/png");
+    expect(truthOf(running, video.id)).toMatchObject({ downloads: 2, state: "succeeded" });
+  });
+
+  test("take a reference as a file, and a body of the same parts is the same body", async () => {
+    const make = async () =>
+      client.videos.create(
+        { ...request, input_reference: await toFile(Buffer.from("pixels"), "a.png", { type: "image/png" }) },
+        scripted(stuck.queued),
+      );
+    const [one, two] = [await make(), await make()];
+    expect(truthOf(running, two.id)).toMatchObject({
+      creates_of_body: 2,
+      body_sha256: truthOf(running, one.id)?.body_sha256,
+    });
+    const empty = await toFile(Buffer.alloc(0), "a.png", { type: "image/png" });
+    expect(await thrownBy(client.videos.create({ ...request, input_reference: empty }))).toMatchObject({ status: 400 });
+  });
+
+  test("that fail say why, and have no content", async () => {
+    const { id } = await client.videos.create(request, scripted({ ...stuck.failed, error_code: "moderation_blocked" }));
+    expect(await client.videos.retrieve(id)).toMatchObject({ status: "failed", error: { code: "moderation_blocked" } });
+    expect(await thrownBy(client.videos.downloadContent(id))).toMatchObject({ status: 404 });
+  });
+
+  test("are listed in pages, remixed, and deleted once they are over", async () => {
+    const other = new OpenAI({ baseURL: running.url, apiKey: "sk-other", maxRetries: 0 });
+    const made: string[] = [];
+    for (let index = 0; index < 3; index += 1) made.push((await other.videos.create(request, scripted(stuck.done))).id);
+    const listed = await Array.fromAsync(other.videos.list({ limit: 2 }));
+    expect(listed.map((video) => video.id)).toEqual(made.toReversed());
+    const remixed = await other.videos.remix(made[0] ?? "", { prompt: "a dog" }, scripted(stuck.queued));
+    expect(remixed).toMatchObject({ remixed_from_video_id: made[0], prompt: "a dog", seconds: "8" });
+    expect(await thrownBy(other.videos.delete(remixed.id))).toMatchObject({ status: 400 });
+    expect(await other.videos.delete(made[0] ?? "")).toMatchObject({ object: "video.deleted", deleted: true });
+    expect(await thrownBy(other.videos.retrieve(made[0] ?? ""))).toMatchObject({ status: 404 });
+    expect(await thrownBy(client.videos.retrieve(made[1] ?? ""))).toMatchObject({ status: 404 });
+  });
+});
+
+test.each([
+  ["no prompt", { model: "sora-2" }, "prompt"],
+  ["a length that is not offered", { ...request, seconds: "5" }, "seconds"],
+  ["a length that is no text", { ...request, seconds: 8 }, "seconds"],
+  ["a size that is not offered", { ...request, size: "100x100" }, "size"],
+])("JSON with %s is refused", async (_what, body, param) => {
+  const { status, body: told } = await taskCall(running, "/v1/videos", {
+    body,
+    headers: { authorization: "Bearer k" },
+  });
+  expect([status, told.at("error", "param")]).toEqual([400, param]);
+});
+
+test("content needs the key, gives ranges, and is gone when it has expired", async () => {
+  const headers = { authorization: "Bearer sk-sim-0000" };
+  const { body } = await taskCall(running, "/v1/videos", { body: request, headers, script: stuck.done });
+  const url = `${running.url}/videos/${body.text("id")}/content`;
+  expect((await fetch(url)).status).toBe(401);
+  const part = await fetch(url, { headers: { ...headers, range: "bytes=4-7" } });
+  expect([part.status, await part.text()]).toEqual([206, "ftyp"]);
+  expect(await lastRecord(running)).toMatchObject({ dialect: "openai-videos", status: 206, terminal_sent: true });
+  const old = await taskCall(running, "/v1/videos", { body: request, headers, script: { ...stuck.done, url_ms: 0 } });
+  expect((await fetch(`${running.url}/videos/${old.body.text("id")}/content`, { headers })).status).toBe(404);
+});

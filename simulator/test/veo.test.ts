@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { GoogleGenAI } from "@google/genai";
+import { type RunningSimulator, type Script, serveSimulator } from "../src/index.ts";
+import { scripted } from "./sdk-call.ts";
+import { stuck, taskCall, truthOf } from "./task-call.ts";
+
+let running: RunningSimulator;
+let client: GoogleGenAI;
+beforeAll(() => {
+  running = serveSimulator();
+  client = new GoogleGenAI({ apiKey: "AIza-sim", httpOptions: { baseUrl: `http://127.0.0.1:${running.port}` } });
+});
+afterAll(() => running.stop());
+
+const model = "veo-3.1-generate-preview";
+const key = { "x-goog-api-key": "AIza-sim" };
+
+function make(script: Script, config: object = {}) {
+  return client.models.generateVideos({
+    model,
+    source: { prompt: "a cat" },
+    config: { aspectRatio: "16:9", durationSeconds: 8, ...config, httpOptions: scripted(script) },
+  });
+}
+
+describe("Veo on the Gemini API, through the official client", () => {
+  test("runs without a word, and ends with samples whose download wants the key", async () => {
+    let operation = await make({ queued_ms: 5, running_ms: 30 }, { numberOfVideos: 2 });
+    expect(operation.name).toMatch(/^models\/veo-3\.1-generate-preview\/operations\/[0-9a-z]{12}$/);
+    expect(operation.done).toBeUndefined();
+    while (operation.done !== true) operation = await client.operations.getVideosOperation({ operation });
+    const videos = operation.response?.generatedVideos ?? [];
+    expect(videos.length).toBe(2);
+    const uri = videos[0]?.video?.uri ?? "";
+    expect(uri).toMatch(/\/v1beta\/files\/[0-9a-z]+:download\?alt=media$/);
+    expect((await taskCall(running, uri)).status).toBe(403);
+    const download = await fetch(uri, { headers: key });
+    expect(download.redirected).toBe(true);
+    expect(download.headers.get("content-type")).toBe("video/mp4");
+    expect(truthOf(running, operation.name?.split("/").at(-1) ?? "")).toMatchObject({ downloads: 1, seconds: 8 });
+  });
+
+  test("may be filtered as a whole: done, with reasons and no sample", async () => {
+    const operation = await make({ ...stuck.done, blocked: "Sorry, no faces." });
+    const done = await client.operations.getVideosOperation({ operation });
+    expect(done.response).toMatchObject({ raiMediaFilteredCount: 1, raiMediaFilteredReasons: ["Sorry, no faces."] });
+    expect(done.response?.generatedVideos).toBeUndefined();
+  });
+
+  test("may end with an error", async () => {
+    const operation = await make({ ...stuck.failed, error_code: "3", error_message: "Bad image." });
+    const done = await client.operations.getVideosOperation({ operation });
+    expect(done).toMatchObject({ done: true, error: { code: 3, message: "Bad image." } });
+  });
+
+  test.each([
+    ["neither prompt nor image", [{}], {}],
+    ["a seed, which Vertex alone takes", [{ prompt: "x" }], { seed: 1 }],
+    ["a length that is a text", [{ prompt: "x" }], { durationSeconds: "8" }],
+    ["an odd ratio", [{ prompt: "x" }], { aspectRatio: "1:1" }],
+  ])("refuses %s", async (_what, instances, parameters) => {
+    const path = `/v1beta/models/${model}:predictLongRunning`;
+    const { status, body } = await taskCall(running, path, { body: { instances, parameters }, headers: key });
+    expect([status, body.at("error", "status")]).toEqual([400, "INVALID_ARGUMENT"]);
+  });
+
+  test("knows an operation by its key only", async () => {
+    const { name } = await make(stuck.queued);
+    expect((await taskCall(running, `/v1beta/${name}`, { headers: key })).body.value).toEqual({ name });
+    expect((await taskCall(running, `/v1beta/${name}`, { headers: { "x-goog-api-key": "other" } })).status).toBe(404);
+  });
+});
+
+describe("Veo on Vertex", () => {
+  const root = "/v1/projects/p1/locations/us-central1/publishers/google/models";
+  const bearer = { authorization: "Bearer ya29.one" };
+  const body = { instances: [{ prompt: "a cat" }], parameters: { seed: 1, durationSeconds: 4 } };
+
+  async function started(script: Script, parameters: object = {}): Promise<string> {
+    const sent = { ...body, parameters: { ...body.parameters, ...parameters } };
+    const path = `${root}/veo-3:predictLongRunning`;
+    return (await taskCall(running, path, { body: sent, headers: bearer, script })).body.text("name");
+  }
+
+  function look(operationName: string, headers: Record<string, string> = bearer) {
+    return taskCall(running, `${root}/veo-3:fetchPredictOperation`, { body: { operationName }, headers });
+  }
+
+  test("gives the bytes with the operation, also to a newer token of the project", async () => {
+    const name = await started(stuck.done);
+    expect(name).toStartWith("projects/p1/locations/us-central1/publishers/google/models/veo-3/operations/");
+    const { body: done } = await look(name, { authorization: "Bearer ya29.two" });
+    const bytes = Buffer.from(done.text("response", "videos", 0, "bytesBase64Encoded"), "base64");
+    expect(bytes.toString("latin1", 4, 8)).toBe("ftyp");
+    expect((await look(name, { "x-goog-api-key": "k" })).status).toBe(401);
+  });
+
+  test("leaves videos in a bucket when one is named", async () => {
+    const { body: done } = await look(await started(stuck.done, { storageUri: "gs://mine" }));
+    expect(done.text("response", "videos", 0, "gcsUri")).toStartWith("gs://mine/");
+  });
+
+  test("says nothing while it runs", async () => {
+    const name = await started(stuck.running);
+    expect((await look(name)).body.value).toEqual({ name });
+  });
+});
