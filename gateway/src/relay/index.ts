@@ -6,6 +6,7 @@
 export { AccountTokens } from "./account-tokens.ts";
 export type { Call, CallResult, Delivery, Refusal, Speech } from "./call.ts";
 export type { RelayOptions } from "./house.ts";
+export { type FetchedMedia, fetchMedia } from "./inline-media.ts";
 export type { KeptCall } from "./kept-call.ts";
 export { Relay } from "./relay.ts";
 export { servedEndpoints, serves } from "./way.ts";

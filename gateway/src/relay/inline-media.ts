@@ -1,6 +1,15 @@
 import { asFailure, bounds, Failure, type MediaPart, type Turn, type TurnMessage, type TurnPart } from "#core/index.ts";
 import type { Transport } from "#ports/index.ts";
 
+/** What stands at one address. */
+export interface FetchedMedia {
+  readonly mediaType: string;
+  /** base64 */
+  readonly data: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
 export interface MediaFetch {
   readonly transport: Transport;
   readonly signal: AbortSignal;
@@ -27,7 +36,7 @@ export async function inlineMedia(turn: Turn, fetch: MediaFetch): Promise<Turn> 
       param: "messages",
     });
   }
-  const found = new Map<string, Fetched>();
+  const found = new Map<string, FetchedMedia>();
   let size = 0;
   // One after the other: their sum is bounded.
   for (const url of urls) {
@@ -36,12 +45,6 @@ export async function inlineMedia(turn: Turn, fetch: MediaFetch): Promise<Turn> 
     found.set(url, media);
   }
   return { ...turn, messages: turn.messages.map((message) => inlined(message, found)) };
-}
-
-interface Fetched {
-  readonly mediaType: string;
-  readonly data: string;
-  readonly size: number;
 }
 
 function addressesOf(part: TurnPart, takesUrl: (url: string) => boolean): string[] {
@@ -55,7 +58,7 @@ function isMedia(part: TurnPart): part is MediaPart {
   return "source" in part;
 }
 
-function inlined(message: TurnMessage, found: ReadonlyMap<string, Fetched>): TurnMessage {
+function inlined(message: TurnMessage, found: ReadonlyMap<string, FetchedMedia>): TurnMessage {
   const put = <Part extends TurnPart>(part: Part): Part => {
     if (part.kind === "tool-result") return { ...part, parts: part.parts.map(put) };
     if (!isMedia(part) || part.source.kind !== "url") return part;
@@ -67,7 +70,12 @@ function inlined(message: TurnMessage, found: ReadonlyMap<string, Fetched>): Tur
   return { ...message, parts: message.parts.map(put) };
 }
 
-async function fetchMedia(url: string, { transport, signal }: MediaFetch, bytesMax: number): Promise<Fetched> {
+/** One address of a caller's, through the guard. Throws Failure invalid_request when it cannot be had. */
+export async function fetchMedia(
+  url: string,
+  { transport, signal }: Pick<MediaFetch, "transport" | "signal">,
+  bytesMax: number,
+): Promise<FetchedMedia> {
   let next = url;
   for (let moves = 0; moves <= bounds.inlinedMovesMax; moves++) {
     try {

@@ -1,7 +1,6 @@
 import { asFailure, type Failure, type Task } from "#core/index.ts";
-import type { OutboundDraft, ProviderKind } from "#providers/index.ts";
 import type { TaskHouse } from "./house.ts";
-import { adapterGone, ask, type WholeAnswer } from "./upstream-call.ts";
+import { adapterGone, ask } from "./upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "./video-way.ts";
 
 export type VideoState = ReturnType<VideoAdapter["readState"]>;
@@ -29,19 +28,10 @@ export async function readLook(house: TaskHouse, task: Task, signal: AbortSignal
     const state = adapter.readState(answer, provider);
     if (state.next === null || adapter.readNext === undefined) return { kind: "state", state };
     // A vendor that has the file's address in another place: one more question, never a chain of them.
-    return { kind: "state", state: adapter.readNext(await goodAnswer(house, kind, state.next, signal), state) };
+    const next = await ask(house, kind, state.next, signal);
+    const shown = next.good ? adapter.readNext(next, state) : (adapter.readNextRefusal?.(next, state) ?? null);
+    return shown === null ? { kind: "failed", failure: kind.classify(next) } : { kind: "state", state: shown };
   } catch (thrown) {
     return { kind: "failed", failure: asFailure(thrown) };
   }
-}
-
-async function goodAnswer(
-  house: TaskHouse,
-  kind: ProviderKind,
-  draft: OutboundDraft,
-  signal: AbortSignal,
-): Promise<WholeAnswer> {
-  const answer = await ask(house, kind, draft, signal);
-  if (!answer.good) throw kind.classify(answer);
-  return answer;
 }

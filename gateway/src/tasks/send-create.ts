@@ -2,6 +2,7 @@ import { asFailure, bounds, type Deployment, type Failure, type Provider, type T
 import type { OutboundDraft } from "#providers/index.ts";
 import { upstreamCallbackUrl } from "./callback.ts";
 import type { TaskHouse } from "./house.ts";
+import { inlineMaterial } from "./inline-material.ts";
 import { adapterGone, authorize, isGood, ownSignal, readWhole, sendDraft, type WholeAnswer } from "./upstream-call.ts";
 import type { VideoRequest } from "./validate-video.ts";
 import { videoTurnFor } from "./video-turn-for.ts";
@@ -24,7 +25,8 @@ export async function prepareCreate(
   const way = videoWayOf(deployment);
   if (way === null) throw adapterGone(provider.kind);
   const { workspaceId, id: taskId } = task;
-  const turn = await videoTurnFor(request, way, provider, { workspaceId, assets: house.assets, upstreamIds });
+  const asked = await videoTurnFor(request, way, provider, { workspaceId, assets: house.assets, upstreamIds });
+  const turn = way.adapter.materialAs === "data" ? await inlineMaterial(asked, house.transport, ownSignal()) : asked;
   const callbackUrl = upstreamCallbackUrl(house, taskId);
   const draft = way.adapter.create({ provider, upstreamModel, turn, taskId, callbackUrl });
   draft.headers["x-attempt-id"] = task.attemptId;
@@ -45,7 +47,7 @@ export async function sendCreate(house: TaskHouse, draft: OutboundDraft, provide
     const begun = await sendDraft(house, draft, waits, ownSignal());
     if (!isGood(begun.status)) refusedWith = begun.status;
     answer = await readWhole(house, begun, bounds.taskPollHeadersMs);
-    if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer) };
+    if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer, draft) };
     const failure = found.kind.classify(answer);
     return saysNothing.has(answer.status) ? { kind: "unknown", failure } : { kind: "refused", failure };
   } catch (thrown) {
