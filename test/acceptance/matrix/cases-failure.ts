@@ -65,10 +65,15 @@ async function refusedBy(ground: Ground, purpose: string, script: Script, way: "
 
 /** The SDK must throw; an answer that ends as if it were whole would be a lie. */
 async function breaksOff(ground: Ground, purpose: string, script: Script): Promise<void> {
-  const call = ground.caller.stream({ model: ground.failing(purpose), turns: [scripted("x", script)] });
-  const error = errorIn(ground, await thrownBy(call));
-  // An error that came before the stream would be another case.
-  expect(error.status === undefined || error.status === 200 || ground.caller.dialect === "generate").toBe(true);
+  const statuses: unknown[] = [];
+  // On a busy machine the break may come together with the first event, and is then an ordinary error: another case.
+  for (let time = 0; time < 4; time++) {
+    const call = ground.caller.stream({ model: ground.failing(purpose), turns: [scripted("x", script)] });
+    const { status } = errorIn(ground, await thrownBy(call));
+    if (status === undefined || status === 200 || ground.caller.dialect === "generate") return;
+    statuses.push(status);
+  }
+  expect(statuses).toEqual([]);
 }
 
 async function thrownBy(call: Promise<unknown>): Promise<unknown> {
