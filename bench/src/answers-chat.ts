@@ -1,4 +1,4 @@
-import { chatRequest } from "./chat-request.ts";
+import { callRequest } from "./call-request.ts";
 import { RawConnection } from "./raw-connection.ts";
 
 /** Whether a chat completion is answered with 200 now. */
@@ -6,7 +6,7 @@ export async function answersChat(port: number, key: string): Promise<boolean> {
   try {
     const connection = await RawConnection.open(port);
     try {
-      return (await connection.exchange(chatRequest({ port, key, bodyBytes: 1024 }))).status === 200;
+      return (await connection.exchange(callRequest({ port, key, bodyBytes: 1024 }))).status === 200;
     } finally {
       connection.close();
     }

@@ -20,6 +20,8 @@ interface Report {
   readonly doubled: number;
   readonly wrongTokens: number;
   readonly wrongCost: number;
+  /** What budgets hold beyond the sum of the ledger. */
+  readonly budgetErrorNanoUsd: number;
   readonly verifyStatus: number;
   readonly faults: readonly unknown[];
 }
@@ -67,23 +69,36 @@ async function runToEnd(options: ChildOptions, timeoutMs: number): Promise<Repor
       for (let line = await child.line(); line !== null; line = await child.line()) lines.push(line);
     })();
     await within(reading, timeoutMs, "the kill loop");
-    const text = lines.join("\n");
-    const report: Report = JSON.parse(text.slice(text.indexOf("{")));
-    return report;
+    return reportIn(lines);
   } finally {
     await child.stop();
   }
 }
 
-function clean({ missing, doubled, wrongTokens, wrongCost, verifyStatus, faults }: Report): boolean {
-  return missing + doubled + wrongTokens + wrongCost + verifyStatus + faults.length === 0;
+/** The report is the last thing said, an object over many lines whose braces stand alone; what else is said comes first. */
+function reportIn(lines: readonly string[]): Report {
+  const start = lines.lastIndexOf("{");
+  const end = lines.lastIndexOf("}");
+  if (start === -1 || end < start) {
+    throw new Error(`the kill loop ended without a report${lines.map((line) => `\n  ${line}`).join("")}`);
+  }
+  const report: Report = JSON.parse(lines.slice(start, end + 1).join("\n"));
+  return report;
+}
+
+function clean(report: Report): boolean {
+  const { missing, doubled, wrongTokens, wrongCost, budgetErrorNanoUsd, verifyStatus, faults } = report;
+  return [missing, doubled, wrongTokens, wrongCost, budgetErrorNanoUsd, verifyStatus, faults.length].every(
+    (count) => count === 0,
+  );
 }
 
 function sentence(report: Report): string {
   const { kills, calls, finishedCalls, missing, doubled, wrongTokens, wrongCost, verifyStatus } = report;
+  const budgets = report.budgetErrorNanoUsd === 0 ? "exact" : `off by ${report.budgetErrorNanoUsd} nano-USD`;
   return (
     `${clean(report) ? "clean" : "NOT CLEAN"}: ${kills} kills, ${calls} calls, ${finishedCalls} finished; ` +
-    `missing ${missing}, doubled ${doubled}, wrong tokens ${wrongTokens}, wrong cost ${wrongCost}, verify ${verifyStatus}`
+    `missing ${missing}, doubled ${doubled}, wrong tokens ${wrongTokens}, wrong cost ${wrongCost}, budgets ${budgets}, verify ${verifyStatus}`
   );
 }
 

@@ -56,6 +56,6 @@ export async function inTurn<Value>(
   return taken;
 }
 
-function profileDirectory(): string {
+export function profileDirectory(): string {
   return join(benchDirectory, "results", "profile");
 }

@@ -1,12 +1,15 @@
 import { endChildrenWithUs } from "./child.ts";
 import type { Figure } from "./figure.ts";
 import { addedLatency } from "./figures/added-latency.ts";
+import { longCatalog } from "./figures/catalog.ts";
 import { firstByte } from "./figures/first-byte.ts";
+import { formEdits } from "./figures/form-edits.ts";
 import { largeBodies } from "./figures/large-bodies.ts";
 import { loopBlock } from "./figures/loop-block.ts";
 import { pacedStreams } from "./figures/paced-streams.ts";
 import { smallRequest } from "./figures/small-request.ts";
 import { startUp } from "./figures/start-up.ts";
+import { translatedStreams } from "./figures/translated-streams.ts";
 import { keepResult } from "./keep-result.ts";
 import { type Lab, startLab } from "./lab.ts";
 import { describeMachine, type Machine } from "./machine.ts";
@@ -24,7 +27,18 @@ const labFigures: readonly (readonly [FigureName, (lab: Lab) => Promise<Figure[]
   ["latency", addedLatency],
   ["first-byte", firstByte],
   ["loop", loopBlock],
+  ["edit", formEdits],
 ];
+
+/** These start what they measure themselves. */
+const runFigures: readonly (readonly [FigureName, (run: Run, noise: number[]) => Promise<Figure[]>])[] = [
+  ["streams", pacedStreams],
+  ["translated", translatedStreams],
+  ["catalog", longCatalog],
+];
+
+/** What only the light upstream can answer. */
+const lightOnly: readonly FigureName[] = ["edit", "streams", "translated"];
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
@@ -56,7 +70,9 @@ async function main(): Promise<void> {
 }
 
 async function takeFigures(run: Run, noise: number[]): Promise<Figure[]> {
-  const wanted = (name: FigureName) => run.options.only.length === 0 || run.options.only.includes(name);
+  const { only, simulator } = run.options;
+  const wanted = (name: FigureName) =>
+    (only.length === 0 || only.includes(name)) && !(simulator && lightOnly.includes(name));
   const figures: Figure[] = [];
   if (wanted("start")) figures.push(...(await announced("start", () => startUp(run))));
   if (labFigures.some(([name]) => wanted(name))) {
@@ -69,8 +85,9 @@ async function takeFigures(run: Run, noise: number[]): Promise<Figure[]> {
       await lab.close();
     }
   }
-  if (wanted("streams") && !run.options.simulator)
-    figures.push(...(await announced("streams", () => pacedStreams(run, noise))));
+  for (const [name, take] of runFigures) {
+    if (wanted(name)) figures.push(...(await announced(name, () => take(run, noise))));
+  }
   return figures;
 }
 

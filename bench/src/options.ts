@@ -1,6 +1,17 @@
 import { parseArgs } from "node:util";
 
-export const figureNames = ["start", "small", "large", "latency", "first-byte", "loop", "streams"] as const;
+export const figureNames = [
+  "start",
+  "small",
+  "large",
+  "latency",
+  "first-byte",
+  "loop",
+  "edit",
+  "streams",
+  "translated",
+  "catalog",
+] as const;
 export type FigureName = (typeof figureNames)[number];
 
 /** What was asked for on the command line. */
@@ -20,10 +31,10 @@ export interface Options {
 export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file]
                         [--simulator] [--profile]
 
-  --quick     about a minute; without it up to ten
+  --quick     about three minutes; without it up to fifteen
   --only      some figures: ${figureNames.join(", ")}
   --gateway   an executable to measure instead of the source, started with the argument serve
-  --simulator the simulator as upstream instead of the light one; without the figure streams
+  --simulator the simulator as upstream instead of the light one; without the figures streams, translated, edit
   --profile   also leave a processor profile of the gateway in bench/results/profile; slows it down
 `;
 

@@ -1,4 +1,4 @@
-import type { StreamShape } from "./chat-request.ts";
+import type { StreamShape } from "./call-request.ts";
 import { runChild } from "./child.ts";
 import type { Contender } from "./contender.ts";
 import type { Lab } from "./lab.ts";

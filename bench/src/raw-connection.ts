@@ -66,6 +66,12 @@ export class RawConnection {
     });
   }
 
+  /** Further bytes of a request that has begun. */
+  more(bytes: Uint8Array): void {
+    this.#unsent = this.#unsent === null ? bytes : Buffer.concat([this.#unsent, bytes]);
+    this.#flush();
+  }
+
   close(): void {
     this.#socket?.terminate();
   }

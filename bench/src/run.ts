@@ -23,7 +23,10 @@ export interface CorePlan {
 }
 
 /** The command lines of our own programs. */
-export type Programs = (name: "upstream" | "probe" | "stream-load" | "json-load", spec: unknown) => readonly string[];
+export type Programs = (
+  name: "upstream" | "probe" | "stream-load" | "json-load" | "slow-edits",
+  spec: unknown,
+) => readonly string[];
 
 export const benchDirectory = join(import.meta.dir, "..");
 export const rootDirectory = join(benchDirectory, "..");

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { chatBody, chatPath } from "./chat-request.ts";
+import { callBody, paths } from "./call-request.ts";
 import { runChild } from "./child.ts";
 import type { Contender } from "./contender.ts";
 import type { JsonLoadResult, JsonLoadSpec } from "./programs/json-load.ts";
@@ -56,9 +56,9 @@ interface WrkSummary {
 async function withWrk(wrk: string, run: Run, contender: Contender, load: Saturation): Promise<Saturated> {
   const script = join(run.directory, `load-${contender.name}-${load.bodyBytes}.lua`);
   const body = join(run.directory, `body-${load.bodyBytes}.json`);
-  await Bun.write(body, chatBody(load.bodyBytes));
+  await Bun.write(body, callBody("chat", load));
   await Bun.write(script, wrkScript(contender.key, body, `${script}.json`));
-  const url = `http://127.0.0.1:${contender.port}${chatPath}`;
+  const url = `http://127.0.0.1:${contender.port}${paths.chat}`;
   const connections = String(load.connections);
   const command = [wrk, "-t1", "-c", connections, "-d", `${load.seconds}s`, "--timeout", "10s", "-s", script, url];
   // wrk speaks prose before it calls our script, which writes to a file of its own.

@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { answersChat } from "../answers-chat.ts";
-import { benchModel } from "../chat-request.ts";
 import { type Child, startChild } from "../child.ts";
 import type { Contender } from "../contender.ts";
 import { until } from "../deadline.ts";
 import { freePort, type Run, rootDirectory } from "../run.ts";
+import { benchKey, type CatalogSize, sluiceConfig } from "./sluice-config.ts";
 
 /**
  * Sluice as it would serve: one process, key check, model grant, rate limits, budgets on key and workspace, and a
@@ -16,6 +16,8 @@ export interface SluiceOptions {
   readonly dataDirectory?: string;
   /** Where a processor profile is left when it stops. */
   readonly profileDirectory?: string;
+  /** More providers and models than the bench asks for; left out: none. */
+  readonly catalog?: CatalogSize;
 }
 
 export interface Sluice extends Contender {
@@ -25,7 +27,6 @@ export interface Sluice extends Contender {
   readonly firstAnswerMs: number;
 }
 
-const benchKey = "sk-bench-0123456789abcdefghijklmnop";
 const startMs = 30_000;
 
 export async function startSluice(run: Run, options: SluiceOptions = {}): Promise<Sluice> {
@@ -34,7 +35,10 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
   mkdirSync(dataDirectory, { recursive: true });
   const config = join(run.directory, `sluice-${port}.json`);
   const log = join(run.directory, `sluice-${port}.log`);
-  await Bun.write(config, JSON.stringify(governedConfig(run.upstreamPort), null, 2));
+  await Bun.write(
+    config,
+    JSON.stringify(sluiceConfig(run.upstreamPort, options.catalog ?? { providers: 0, models: 0, askedOn: 0 }), null, 2),
+  );
   const startedAt = performance.now();
   const child = startChild({
     command: [...program(run, options), "serve"],
@@ -83,44 +87,4 @@ function program(run: Run, { profileDirectory }: SluiceOptions): string[] {
   const profile =
     profileDirectory === undefined ? [] : ["--cpu-prof", "--cpu-prof-md", `--cpu-prof-dir=${profileDirectory}`];
   return [process.execPath, ...profile, join(rootDirectory, "gateway/src/cli/cli.ts")];
-}
-
-function governedConfig(upstreamPort: number): unknown {
-  const rates = { rpm: 1_000_000_000, tpm: 1_000_000_000_000 };
-  return {
-    providers: [
-      {
-        id: "bench",
-        kind: "openai-compatible",
-        base_url: `http://127.0.0.1:${upstreamPort}/v1`,
-        api_key: "sk-upstream",
-        allow_private_network: true,
-      },
-    ],
-    models: [
-      {
-        name: benchModel,
-        type: "chat",
-        deployments: [{ provider: "bench", upstream_model: "upstream-model-name" }],
-        price: { input: 0.01, cache_read: 0.001, output: 0.08 },
-      },
-    ],
-    workspaces: [
-      {
-        slug: "bench",
-        budget: { usd: 9_000_000, period: "month" },
-        groups: [{ name: "default", models: ["bench-*"], limits: { ...rates, concurrency: 100_000 } }],
-        keys: [
-          {
-            name: "load",
-            group: "default",
-            secret: benchKey,
-            limits: rates,
-            budget: { usd: 9_000_000, period: "day" },
-          },
-        ],
-      },
-    ],
-    settings: { ledger: { durability: "disk" } },
-  };
 }

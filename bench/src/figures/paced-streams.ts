@@ -3,16 +3,15 @@ import { direct } from "../contenders/direct.ts";
 import { startNginx } from "../contenders/nginx.ts";
 import { startSluice } from "../contenders/sluice.ts";
 import { type Figure, figure, middle, ratios } from "../figure.ts";
-import { holdStreams } from "../hold-streams.ts";
-import { machineBusyMs, treeCpuMs, treeMemory } from "../process-tree.ts";
+import { treeMemory } from "../process-tree.ts";
 import type { Run } from "../run.ts";
+import { warmStreams, watchStreams } from "../watch-streams.ts";
 
 /**
  * Many streams at once, each at its own pace. The sum is the same at every level (10,000 events a second), so that
  * what changes is only how many there are. Every contender is started anew for every run: memory is its own.
  */
 const eventsPerSecond = 10_000;
-const warmStreams = 100;
 
 interface Level {
   readonly streams: number;
@@ -91,6 +90,7 @@ function figuresOf({ streams, bodyBytes }: Level, taken: Outcomes): Figure[] {
   ];
 }
 
+/** The streams of one level, in a contender that has already carried a few: what the runtime needs once is not theirs. */
 async function hold(
   run: Run,
   contender: Contender,
@@ -98,31 +98,16 @@ async function hold(
   windowMs: number,
   noise: number[],
 ): Promise<Outcome> {
-  // A few streams first: what the runtime needs once is not counted as memory of each stream.
-  await holdStreams(
-    run,
-    contender,
-    { streams: warmStreams, bodyBytes, gapMs: 20, openPerSecond, windowMs: 500 },
-    async () => undefined,
-  );
+  await warmStreams(run, contender, { bodyBytes, openPerSecond });
   const before = contender.pid === null ? 0 : treeMemory(contender.pid).residentKb;
   const gapMs = (streams * 1000) / eventsPerSecond;
-  const watched = { cpuMs: 0, residentKb: 0, peakKb: 0 };
-  const result = await holdStreams(run, contender, { streams, bodyBytes, gapMs, openPerSecond, windowMs }, async () => {
-    const [busyMs, oursMs] = [machineBusyMs(), treeCpuMs(process.pid)];
-    const cpuMs = contender.pid === null ? 0 : treeCpuMs(contender.pid);
-    await Bun.sleep(windowMs);
-    if (contender.pid !== null) {
-      Object.assign(watched, treeMemory(contender.pid), { cpuMs: treeCpuMs(contender.pid) - cpuMs });
-    }
-    const foreignMs = machineBusyMs() - busyMs - (treeCpuMs(process.pid) - oursMs);
-    noise.push(Math.max(0, foreignMs) / (windowMs * navigator.hardwareConcurrency));
-  });
+  const load = { streams, bodyBytes, gapMs, openPerSecond, windowMs };
+  const { result, cpuMs, memory } = await watchStreams(run, contender, load, noise);
   return {
     delayP99Ms: result.delay.p99,
-    cpuMicrosPerEvent: (watched.cpuMs * 1000) / result.events,
-    kbPerStream: (watched.residentKb - before) / streams,
-    peakMb: watched.peakKb / 1024,
+    cpuMicrosPerEvent: (cpuMs * 1000) / result.events,
+    kbPerStream: (memory.residentKb - before) / streams,
+    peakMb: memory.peakKb / 1024,
     events: result.events,
   };
 }

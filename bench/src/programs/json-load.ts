@@ -1,4 +1,4 @@
-import { chatRequest } from "../chat-request.ts";
+import { callRequest } from "../call-request.ts";
 import { RawConnection } from "../raw-connection.ts";
 import { type Quantiles, quantiles } from "../statistics.ts";
 import { answer, readSpec } from "./spec.ts";
@@ -23,7 +23,7 @@ export interface JsonLoadResult {
 const samplesMax = 2_000_000;
 
 const spec = readSpec<JsonLoadSpec>();
-const request = chatRequest(spec);
+const request = callRequest(spec);
 const latencies = new Float64Array(samplesMax);
 let requests = 0;
 let failed = 0;

@@ -1,4 +1,4 @@
-import { type ChatShape, chatRequest } from "../chat-request.ts";
+import { type CallShape, callRequest } from "../call-request.ts";
 import { type Exchange, RawConnection } from "../raw-connection.ts";
 import { type Quantiles, quantiles } from "../statistics.ts";
 import { answer, readSpec } from "./spec.ts";
@@ -23,7 +23,7 @@ export interface ProbeLane {
   readonly warmUp: number;
 }
 
-export interface ProbeTarget extends ChatShape {
+export interface ProbeTarget extends CallShape {
   readonly name: string;
 }
 
@@ -46,7 +46,7 @@ class Target {
 
   constructor(shape: ProbeTarget) {
     this.#shape = shape;
-    this.#request = chatRequest(shape);
+    this.#request = callRequest(shape);
   }
 
   async ask(counted: boolean): Promise<void> {

@@ -1,4 +1,4 @@
-import { chatRequest } from "../chat-request.ts";
+import { type Caller, callRequest } from "../call-request.ts";
 import { RawConnection } from "../raw-connection.ts";
 import { type Quantiles, quantiles } from "../statistics.ts";
 import { answer, readSpec } from "./spec.ts";
@@ -10,6 +10,10 @@ import { answer, readSpec } from "./spec.ts";
 export interface StreamLoadSpec {
   readonly port: number;
   readonly key: string;
+  /** Left out: chat completions. */
+  readonly caller?: Caller;
+  /** Left out: the one that a chat upstream serves. */
+  readonly model?: string;
   readonly streams: number;
   readonly bodyBytes: number;
   readonly gapMs: number;
@@ -58,10 +62,8 @@ let aborted = 0;
 let failed = 0;
 let firstFailure: string | null = null;
 
-const request = chatRequest({
-  port: spec.port,
-  key: spec.key,
-  bodyBytes: spec.bodyBytes,
+const request = callRequest({
+  ...spec,
   stream: {
     gapMs: spec.gapMs,
     eventsMax: 1_000_000,

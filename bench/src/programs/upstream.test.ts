@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { benchModel, chatRequest } from "../chat-request.ts";
+import { benchModel, callRequest, paths } from "../call-request.ts";
 import { type Child, startChild } from "../child.ts";
 import { RawConnection } from "../raw-connection.ts";
 
@@ -27,26 +27,41 @@ test("An ordinary answer is exactly 1 KB of JSON with the usage of the call", as
 test("Bodies of every size are read to their end before the answer, on one kept-alive connection", async () => {
   const connection = await RawConnection.open(port);
   for (const bodyBytes of [1024, 100 * 1024, 2 * 1024 * 1024, 1024]) {
-    const { status } = await connection.exchange(chatRequest({ port, key: "none", bodyBytes }));
+    const { status } = await connection.exchange(callRequest({ port, key: "none", bodyBytes }));
     expect(status).toBe(200);
   }
   connection.close();
 });
 
 test("A stream carries its number of events, each with the moment it was sent, and ends with usage if it was asked for", async () => {
-  const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
-    method: "POST",
-    body: JSON.stringify({ bench: { gap_ms: 2, events: 5 }, stream_options: { include_usage: true } }).replace(
-      "{",
-      `{"stream":true,`,
-    ),
+  const events = await streamed(paths.chat, {
+    stream_options: { include_usage: true },
+    messages: [{ role: "user", content: "gap_ms=2 events=5 ends_at_ms=0" }],
   });
-  const events = (await answer.text()).split("\n\n").filter((event) => event !== "");
-  const stamps = events.map((event) => Number(/@(\d{15})/.exec(event)?.[1])).filter(Number.isFinite);
-  expect(stamps).toHaveLength(5);
-  expect(stamps).toEqual([...stamps].sort((a, b) => a - b));
+  expectStamps(events);
   expect(events.at(-1)).toBe("data: [DONE]");
   expect(events.at(-2)).toContain(`"choices":[],"usage":`);
+});
+
+test("A stream of messages has a beginning, its stamped words in one block, and an end", async () => {
+  const events = await streamed(paths.messages, {
+    messages: [{ role: "user", content: "gap_ms=2 events=5 ends_at_ms=0" }],
+  });
+  expectStamps(events);
+  const types = events.map((event) => JSON.parse(event.slice(event.indexOf("{"))).type);
+  expect(types.slice(0, 3)).toEqual(["message_start", "content_block_start", "content_block_delta"]);
+  expect(types.slice(-3)).toEqual(["content_block_stop", "message_delta", "message_stop"]);
+});
+
+test("A form that asks for a picture is read to its end and answered with one", async () => {
+  const connection = await RawConnection.open(port);
+  for (const bodyBytes of [4096, 2 * 1024 * 1024]) {
+    const { status } = await connection.exchange(callRequest({ port, key: "none", caller: "edit", bodyBytes }));
+    expect(status).toBe(200);
+  }
+  connection.close();
+  const answer = await fetch(`http://127.0.0.1:${port}${paths.edit}`, { method: "POST", body: "--" });
+  expect(await answer.json()).toHaveProperty("data.length", 1);
 });
 
 test("A receiver in another process sees every event of a stream once, however long the request was", async () => {
@@ -56,9 +71,20 @@ test("A receiver in another process sees every event of a stream once, however l
   const stream = { gapMs: 1, eventsMax: 50 };
   for (const bodyBytes of [1024, 1024 * 1024]) {
     stamps = 0;
-    const { status } = await connection.exchange(chatRequest({ port, key: "none", bodyBytes, stream }));
+    const { status } = await connection.exchange(callRequest({ port, key: "none", bodyBytes, stream }));
     expect(status).toBe(200);
     expect(stamps).toBe(50);
   }
   connection.close();
 });
+
+async function streamed(path: string, body: object): Promise<string[]> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body: JSON.stringify(body) });
+  return (await answer.text()).split("\n\n").filter((event) => event !== "");
+}
+
+function expectStamps(events: readonly string[]): void {
+  const stamps = events.map((event) => Number(/@(\d{15})/.exec(event)?.[1])).filter(Number.isFinite);
+  expect(stamps).toHaveLength(5);
+  expect(stamps).toEqual([...stamps].sort((a, b) => a - b));
+}

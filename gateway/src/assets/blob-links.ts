@@ -18,6 +18,11 @@ interface Means {
   readonly signer: TextSigner;
 }
 
+/** What a link can hold: a signer is not given whatever a stranger may write. */
+const hashForm = /^[0-9a-f]{64}$/;
+const expiresForm = /^[0-9]{1,12}$/;
+const typeForm = /^[a-z]{1,32}\/[a-z0-9.+-]{1,64}$/;
+
 const missing: BlobAnswer = Object.freeze({ status: 404, headers: {}, body: null });
 
 /** The address of a stored asset's bytes, good for `lifetimeMs` to whoever has it; null for one without bytes. */
@@ -46,7 +51,7 @@ export async function readBlob(
 ): Promise<BlobAnswer> {
   const type = query.get("type") ?? "";
   const expires = query.get("expires") ?? "";
-  if (!/^[0-9a-f]{64}$/.test(hash) || !/^[0-9]{1,12}$/.test(expires)) return missing;
+  if (!hashForm.test(hash) || !expiresForm.test(expires) || !typeForm.test(type)) return missing;
   if (!same(query.get("signature") ?? "", signer.sign(signedText(hash, type, expires)))) return missing;
   const leftMs = Number(expires) * 1_000 - clock.now();
   const blob = leftMs <= 0 ? null : await blobs.stat(hash);

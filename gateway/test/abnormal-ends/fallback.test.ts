@@ -75,7 +75,7 @@ beforeAll(async () => {
     providers: (simulator) =>
       upstreamCases.map((one) => ({
         ...one.provider(simulator),
-        timeouts: { headers_ms: 150, first_event_ms: 150 },
+        timeouts: { headers_ms: 300, first_event_ms: 300 },
       })),
     models: runs.map(({ chain, name }) => modelOn(chain, name)),
   });

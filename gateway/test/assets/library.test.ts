@@ -141,6 +141,7 @@ describe("an asset of an upstream's library", () => {
       const thrown = await thrownBy(ground.assets.createAsset(assetCall({ platform: volcengine, groupId: group.id })));
       expect(thrown).toMatchObject({ code: told, upstream: undefined });
       expect(String(thrown)).toContain("The asset library of volcengine");
+      expect(String(thrown)).toContain(code);
       expect(String(thrown)).not.toContain("4711");
       const asked = { platform: null, groupId: group.id, status: null };
       expect((await ground.assets.assets(acme, asked, null, 10)).assets).toEqual([]);

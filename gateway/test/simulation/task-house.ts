@@ -89,7 +89,13 @@ export interface HouseChanges extends Partial<Omit<VideoTasksOptions, "router" |
   readonly models?: readonly Model[];
 }
 
-export function openTaskHouse(town: TaskTown, changes: HouseChanges = {}): TaskHouseOfTown {
+/** What one process needs of the world around it. */
+export interface TaskWorld extends Pick<TaskTown, "chance" | "ids" | "taskStore"> {
+  readonly clock: Clock;
+  readonly ark: Transport;
+}
+
+export function openTaskHouse(town: TaskWorld, changes: HouseChanges = {}): TaskHouseOfTown {
   const { models = [seedance], ...options } = changes;
   const clock: Clock = options.clock ?? town.clock;
   const noise: { level: string; message: string; fields: unknown }[] = [];
@@ -175,7 +181,7 @@ export const alice: Principal = governedPrincipal({
   key: { limits: { rpm: 100_000 }, budget: { nanoUsd: 1e12, period: "total" } },
 });
 
-export function createCall(town: TaskTown, body: object, changes: Partial<CreateCall> = {}): CreateCall {
+export function createCall(town: Pick<TaskTown, "ids">, body: object, changes: Partial<CreateCall> = {}): CreateCall {
   const whole = { model: "seedance", ...body };
   return {
     requestId: town.ids.next("req_"),

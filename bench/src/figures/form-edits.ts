@@ -1,0 +1,126 @@
+import { imageModel } from "../call-request.ts";
+import { startChild } from "../child.ts";
+import type { Contender } from "../contender.ts";
+import { startSluice } from "../contenders/sluice.ts";
+import { within } from "../deadline.ts";
+import { type Figure, figure, middle, say } from "../figure.ts";
+import type { Lab } from "../lab.ts";
+import { runProbe } from "../probe-contenders.ts";
+import { treeMemory } from "../process-tree.ts";
+import type { SlowEditsResult, SlowEditsSpec } from "../programs/slow-edits.ts";
+import type { Run } from "../run.ts";
+import { spread } from "../statistics.ts";
+
+const MB = 1024 * 1024;
+
+interface Size {
+  readonly name: string;
+  readonly bodyBytes: number;
+  /** For the small answers beside them. */
+  readonly everyMs: number;
+  /** At once, uploaded slowly. */
+  readonly atOnce: number;
+  readonly uploadMs: number;
+  /** How much memory each may take; null where what the runtime has not yet given back is more than what is held. */
+  readonly eachMbMax: number | null;
+}
+
+const twoMb: Size = { name: "2 MB", bodyBytes: 2 * MB, everyMs: 100, atOnce: 200, uploadMs: 6_000, eachMbMax: 1 };
+const twentyMb: Size = {
+  name: "20 MB",
+  bodyBytes: 20 * MB,
+  everyMs: 1_000,
+  atOnce: 50,
+  uploadMs: 20_000,
+  eachMbMax: null,
+};
+const sizes: Readonly<Record<"quick" | "full", readonly Size[]>> = { quick: [twoMb], full: [twoMb, twentyMb] };
+
+/** What an edit of a picture does to everyone else, and what is kept of it while it comes in. The model comes last. */
+export async function formEdits(lab: Lab): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const size of sizes[lab.run.options.mode]) {
+    figures.push(await slowestBeside(lab, size), await memoryOfEach(lab.run, size));
+  }
+  return figures;
+}
+
+/** A small request is asked every two milliseconds; its slowest answer bounds how long the event loop was blocked. */
+async function slowestBeside(lab: Lab, { name, bodyBytes, everyMs }: Size): Promise<Figure> {
+  const quick = lab.run.options.mode === "quick";
+  const count = quick ? 1_000 : 4_000;
+  const worst: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
+  const usual: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
+  for (let round = 0; round < (quick ? 2 : 3); round++) {
+    for (const { name: who, port, key } of lab.contenders) {
+      const small = { name: "small", port, key, bodyBytes: 1024 };
+      const edit = { name: "edit", port, key, caller: "edit" as const, model: imageModel, bodyBytes };
+      const results = await runProbe(
+        lab.run,
+        [
+          { targets: [edit], everyMs, inARow: 1, count: Math.ceil((count * 2) / everyMs), warmUp: 3 },
+          { targets: [small], everyMs: 2, inARow: 1, count, warmUp: 100 },
+        ],
+        count * 20,
+      );
+      const result = results.find((one) => one.name === "small");
+      worst[who].push(result?.total.max ?? Number.NaN);
+      usual[who].push(result?.total.p99 ?? Number.NaN);
+    }
+  }
+  return figure(`Slowest small answer beside ${name} forms`, worst.sluice, {
+    unit: "ms",
+    target: { most: 20 },
+    note:
+      `nginx ${middle(worst.nginx)}, direct ${middle(worst.direct)} ms; ` +
+      `p99: Sluice ${middle(usual.sluice)}, nginx ${middle(usual.nginx)}, direct ${middle(usual.direct)} ms`,
+  });
+}
+
+/**
+ * What the gateway's resident memory grows by at most while many forms come in at once and go out again, by each of
+ * them. It holds garbage too, some 60 to 100 MB of it before the runtime collects it, which is why there are many.
+ */
+async function memoryOfEach(run: Run, { name, bodyBytes, atOnce, uploadMs, eachMbMax }: Size): Promise<Figure> {
+  const grown: number[] = [];
+  const resting: number[] = [];
+  for (let round = 0; round < (run.options.mode === "quick" || eachMbMax === null ? 1 : 3); round++) {
+    // Started anew each time: memory that was used before would be used again, and not be seen.
+    const sluice = await startSluice(run);
+    try {
+      const spec = { port: sluice.port, key: sluice.key, bodyBytes, uploadMs, holdMs: 500 };
+      await upload(run, { ...spec, edits: 2, uploadMs: 200, holdMs: 0 }, () => {});
+      await Bun.sleep(300);
+      const before = treeMemory(sluice.pid).residentKb;
+      let most = before;
+      await upload(run, { ...spec, edits: atOnce }, () => {
+        most = Math.max(most, treeMemory(sluice.pid).residentKb);
+      });
+      grown.push((most - before) / 1024 / atOnce);
+      resting.push((treeMemory(sluice.pid).residentKb - before) / 1024);
+    } finally {
+      await sluice.stop();
+    }
+  }
+  const together = (spread(grown)?.median ?? Number.NaN) * atOnce;
+  return figure(`Memory of each of ${atOnce} slow ${name} forms at once`, grown, {
+    unit: "MB",
+    target: eachMbMax === null ? null : { most: eachMbMax },
+    note: `${say(together)} MB in all, of ${(atOnce * bodyBytes) / MB} MB on their way; afterwards ${middle(resting)} MB are kept`,
+  });
+}
+
+async function upload(run: Run, spec: SlowEditsSpec, watch: () => void): Promise<void> {
+  const child = startChild({ command: run.programs("slow-edits", spec), cores: run.cores.load });
+  const timer = setInterval(watch, 20);
+  try {
+    const what = `${spec.edits} slow forms`;
+    await within(child.line(), spec.uploadMs + 30_000, `${what}: uploading`);
+    const line = await within(child.line(), spec.holdMs + spec.uploadMs + 30_000, `${what}: ending`);
+    const result: SlowEditsResult = JSON.parse(line ?? "null");
+    if (result.failed > 0) throw new Error(`${what}: ${result.failed} failed`);
+  } finally {
+    clearInterval(timer);
+    await child.stop(500);
+  }
+}

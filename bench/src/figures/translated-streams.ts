@@ -1,0 +1,93 @@
+import { benchModel, type Caller, messagesModel } from "../call-request.ts";
+import { type Sluice, startSluice } from "../contenders/sluice.ts";
+import { type Figure, figure, middle, ratios } from "../figure.ts";
+import { profileDirectory } from "../lab.ts";
+import type { Run } from "../run.ts";
+import { warmStreams, watchStreams } from "../watch-streams.ts";
+
+/**
+ * What it costs to carry a stream from one dialect to another: the same paced streams through one Sluice, by callers that
+ * speak as their upstream does and by callers that do not, in turn.
+ */
+interface Way {
+  readonly name: string;
+  readonly caller: Caller;
+  readonly model: string;
+}
+
+interface Pairing {
+  readonly native: Way;
+  readonly translated: readonly Way[];
+}
+
+const pairings: readonly Pairing[] = [
+  {
+    native: { name: "chat", caller: "chat", model: benchModel },
+    translated: [
+      { name: "messages caller, chat upstream", caller: "messages", model: benchModel },
+      { name: "responses caller, chat upstream", caller: "responses", model: benchModel },
+    ],
+  },
+  {
+    native: { name: "messages", caller: "messages", model: messagesModel },
+    translated: [{ name: "chat caller, messages upstream", caller: "chat", model: messagesModel }],
+  },
+];
+
+const streams = 500;
+const eventsPerSecond = 10_000;
+const openPerSecond = 2_000;
+const bodyBytes = 1024;
+
+interface Outcome {
+  readonly cpuMicros: number;
+  readonly delayP99Ms: number;
+}
+
+export async function translatedStreams(run: Run, noise: number[]): Promise<Figure[]> {
+  const quick = run.options.mode === "quick";
+  const ways = pairings.flatMap(({ native, translated }) => [native, ...translated]);
+  const taken = new Map<Way, Outcome[]>(ways.map((way) => [way, []]));
+  const sluice = await startSluice(run, run.options.profile ? { profileDirectory: profileDirectory() } : {});
+  try {
+    for (const { caller, model } of ways) await warmStreams(run, sluice, { bodyBytes, openPerSecond, caller, model });
+    for (let round = 0; round < (quick ? 2 : 5); round++) {
+      for (const way of ways)
+        taken.get(way)?.push(await hold(run, sluice, { way, windowMs: quick ? 2_500 : 5_000, noise }));
+    }
+  } finally {
+    await sluice.stop();
+  }
+  return pairings.flatMap(({ native, translated }) =>
+    translated.map((way) => figureOf(way, native, (who) => taken.get(who) ?? [])),
+  );
+}
+
+function figureOf(way: Way, native: Way, of: (way: Way) => readonly Outcome[]): Figure {
+  const each = (who: Way, what: keyof Outcome) => of(who).map((outcome) => outcome[what]);
+  return figure(
+    `CPU per translated event (${way.name}), over native ${native.name}`,
+    ratios(each(way, "cpuMicros"), each(native, "cpuMicros")),
+    {
+      unit: "×",
+      target: { most: 3 },
+      note:
+        `native ${middle(each(native, "cpuMicros"))}, translated ${middle(each(way, "cpuMicros"))} µs; ` +
+        `event delay p99 ${middle(each(native, "delayP99Ms"))} and ${middle(each(way, "delayP99Ms"))} ms`,
+    },
+  );
+}
+
+interface Hold {
+  readonly way: Way;
+  readonly windowMs: number;
+  readonly noise: number[];
+}
+
+async function hold(run: Run, sluice: Sluice, { way, windowMs, noise }: Hold): Promise<Outcome> {
+  const gapMs = (streams * 1000) / eventsPerSecond;
+  const { caller, model } = way;
+  const load = { streams, bodyBytes, gapMs, openPerSecond, windowMs, caller, model };
+  const { result, cpuMs } = await watchStreams(run, sluice, load, noise);
+  return { cpuMicros: (cpuMs * 1000) / result.events, delayP99Ms: result.delay.p99 };
+}

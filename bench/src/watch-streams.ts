@@ -1,0 +1,46 @@
+import type { Contender } from "./contender.ts";
+import { holdStreams, type StreamLoad } from "./hold-streams.ts";
+import { type Memory, machineBusyMs, treeCpuMs, treeMemory } from "./process-tree.ts";
+import type { StreamLoadResult } from "./programs/stream-load.ts";
+import type { Run } from "./run.ts";
+
+/** What streams cost the contender while all of them run. */
+export interface WatchedStreams {
+  readonly result: StreamLoadResult;
+  /** Processor time within the window. */
+  readonly cpuMs: number;
+  /** At the end of the window. */
+  readonly memory: Memory;
+}
+
+/** Holds streams through a contender and watches it while all of them run. Adds to `noise` what others used meanwhile. */
+export async function watchStreams(
+  run: Run,
+  contender: Contender,
+  load: StreamLoad,
+  noise: number[],
+): Promise<WatchedStreams> {
+  let cpuMs = 0;
+  let memory: Memory = { residentKb: 0, peakKb: 0 };
+  const result = await holdStreams(run, contender, load, async () => {
+    const [busyMs, oursMs] = [machineBusyMs(), treeCpuMs(process.pid)];
+    const before = contender.pid === null ? 0 : treeCpuMs(contender.pid);
+    await Bun.sleep(load.windowMs);
+    if (contender.pid !== null) {
+      memory = treeMemory(contender.pid);
+      cpuMs = treeCpuMs(contender.pid) - before;
+    }
+    const foreignMs = machineBusyMs() - busyMs - (treeCpuMs(process.pid) - oursMs);
+    noise.push(Math.max(0, foreignMs) / (load.windowMs * navigator.hardwareConcurrency));
+  });
+  return { result, cpuMs, memory };
+}
+
+/** A few streams of a kind, so that the ones that count meet warm code and a heap that has its usual size. */
+export async function warmStreams(
+  run: Run,
+  contender: Contender,
+  load: Pick<StreamLoad, "bodyBytes" | "openPerSecond" | "caller" | "model">,
+): Promise<void> {
+  await holdStreams(run, contender, { ...load, streams: 100, gapMs: 20, windowMs: 500 }, async () => undefined);
+}

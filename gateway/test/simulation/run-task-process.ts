@@ -1,0 +1,23 @@
+import { openDatabase } from "#storage/index.ts";
+import { fastClock } from "./fast-clock.ts";
+import { openTaskProcess, placeOrders, type TaskProcessSetup } from "./task-process.ts";
+
+/**
+ * `bun run-task-process.ts <setup as JSON>`: places its orders, looks after every task that is due, and prints a line when
+ * its orders are placed. A line on its standard input asks it to stop; it then prints what it still holds, which is nothing
+ * when others have ended all that it held.
+ */
+const turnsMax = 500;
+const setup: TaskProcessSetup = JSON.parse(process.argv[2] ?? "");
+const database = openDatabase({ path: `${setup.dataDir}/sluice.db` });
+const house = await openTaskProcess(database, setup, fastClock(setup.from, setup.times));
+console.log("started");
+await placeOrders(house, setup.orders);
+console.log("placed");
+for await (const _ of console) break;
+const { videos, admission } = house;
+// What others ended is asked for now and then.
+for (let turn = 0; turn < turnsMax && videos.held + videos.busy > 0; turn++) await Bun.sleep(20);
+await videos.stop();
+console.log(JSON.stringify([videos.held, videos.busy, admission.outstanding, admission.repeatedEndings]));
+process.exit(0);

@@ -1,0 +1,81 @@
+import { type Model, Secret } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import { createTaskStore, type Database, openVault } from "#storage/index.ts";
+import { createIds, systemChance } from "#system/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import {
+  alice,
+  arkDeployment,
+  arkProvider,
+  createCall,
+  openTaskHouse,
+  seedance,
+  type TaskHouseOfTown,
+  type TaskWorld,
+} from "./task-house.ts";
+import { orderBody } from "./task-orders.ts";
+
+/** What a process on a shared database is told when it is started. */
+export interface TaskProcessSetup {
+  readonly dataDir: string;
+  /** Where the vendor is. */
+  readonly baseUrl: string;
+  /** Of the clock that all processes share. */
+  readonly from: number;
+  readonly times: number;
+  /** Orders to place. */
+  readonly orders: readonly number[];
+}
+
+/** One process with pollers, on a database that others use too. */
+export async function openTaskProcess(
+  database: Database,
+  { dataDir, baseUrl }: Pick<TaskProcessSetup, "dataDir" | "baseUrl">,
+  clock: Clock,
+): Promise<TaskHouseOfTown & { readonly world: TaskWorld; readonly model: Model }> {
+  const world: TaskWorld = {
+    clock,
+    chance: systemChance,
+    ids: createIds(clock),
+    ark: createTransport({ clock }),
+    taskStore: createTaskStore({ database, vault: openVault({ masterKey: null, dataDir }) }),
+  };
+  const model = modelAt(baseUrl);
+  const house = openTaskHouse(world, { models: [model], publicUrl: null });
+  await house.videos.restoreHolds(() => alice);
+  house.videos.start();
+  return { ...house, world, model };
+}
+
+/** Places its orders, a few at a time. Resolves to the ids by order, and leaves out what was refused. */
+export async function placeOrders(
+  { videos, world, model }: Awaited<ReturnType<typeof openTaskProcess>>,
+  orders: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const ids = new Map<number, string>();
+  const left = [...orders];
+  const caller = async (): Promise<void> => {
+    for (let order = left.shift(); order !== undefined; order = left.shift()) {
+      const call = createCall(world, orderBody(order), { idempotencyKey: `order-${order}`, models: [model] });
+      const task = await videos.create({ ...call, tags: { order: String(order) } }).catch(() => null);
+      if (task !== null) ids.set(order, task.id);
+    }
+  };
+  await Promise.all(Array.from({ length: callersMax }, caller));
+  return ids;
+}
+
+const callersMax = 4;
+
+/** Both accounts mark their tasks, so that a lost one can be told from another. */
+function modelAt(baseUrl: string): Model {
+  const settings = { mark_tasks: true };
+  const changes = { baseUrl, settings, allowPrivateNetwork: true };
+  const deployments = ["first", "second"].map((id, index) =>
+    arkDeployment(id, index + 1, {
+      provider: arkProvider(id, { ...changes, secret: new Secret(`sk-upstream-of-${id}`) }),
+      upstreamModel: "doubao-seedance-2-0-260128",
+    }),
+  );
+  return { ...seedance, deployments };
+}

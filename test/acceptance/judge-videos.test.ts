@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import type { TaskTruthRecord } from "@sluice/simulator";
+import { expectedVideoNanoUsd, judgeVideos, type VideoEvidence, type VideoRow } from "./judge-videos.ts";
+import type { Placed } from "./video-load.ts";
+
+const made: TaskTruthRecord = {
+  id: "cgt-1",
+  dialect: "ark-tasks",
+  account: "a",
+  model: "doubao-seedance-2-0-260128",
+  attempt_id: "att_1",
+  client_task_id: null,
+  body_sha256: "",
+  creates_of_body: 1,
+  creates_of_client_task: 1,
+  creates_of_attempt: 1,
+  created_at: 1,
+  answer_lost: false,
+  polls: 2,
+  polled_at: 2,
+  downloads: 0,
+  callbacks_sent: 0,
+  callbacks_taken: 0,
+  state: "succeeded",
+  ended_at: 2,
+  deleted_at: null,
+  vanished: false,
+  tokens: 108_001,
+  seconds: 5,
+};
+
+const row: VideoRow = {
+  attempt_id: "att_1",
+  outcome: "succeeded",
+  http_status: 200,
+  error_code: null,
+  endpoint: "video",
+  output: 108_001,
+  video_seconds: 5,
+  usage_source: "upstream",
+  cost_nano_usd: expectedVideoNanoUsd(made),
+  tags: { order: "0" },
+};
+
+const order = { number: 0, model: "clip-marked", script: {} } as const;
+const placed: Placed = { order, ids: new Set(["vt_1"]), statuses: [200], unanswered: 0 };
+const shown = { id: "vt_1", status: "succeeded", cost: { amount_usd: row.cost_nano_usd / 1e9 } };
+const good: VideoEvidence = {
+  placed: [placed],
+  shown: [shown],
+  rows: [row],
+  made: [made],
+  requests: [{ attempt_id: "att_1", status: 200 }],
+};
+const expired: Partial<VideoRow> = {
+  outcome: "failed",
+  error_code: "upstream_timeout",
+  output: 0,
+  cost_nano_usd: 0,
+  usage_source: "none",
+};
+const shownExpired = [{ ...shown, status: "expired", cost: { amount_usd: 0 } }];
+
+describe("the judge of videos", () => {
+  test("has nothing to say when vendors, ledger and callers agree", () => {
+    expect(judgeVideos(good)).toMatchObject({ orders: 1, made: 1, entries: 1, heldToDeadline: 0, faults: [] });
+  });
+
+  test.each([
+    ["a task that was made twice", { made: [{ ...made, creates_of_attempt: 2 }] }],
+    ["a video that nobody entered", { rows: [] }],
+    ["two entries for one order", { rows: [row, { ...row, attempt_id: "att_2" }] }],
+    ["another price", { rows: [{ ...row, cost_nano_usd: row.cost_nano_usd + 1 }] }],
+    ["other tokens at the same price", { rows: [{ ...row, output: row.output + 1 }] }],
+    ["a guess where the vendor told", { rows: [{ ...row, usage_source: "estimated" }] }],
+    ["a success without a video", { made: [] }],
+    ["a refusal that costs", { made: [{ ...made, state: "failed" }], rows: [{ ...row, outcome: "failed" }] }],
+    ["two ids for one order", { placed: [{ ...placed, ids: new Set(["vt_1", "vt_2"]) }] }],
+    ["a task that is open", { shown: [{ ...shown, status: "running" }] }],
+    ["a task that nobody ordered", { shown: [shown, { ...shown, id: "vt_2" }] }],
+    ["another cost for the caller", { shown: [{ ...shown, cost: { amount_usd: 1 } }] }],
+    ["a video given up that could be asked for", { rows: [{ ...row, ...expired }], shown: shownExpired }],
+    [
+      "a request repeated without an answer to the first",
+      {
+        requests: [
+          { attempt_id: "att_1", status: 504 },
+          { attempt_id: "att_1", status: 200 },
+        ],
+      },
+    ],
+  ] satisfies [string, Partial<VideoEvidence>][])("sees %s", (_, wrong) => {
+    expect(judgeVideos({ ...good, ...wrong }).faults).not.toEqual([]);
+  });
+
+  test("lets a video go whose vendor cannot be asked for it, and counts it", () => {
+    const plain: Placed = { ...placed, order: { ...order, model: "clip-plain" } };
+    const verdict = judgeVideos({ ...good, placed: [plain], rows: [{ ...row, ...expired }], shown: shownExpired });
+    expect(verdict).toMatchObject({ faults: [], heldToDeadline: 1 });
+  });
+
+  test("takes a request that was refused for certain to be sent elsewhere", () => {
+    const requests = [429, 200].map((status) => ({ attempt_id: "att_1", status }));
+    expect(judgeVideos({ ...good, requests }).faults).toEqual([]);
+  });
+});

@@ -1,0 +1,212 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { TruthRecord } from "@sluice/simulator";
+import { until } from "./child.ts";
+import { type CreateRequest, judgeVideos, type ShownTask, type VideoRow, type VideoVerdict } from "./judge-videos.ts";
+import { readStanding } from "./key-standing.ts";
+import { type Gateway, startGateway } from "./start-gateway.ts";
+import { startSimulator } from "./start-simulator.ts";
+import { keys } from "./test-config.ts";
+import { VideoLoad } from "./video-load.ts";
+import { ordersOf, videoConfig } from "./video-orders.ts";
+
+export interface VideoKillOptions {
+  readonly orders: number;
+  readonly callers: number;
+  /** How long each caller rests between two orders, and the gateway lives between two kills, in milliseconds. */
+  readonly restMs: number;
+  readonly lifeMs: number;
+  readonly kills: number;
+  /** How many times faster than the machine's clock everybody's clock runs. */
+  readonly times: number;
+}
+
+export const shortVideoKill: VideoKillOptions = {
+  orders: 288,
+  callers: 16,
+  restMs: 600,
+  lifeMs: 1_200,
+  kills: 6,
+  times: 50,
+};
+
+export interface VideoKillReport extends VideoVerdict {
+  readonly kills: number;
+  /** Orders that nobody answered at first. */
+  readonly placedAgain: number;
+  /** How long it stood still, by its own clock; its leases are of 120 and 300 seconds. */
+  readonly stoppedMs: number;
+  /** Tasks of which nobody could know anything, which waited for their deadline. */
+  readonly waitedForDeadline: number;
+  /** What the budget counts beyond the ledger: before the last start and after it. */
+  readonly budgetErrorsNanoUsd: readonly [before: number, after: number];
+  readonly verifyStatus: number;
+  readonly verifyOutput: string;
+  readonly slowestStartMs: number;
+}
+
+/** Longer than the longest lease: a submission's. */
+const standstillMs = 320_000;
+/** Longer than a vendor must deny a task before it is believed, with the leases of whoever was killed. */
+const quietMs = 960_000;
+const pastEveryDeadlineMs = 50 * 3_600_000;
+
+/**
+ * Callers order videos while the gateway is killed over and over, and once stands still until its leases have run out.
+ * Then what vendors made is compared with what the ledger holds. Everybody's clock runs fast.
+ */
+export async function runVideoKill(options: VideoKillOptions): Promise<VideoKillReport> {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-video-kill-"));
+  const truthFile = join(folder, "truth.jsonl");
+  const env = fastClock(folder, options.times);
+  const simulator = await startSimulator({ truthFile, env: env.variables });
+  const gateway = await startGateway({ config: videoConfig(simulator.url), env: env.variables });
+  try {
+    await simulator.script({ answer_lost: "cut" }, { count: Math.ceil(options.orders / 40), model: "sora-2" });
+    const load = new VideoLoad(gateway.url, ordersOf(options.orders), options.restMs);
+    const loaded = load.run(options.callers);
+    const slowestStartMs = await killOften(gateway, options);
+    await loaded;
+    await Bun.sleep(quietMs / options.times);
+    const placed = await load.repeat();
+    const waiting = (await everyTask(gateway)).filter(isOpen);
+    // What nobody could find is held until its deadline, and is never sent again.
+    await gateway.stop();
+    env.leap(pastEveryDeadlineMs);
+    await gateway.restart();
+    const shown = await until("every task to end", 20_000, async () => {
+      const all = await everyTask(gateway);
+      return all.some(isOpen) ? null : all;
+    });
+    const before = await readStanding(gateway.url, keys.main);
+    await gateway.stop();
+    await gateway.restart();
+    const after = await readStanding(gateway.url, keys.main);
+    const verify = await gateway.cli("ledger", "verify");
+    const rows = await everyRow(gateway);
+    const booked = rows.reduce((sum, row) => sum + row.cost_nano_usd, 0);
+    const made = await simulator.tasks();
+    return {
+      ...judgeVideos({ placed, shown, rows, made, requests: readRequests(truthFile) }),
+      kills: options.kills,
+      placedAgain: placed.filter(({ unanswered }) => unanswered > 0).length,
+      stoppedMs: standstillMs,
+      waitedForDeadline: waiting.length,
+      budgetErrorsNanoUsd: [before.spentNanoUsd - booked, after.spentNanoUsd - booked],
+      verifyStatus: verify.status,
+      verifyOutput: `${verify.stdout}${verify.stderr}`.trim(),
+      slowestStartMs,
+    };
+  } finally {
+    await gateway.remove();
+    await simulator.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Resolves to the slowest start in real milliseconds. In the middle it stands still instead, and goes on. */
+async function killOften(gateway: Gateway, { kills, lifeMs, times }: VideoKillOptions): Promise<number> {
+  let slowestStartMs = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    await Bun.sleep(lifeMs);
+    if (kill === Math.floor(kills / 2)) {
+      process.kill(gateway.pid(), "SIGSTOP");
+      await Bun.sleep(standstillMs / times);
+      process.kill(gateway.pid(), "SIGCONT");
+      await Bun.sleep(lifeMs);
+    }
+    await gateway.kill9();
+    const startedMs = performance.now();
+    await gateway.restart();
+    slowestStartMs = Math.max(slowestStartMs, Math.round(performance.now() - startedMs));
+  }
+  return slowestStartMs;
+}
+
+interface FastClock {
+  readonly variables: Readonly<Record<string, string>>;
+  /** For whoever is started from now on. */
+  leap(ms: number): void;
+}
+
+function fastClock(folder: string, times: number): FastClock {
+  const file = join(folder, "clock.json");
+  const from = Date.now();
+  const write = (aheadMs: number): void => writeFileSync(file, JSON.stringify({ from, times, aheadMs }));
+  write(0);
+  const preload = join(import.meta.dir, "fast-clock.ts");
+  return { variables: { FAST_CLOCK: file, BUN_OPTIONS: `--preload=${preload}` }, leap: write };
+}
+
+interface TaskList {
+  readonly data: readonly ShownTask[];
+  readonly next: string | null;
+}
+
+async function everyTask(gateway: Gateway): Promise<readonly ShownTask[]> {
+  const all: ShownTask[] = [];
+  let after = "";
+  do {
+    const answer = await fetch(`${gateway.url}/v1/video/tasks?limit=100${after}`, {
+      headers: { authorization: `Bearer ${keys.main}` },
+    });
+    if (!answer.ok) throw new Error(`GET /v1/video/tasks: ${answer.status} ${await answer.text()}`);
+    const page = (await answer.json()) as TaskList;
+    all.push(...page.data);
+    after = page.next === null ? "" : `&after=${encodeURIComponent(page.next)}`;
+  } while (after !== "");
+  return all;
+}
+
+function isOpen({ status }: ShownTask): boolean {
+  return status === "queued" || status === "running";
+}
+
+async function everyRow(gateway: Gateway): Promise<readonly VideoRow[]> {
+  const { status, stdout, stderr } = await gateway.cli("ledger", "export", "--json");
+  if (status !== 0) throw new Error(`sluice ledger export: ${stderr}`);
+  return lines(stdout);
+}
+
+function readRequests(file: string): readonly CreateRequest[] {
+  const creates = /\/(?:contents\/generations\/tasks|videos)$/;
+  const all: readonly TruthRecord[] = lines(readFileSync(file, "utf8"));
+  return all.filter(({ method, path }) => method === "POST" && creates.test(path));
+}
+
+function lines<T>(text: string): readonly T[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): T => JSON.parse(line));
+}
+
+/**
+ * bun test/acceptance/video-kill.ts [--orders 1000] [--callers 32] [--rest MS] [--life MS] [--kills 12] [--times 40]
+ * `--times 1` is the real clock, and takes more than half an hour.
+ */
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      orders: { type: "string", default: "1000" },
+      callers: { type: "string", default: "32" },
+      rest: { type: "string", default: "1200" },
+      life: { type: "string", default: "1800" },
+      kills: { type: "string", default: "12" },
+      times: { type: "string", default: String(shortVideoKill.times) },
+    },
+  });
+  const report = await runVideoKill({
+    orders: Number(values.orders),
+    callers: Number(values.callers),
+    restMs: Number(values.rest),
+    lifeMs: Number(values.life),
+    kills: Number(values.kills),
+    times: Number(values.times),
+  });
+  console.log(JSON.stringify(report, null, 2));
+  const good = report.faults.length === 0 && report.verifyStatus === 0;
+  process.exit(good && report.budgetErrorsNanoUsd.every((error) => error === 0) ? 0 : 1);
+}

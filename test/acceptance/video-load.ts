@@ -1,0 +1,91 @@
+import { keys } from "./test-config.ts";
+import { type Order, orderBody } from "./video-orders.ts";
+
+/** What callers were told of one order, over all tries. */
+export interface Placed {
+  readonly order: Order;
+  readonly ids: ReadonlySet<string>;
+  /** Of the answers that came. */
+  readonly statuses: readonly number[];
+  /** Tries without an answer: the gateway died, or stood still. */
+  readonly unanswered: number;
+}
+
+interface Placing {
+  readonly order: Order;
+  readonly ids: Set<string>;
+  readonly statuses: number[];
+  unanswered: number;
+}
+
+const impatienceMs = 4_000;
+
+/** Callers that place orders side by side, each under its own Idempotency-Key, and try again until somebody answers. */
+export class VideoLoad {
+  readonly #url: string;
+  readonly #pauseMs: number;
+  readonly #placings: readonly Placing[];
+  #next = 0;
+
+  /** `pauseMs`: how long each caller rests between two orders. */
+  constructor(url: string, orders: readonly Order[], pauseMs: number) {
+    this.#url = url;
+    this.#pauseMs = pauseMs;
+    this.#placings = orders.map((order) => ({ order, ids: new Set(), statuses: [], unanswered: 0 }));
+  }
+
+  /** How many orders somebody has begun to place. */
+  get begun(): number {
+    return this.#next;
+  }
+
+  async run(callers: number): Promise<void> {
+    await Promise.all(Array.from({ length: callers }, () => this.#caller()));
+  }
+
+  /** Places every order once more, as a caller that lost its answers would. */
+  async repeat(): Promise<readonly Placed[]> {
+    for (const placing of this.#placings) await this.#place(placing);
+    return this.#placings;
+  }
+
+  async #caller(): Promise<void> {
+    for (;;) {
+      const placing = this.#placings[this.#next];
+      if (placing === undefined) return;
+      this.#next += 1;
+      await this.#place(placing);
+      await Bun.sleep(this.#pauseMs);
+    }
+  }
+
+  async #place(placing: Placing): Promise<void> {
+    while (!(await this.#try(placing))) await Bun.sleep(50);
+  }
+
+  /** False when nobody answered, or not yet. */
+  async #try(placing: Placing): Promise<boolean> {
+    const { order, ids, statuses } = placing;
+    try {
+      const answer = await fetch(`${this.#url}/v1/video/tasks`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${keys.main}`,
+          "idempotency-key": `order-${order.number}`,
+          "x-sluice-tags": `order=${order.number}`,
+        },
+        body: JSON.stringify(orderBody(order)),
+        signal: AbortSignal.timeout(impatienceMs),
+      });
+      const told = (await answer.json()) as { readonly id?: string; readonly error?: { readonly code: string } };
+      if (told.error?.code === "draining") return false;
+      statuses.push(answer.status);
+      if (answer.status === 200 && told.id !== undefined) ids.add(told.id);
+      return true;
+    } catch {
+      placing.unanswered += 1;
+      return false;
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import type { ConfigFile } from "@sluice/contract";
+import type { Script } from "@sluice/simulator";
+import { keys } from "./test-config.ts";
+
+/** One video that a caller wants: it is ordered under one Idempotency-Key until somebody answers. */
+export interface Order {
+  readonly number: number;
+  readonly model: VideoModel;
+  /** How the vendor behaves with it, told in the prompt. */
+  readonly script: Script;
+}
+
+export const videoModels = ["clip-marked", "clip-plain", "clip-either", "clip-sora"] as const;
+export type VideoModel = (typeof videoModels)[number];
+
+/** USD per million tokens and per second, with halves of a nano-USD in them: rounding must be seen to be right. */
+export const videoPrices = { tokens: 6.0005, seconds: 0.1001 } as const;
+
+/** Accounts that mark their tasks can be asked for a lost one by our own id; the plain one cannot; Sora by its words. */
+export function videoConfig(simulatorUrl: string): ConfigFile {
+  const account = (id: string, kind: string, settings: Record<string, unknown> = {}) => ({
+    id,
+    kind,
+    base_url: simulatorUrl,
+    api_key: `sk-upstream-of-${id}`,
+    allow_private_network: true,
+    settings,
+  });
+  const seedance = "doubao-seedance-2-0-260128";
+  const priced = { type: "video", price: { output: videoPrices.tokens } } as const;
+  const [marked, plain] = [
+    { provider: "marked", upstream_model: seedance },
+    { provider: "plain", upstream_model: "doubao-seedance-1-0-pro-250528" },
+  ];
+  const second = { provider: "second", upstream_model: seedance, priority: 2 };
+  const sora = { provider: "sora", upstream_model: "sora-2" };
+  return {
+    providers: [
+      account("marked", "ark", { mark_tasks: true }),
+      account("second", "ark", { mark_tasks: true }),
+      account("plain", "ark"),
+      account("sora", "openai"),
+    ],
+    models: [
+      { name: "clip-marked", ...priced, deployments: [marked] },
+      { name: "clip-plain", ...priced, deployments: [plain] },
+      { name: "clip-either", ...priced, deployments: [{ ...marked, priority: 1 }, second] },
+      { name: "clip-sora", type: "video", price: { video: videoPrices.seconds }, deployments: [sora] },
+    ],
+    workspaces: [
+      {
+        slug: "acme",
+        keys: [
+          {
+            name: "main",
+            secret: keys.main,
+            limits: { concurrency: 10_000 },
+            budget: { usd: 100_000, period: "total" },
+          },
+        ],
+      },
+    ],
+  };
+}
+
+/** The same orders for the same number. Three quarters go well; the rest goes wrong in every way there is. */
+export function ordersOf(count: number): readonly Order[] {
+  return Array.from({ length: count }, (_, index): Order => {
+    const model = videoModels[index % videoModels.length] ?? "clip-marked";
+    // Sora's list tells the words of a prompt without a script in them, so its scripts are left at the simulator.
+    return { number: index, model, script: model === "clip-sora" ? {} : scriptOf(index) };
+  });
+}
+
+const seconds = 1_000;
+
+function scriptOf(index: number): Script {
+  const usual: Script = {
+    queued_ms: (2 + (index % 7)) * seconds,
+    running_ms: (10 + ((index * 37) % 120)) * seconds,
+    callbacks: index % 3,
+    latency_ms: (index % 5) * seconds,
+  };
+  return { ...usual, ...(troubles[Math.floor(index / videoModels.length) % troubles.length] ?? {}) };
+}
+
+const troubles: readonly Script[] = [
+  {},
+  { ends: "failed" },
+  {},
+  { answer_lost: "cut" },
+  {},
+  { ends: "expired" },
+  {},
+  { answer_lost: "silent" },
+  {},
+  { vanish_ms: 30 * seconds, running_ms: 1_800 * seconds },
+  {},
+  { latency_ms: 90 * seconds },
+  {},
+  { poll: { status: 500 }, poll_count: 3 },
+  {},
+  { odd_state: "dreaming", answer_lost: "reset" },
+  {},
+  { status: 400, error_code: "InputTextSensitiveContentDetected" },
+  {},
+  { status: 429, error_code: "QuotaExceeded" },
+  {},
+  { latency_ms: 20 * seconds, callbacks: 2 },
+  {},
+  { status: 504 },
+];
+
+export function orderBody({ number, model, script }: Order): Readonly<Record<string, unknown>> {
+  const mark = Object.keys(script).length === 0 ? "" : ` [[sim ${JSON.stringify(script)}]]`;
+  const prompt = `order ${number}: a boat on a lake${mark}`;
+  if (model === "clip-sora") return { model, prompt, duration: 4, ratio: "16:9", resolution: "720p" };
+  const size = { ratio: "16:9", resolution: number % 2 === 0 ? "720p" : "480p", duration: 5 + (number % 4) };
+  return { model, prompt, ...size, execution_expires_after: 3_600 };
+}
