@@ -72,7 +72,9 @@ async function deliver(parts: Parts, answer: OutboundAnswer): Promise<Delivery> 
   const { house, call, way } = parts;
   try {
     if (answer.status >= 200 && answer.status <= 299) {
-      return await (isStream(answer, way) ? openStream(parts, answer) : takeWhole(parts, answer));
+      if (!isStream(answer, way)) return await takeWhole(parts, answer);
+      if (parts.translation !== null && !call.facts.stream) throw unaskedStream();
+      return await openStream(parts, answer);
     }
     const spokenTo = { dialect: call.speech.dialect, requestId: call.requestId };
     throw await refusalOf(house, spokenTo, refusedBy(parts), answer);
@@ -201,6 +203,14 @@ function tapOf(parts: Parts): StreamTap {
   const heard = listenerOf(parts).tapStream(hideUsage);
   const tap = way.lane.framing === "aws-event-stream" ? new FramedTap(new AwsEventStream(), heard) : heard;
   return translation === null ? tap : translation.tap(tap);
+}
+
+/** A caller that waits for one answer cannot be given events; one of the upstream's own dialect gets what it sends. */
+function unaskedStream(): Failure {
+  return new Failure("upstream_error", "The upstream sent a stream that was not asked for.", {
+    retry: "other",
+    unwell: true,
+  });
 }
 
 function truncated(message: string): Failure {
