@@ -15,4 +15,5 @@ export type { CreateCall } from "./create.ts";
 export type { AccountTokenSource, TaskSecrets, VideoTasksOptions } from "./options.ts";
 export { contentUrl, taskAnswer } from "./show.ts";
 export { type PrincipalOf, VideoTasks } from "./video-tasks.ts";
+export { makesVideos } from "./video-way.ts";
 export { webhookHeaders } from "./webhook-signature.ts";

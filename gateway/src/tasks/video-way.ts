@@ -1,4 +1,4 @@
-import { type Deployment, unknownCapabilities, type VideoCapabilities } from "#core/index.ts";
+import { type Deployment, type Model, unknownCapabilities, type VideoCapabilities } from "#core/index.ts";
 import { type ProviderKind, providerKind } from "#providers/index.ts";
 
 export type VideoAdapter = NonNullable<ProviderKind["video"]>;
@@ -12,6 +12,13 @@ export interface VideoWay {
 }
 
 /** null: it makes none. */
+/** Whether any of the model's deployments, as far as they are enabled, makes videos. */
+export function makesVideos(model: Model): boolean {
+  return model.deployments.some(
+    (deployment) => deployment.enabled && deployment.provider.enabled && videoWayOf(deployment) !== null,
+  );
+}
+
 export function videoWayOf(deployment: Deployment): VideoWay | null {
   const known = ways.get(deployment);
   if (known !== undefined) return known;

@@ -1,6 +1,7 @@
 import { type Catalog, Failure, type Model, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import { type Speech, serves } from "#relay/index.ts";
+import { makesVideos } from "#tasks/index.ts";
 import type { Endpoint, Exchange } from "../face.ts";
 import { modelPrefix } from "../model-path.ts";
 import { json } from "../respond.ts";
@@ -16,7 +17,7 @@ import {
 } from "../speeches.ts";
 
 /** Which endpoints make sense for which type of model, in the order in which they are told. */
-const paths: Readonly<Record<Model["type"], readonly (readonly [path: string, speech: Speech])[]>> = {
+const paths: Readonly<Record<Exclude<Model["type"], "video">, readonly (readonly [path: string, speech: Speech])[]>> = {
   chat: [
     ["/v1/chat/completions", chatSpeech],
     ["/v1/messages", messagesSpeech],
@@ -28,7 +29,6 @@ const paths: Readonly<Record<Model["type"], readonly (readonly [path: string, sp
     ["/v1/images/generations", imagesSpeech],
     ["/v1/images/edits", imageEditsSpeech],
   ],
-  video: [],
   embedding: [["/v1/embeddings", embeddingsSpeech]],
 };
 
@@ -73,9 +73,15 @@ function openaiModel(model: Model): object {
     created: model.createdAt,
     owned_by: model.ownedBy,
     type: model.type,
-    endpoints: paths[model.type].filter(([, speech]) => serves([model], speech)).map(([path]) => path),
+    endpoints: endpointsOf(model),
     available: true,
   };
+}
+
+/** Videos are tasks, which no dialect speaks. */
+function endpointsOf(model: Model): readonly string[] {
+  if (model.type === "video") return makesVideos(model) ? ["/v1/video/tasks"] : [];
+  return paths[model.type].filter(([, speech]) => serves([model], speech)).map(([path]) => path);
 }
 
 function anthropicModel(model: Model): object {

@@ -88,3 +88,8 @@ test("tasks are listed newest first, page by page", async () => {
   };
   expect(next.data.map(({ id }) => id)).not.toContain(page.data[0]?.id ?? "");
 });
+
+test("a model of videos says where it is called", async () => {
+  const model = (await (await house.get("/v1/models/clip-test")).json()) as { type: string; endpoints: string[] };
+  expect([model.type, model.endpoints]).toEqual(["video", ["/v1/video/tasks"]]);
+});
