@@ -2,6 +2,7 @@ import { bounds, type Catalog, type Model, type Principal } from "#core/index.ts
 import { mayCall } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
 import { type Call, type Speech, serves } from "#relay/index.ts";
+import { withAssets } from "./assets-in-body.ts";
 import { readJsonBody } from "./body.ts";
 import { modelNotFound } from "./endpoints/models.ts";
 import type { Endpoint, Exchange, Face } from "./face.ts";
@@ -17,6 +18,8 @@ export interface ModelCallOptions {
   readonly require?: (exchange: Exchange) => void;
   /** The query goes on to upstreams of the same dialect (`?beta=true`). */
   readonly forwardsQuery?: boolean;
+  /** The body may refer to assets of the caller's workspace, which are put in their place. */
+  readonly takesAssets?: boolean;
   /** The answer for a model of which no deployment can be called so; absent: the call is refused. */
   readonly unserved?: (facts: RequestFacts, requestId: string) => Response;
 }
@@ -31,9 +34,12 @@ export function modelCall(options: ModelCallOptions): Endpoint {
     const path = options.path?.(exchange) ?? null;
     exchange.patient();
     const bodyStartMs = face.clock.monotonic();
-    const body = await readJsonBody(request, exchange.bodies);
+    const sent = await readJsonBody(request, exchange.bodies);
     const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
-    const facts = speech.wire.readRequest(body, path);
+    // Reading comes first: it refuses what is no JSON, or nested too deeply.
+    const asked = speech.wire.readRequest(sent, path);
+    const body = options.takesAssets === true ? await withAssets(face, principal, sent) : sent;
+    const facts = body === sent ? asked : speech.wire.readRequest(body, path);
     if (options.unserved !== undefined) {
       const models = callableModels(face.catalog(), principal, facts.model);
       if (models.length > 0 && !serves(models, speech)) return options.unserved(facts, exchange.requestId);

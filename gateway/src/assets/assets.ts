@@ -7,7 +7,7 @@ import {
   type PlatformId,
   type Provider,
 } from "#core/index.ts";
-import type { AssetResolver } from "#ports/index.ts";
+import type { AssetResolver, ResolvedAsset } from "#ports/index.ts";
 import {
   type AssetCall,
   type GroupCall,
@@ -166,7 +166,12 @@ export class Assets implements AssetResolver {
     if (found === null || !(await this.#deletions.asset(found))) throw assetMissing(id);
   }
 
-  resolve(workspaceId: string, assetId: string, account: Provider): Promise<{ readonly url: string }> {
+  /** In the place of `asset://<id>` where no upstream is chosen yet. Throws as `resolve`. */
+  portable(workspaceId: string, assetId: string): Promise<ResolvedAsset> {
+    return this.#resolver.portable(workspaceId, assetId);
+  }
+
+  resolve(workspaceId: string, assetId: string, account: Provider): Promise<ResolvedAsset> {
     return this.#resolver.resolve(workspaceId, assetId, account);
   }
 

@@ -1,5 +1,5 @@
 import { type Asset, asFailure, bounds, Failure, type Provider } from "#core/index.ts";
-import type { AssetResolver } from "#ports/index.ts";
+import type { AssetResolver, ResolvedAsset } from "#ports/index.ts";
 import type { Bindings } from "./bindings.ts";
 import { blobLink } from "./blob-links.ts";
 import type { AssetsHouse } from "./house.ts";
@@ -12,6 +12,8 @@ interface ResolverParts {
   readonly bindings: Bindings;
   readonly signal: AbortSignal;
 }
+
+const mediaTypes = { Image: "image", Video: "video", Audio: "audio" } as const;
 
 /** What upstreams are given in the place of an asset. */
 export class Resolver implements AssetResolver {
@@ -27,8 +29,19 @@ export class Resolver implements AssetResolver {
     this.#signal = signal;
   }
 
-  async resolve(workspaceId: string, assetId: string, account: Provider): Promise<{ readonly url: string }> {
+  async resolve(workspaceId: string, assetId: string, account: Provider): Promise<ResolvedAsset> {
     const asset = await this.#active(workspaceId, assetId);
+    return { ...(await this.#for(asset, account)), type: mediaTypes[asset.type] };
+  }
+
+  /** For an upstream that is not chosen yet: the bytes themselves where they are ours, else where they can be had. */
+  async portable(workspaceId: string, assetId: string): Promise<ResolvedAsset> {
+    const asset = await this.#active(workspaceId, assetId);
+    const url = asset.platform === "local" ? await this.#inlined(asset) : await this.#publicAddress(asset);
+    return { url, type: mediaTypes[asset.type] };
+  }
+
+  async #for(asset: Asset, account: Provider): Promise<{ readonly url: string }> {
     if (asset.providerId === account.id && asset.upstreamId !== null) return libraryReference(asset.upstreamId);
     const library = libraryAccount(account, this.#house);
     if (asset.platform === "local") return this.#localAsset(asset, library);

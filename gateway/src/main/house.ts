@@ -83,7 +83,12 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const admission = createAdmission({ counter, clock });
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
   // The demo answers everybody alike: what a caller writes is no script for it.
-  const simulator = createSimulator({ defaults: { event_ms: 25 }, obeysRequests: false, truthRecordsMax: 1 });
+  const simulator = createSimulator({
+    defaults: { event_ms: 25 },
+    obeysRequests: false,
+    truthRecordsMax: 1,
+    filesUrl: "demo://simulator",
+  });
   const transport = createTransport({
     clock,
     inProcess: new Map([["simulator", (request) => simulator.fetch(request)]]),

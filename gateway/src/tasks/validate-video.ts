@@ -70,7 +70,7 @@ const ours: ReadonlySet<string> = new Set([
 
 function readRatio(body: JsonObject): string | null {
   const ratio = textMember(body, "ratio");
-  if (ratio === null || /^(?:[1-9]\d{0,4}:[1-9]\d{0,4}|adaptive|auto)$/.test(ratio)) return ratio;
+  if (ratio === null || /^(?:[1-9]\d{0,4}:[1-9]\d{0,4}|adaptive|auto|keep_ratio)$/.test(ratio)) return ratio;
   throw wrong("ratio", 'must be <width>:<height>, such as "16:9", or "adaptive" or "auto"');
 }
 

@@ -1,4 +1,4 @@
-import type { Provider, VideoTurn } from "#core/index.ts";
+import type { Provider, VideoMaterial, VideoTurn } from "#core/index.ts";
 import type { AssetResolver } from "#ports/index.ts";
 import { objectOf } from "#protocols/index.ts";
 import { ratioFor } from "./check-capabilities.ts";
@@ -21,8 +21,13 @@ export async function videoTurnFor(
   { workspaceId, assets, upstreamIds }: TurnMeans,
 ): Promise<VideoTurn> {
   const known = new Map(upstreamIds);
+  const types = new Map<string, VideoMaterial["type"]>();
   if (assets !== null) {
-    for (const id of request.references.assetIds) known.set(id, (await assets.resolve(workspaceId, id, provider)).url);
+    for (const id of request.references.assetIds) {
+      const { url, type } = await assets.resolve(workspaceId, id, provider);
+      known.set(id, url);
+      types.set(`asset://${id}`, type);
+    }
   }
   const { asked, prompt, material, content, more, wantsLastFrame } = request;
   const replaced = content?.map((item) => withReferences(item, known)) ?? null;
@@ -30,7 +35,12 @@ export async function videoTurnFor(
     ...asked,
     prompt,
     ratio: ratioFor(asked.ratio, way.capabilities),
-    material: material.map((one) => ({ ...one, url: String(withReferences(one.url, known)) })),
+    // An asset knows best what it is.
+    material: material.map((one) => ({
+      ...one,
+      type: types.get(one.url.toLowerCase().startsWith("asset:") ? one.url : "") ?? one.type,
+      url: String(withReferences(one.url, known)),
+    })),
     content: replaced,
     more: objectOf(withReferences(more, known)),
     wantsLastFrame,

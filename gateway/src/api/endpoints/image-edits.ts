@@ -10,7 +10,7 @@ export const imageEdits: Endpoint = (face, exchange) => {
   return isForm ? formEdits(face, exchange) : jsonEdits(face, exchange);
 };
 
-const jsonEdits = modelCall({ speech: imageEditsSpeech });
+const jsonEdits = modelCall({ speech: imageEditsSpeech, takesAssets: true });
 
 const formEdits: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);

@@ -71,6 +71,23 @@ test("a group, an asset in it, a task that refers to it, and its video: from a U
   expect((await until(seen, ({ status }) => !["queued", "running"].includes(status))).status).toBe("succeeded");
 }, 30_000);
 
+test("a picture is changed that an asset stands for, and what is sent is no reference of ours", async () => {
+  const edited = await house.post("/v1/images/edits", {
+    model: "paint-test",
+    prompt: "make it red",
+    image: `asset://${asset.id}`,
+  });
+  expect(edited.status).toBe(200);
+  const sent = JSON.parse(house.simulator.simulator.truth.list().data.at(-1)?.body_text ?? "{}") as { image: string };
+  expect(sent.image).toMatch(/^https?:/);
+  const stolen = await house.post(
+    "/v1/images/edits",
+    { model: "paint-test", prompt: "x", image: `asset://${asset.id}` },
+    { key: malloryKey },
+  );
+  expect(stolen.status).toBe(404);
+});
+
 test("another workspace sees nothing of it, not even by referring to it", async () => {
   for (const [path, code] of [
     [`/v1/asset-groups/${group.id}?platform=volcengine`, "asset_group_not_found"],

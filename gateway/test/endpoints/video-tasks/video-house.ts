@@ -1,4 +1,4 @@
-import { aliceKey, type Overrides, upstream } from "../../started-house.ts";
+import { aliceKey, type Overrides, type StartedHouse, upstream } from "../../started-house.ts";
 
 export const strangerKey = "sk-stranger-0123456789abcdefg";
 
@@ -21,6 +21,12 @@ export const videoHouse: Overrides = {
       deployments: [{ provider: "volc", upstream_model: "doubao-seedance-2-0-260128" }],
       price: { output: 6 },
     },
+    {
+      name: "paint-test",
+      type: "image",
+      deployments: [{ provider: "volc", upstream_model: "doubao-seedream-4-5" }],
+      price: { image: 0.04 },
+    },
   ],
   keys: [{ name: "alice", secret: aliceKey }],
 };
@@ -35,3 +41,18 @@ export const ask = {
   watermark: false,
   seed: -1,
 };
+
+/** A task (or an asset) once it has ended, as its owner is shown it. */
+export async function settledTask(
+  house: StartedHouse,
+  id: string,
+  path = `/v1/video/tasks/${id}`,
+): Promise<Readonly<Record<string, unknown>>> {
+  const deadline = AbortSignal.timeout(15_000);
+  for (;;) {
+    const seen = (await (await house.get(path)).json()) as Readonly<Record<string, unknown>>;
+    if (!["queued", "running", "Processing"].includes(String(seen["status"]))) return seen;
+    deadline.throwIfAborted();
+    await Bun.sleep(50);
+  }
+}

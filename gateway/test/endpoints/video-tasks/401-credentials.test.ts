@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { ask, videoHouse } from "./video-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse(videoHouse);
+});
+afterAll(() => house.stop());
+
+test.each([
+  ["POST", "/v1/video/tasks"],
+  ["GET", "/v1/video/tasks"],
+  ["GET", "/v1/video/tasks/vt_01"],
+  ["DELETE", "/v1/video/tasks/vt_01"],
+  ["GET", "/v1/video/tasks/vt_01/content"],
+])("%s %s wants a key before anything else, and a known one", async (method, path) => {
+  for (const headers of [{}, { authorization: "Bearer sk-nobody-0123456789abcdefgh" }, { "x-api-key": "nobody" }]) {
+    const body = method === "POST" ? JSON.stringify(ask) : null;
+    const answer = await fetch(`${house.url}${path}`, { method, headers, body });
+    expect(answer.headers.get("x-request-id")).toStartWith("req_");
+    expect(await errorOf(answer)).toMatchObject({ status: 401, code: "invalid_api_key" });
+  }
+  expect(house.simulator.simulator.truth.list().total).toBe(0);
+});

@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { errorOf, startHouse } from "../../started-house.ts";
+import { videoHouse } from "./video-house.ts";
+
+test("another method is refused and told which are possible", async () => {
+  const house = await startHouse(videoHouse);
+  try {
+    for (const [method, path, allow] of [
+      ["PUT", "/v1/video/tasks", "POST, GET"],
+      ["PATCH", "/v1/video/tasks/vt_01", "GET, DELETE"],
+      ["POST", "/v1/video/tasks/vt_01/content", "GET"],
+      ["GET", "/v1/video/callbacks/vt_01/token", "POST"],
+    ] as const) {
+      const answer = await fetch(`${house.url}${path}`, { method });
+      expect([path, answer.headers.get("allow")]).toEqual([path, allow]);
+      expect(await errorOf(answer)).toMatchObject({ status: 405, code: "method_not_allowed" });
+    }
+  } finally {
+    await house.stop();
+  }
+});
