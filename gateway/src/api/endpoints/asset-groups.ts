@@ -3,7 +3,7 @@ import { Failure } from "#core/index.ts";
 import type { Endpoint, Exchange } from "../face.ts";
 import { readJsonObject } from "../json-object.ts";
 import { authenticated } from "../model-call.ts";
-import { pageAnswer, readPageQuery } from "../page-query.ts";
+import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
 import { json } from "../respond.ts";
 
@@ -28,8 +28,9 @@ export const createAssetGroup: Endpoint = async (face, exchange) => {
 export const listAssetGroups: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
   const query = new URLSearchParams(exchange.query);
-  const { limit, after } = readPageQuery(query);
-  const { groups, next } = await face.assets.groups(principal.workspace.id, query.get("platform"), after, limit);
+  const { groups, next } = await askPage(query, (after, limit) =>
+    face.assets.groups(principal.workspace.id, query.get("platform"), after, limit),
+  );
   return json(pageAnswer(groups.map(groupAnswer), next), exchange.requestId);
 };
 

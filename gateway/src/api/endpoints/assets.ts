@@ -3,7 +3,7 @@ import { Failure } from "#core/index.ts";
 import type { Endpoint, Exchange } from "../face.ts";
 import { readJsonObject } from "../json-object.ts";
 import { authenticated } from "../model-call.ts";
-import { pageAnswer, readPageQuery } from "../page-query.ts";
+import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
 import { json } from "../respond.ts";
 import { requirePlatform } from "./asset-groups.ts";
@@ -30,9 +30,10 @@ export const createAsset: Endpoint = async (face, exchange) => {
 export const listAssets: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
   const query = new URLSearchParams(exchange.query);
-  const { limit, after } = readPageQuery(query);
   const asked = { platform: query.get("platform"), groupId: query.get("group_id"), status: query.get("status") };
-  const { assets, next } = await face.assets.assets(principal.workspace.id, asked, after, limit);
+  const { assets, next } = await askPage(query, (after, limit) =>
+    face.assets.assets(principal.workspace.id, asked, after, limit),
+  );
   const data = assets.map((asset) => assetAnswer(asset, face.assets.urlOf(asset)));
   return json(pageAnswer(data, next), exchange.requestId);
 };

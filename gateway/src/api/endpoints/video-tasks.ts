@@ -5,7 +5,7 @@ import type { Endpoint, Exchange, Face } from "../face.ts";
 import { readJsonObject } from "../json-object.ts";
 import { authenticated, callableModels } from "../model-call.ts";
 import { originOf } from "../origin.ts";
-import { pageAnswer, readPageQuery } from "../page-query.ts";
+import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
 import { json } from "../respond.ts";
 import { readTags } from "../tags.ts";
@@ -47,7 +47,6 @@ export const createVideoTask: Endpoint = async (face, exchange) => {
 export const listVideoTasks: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
   const query = new URLSearchParams(exchange.query);
-  const { limit, after } = readPageQuery(query);
   const status = query.get("status");
   const model = query.get("model");
   const filter = {
@@ -55,7 +54,7 @@ export const listVideoTasks: Endpoint = async (face, exchange) => {
     ...(model === null ? {} : { model }),
     ...(status === null ? {} : { states: statesOf(status) }),
   };
-  const { tasks, next } = await face.videos.page(filter, after, limit);
+  const { tasks, next } = await askPage(query, (after, limit) => face.videos.page(filter, after, limit));
   const origin = originOf(face, exchange);
   const data = tasks.map((task) => taskAnswer(task, origin));
   return json(pageAnswer(data, next), exchange.requestId);

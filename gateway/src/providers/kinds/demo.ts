@@ -12,6 +12,7 @@ import {
   responsesCompact,
 } from "../standard-lanes.ts";
 import { arkVideo } from "../video/ark.ts";
+import { webUrl } from "../video/video-state.ts";
 
 /**
  * The simulator inside this process: answers offline, so that a first call works without any provider. It plays vendors
@@ -26,7 +27,11 @@ export const demo: ProviderKind = {
     lanes: [chat, responses, responsesCompact, messages, countTokens, generate, embeddings, images, imageEdits],
     starterModels: [{ name: "demo", input: 0, cacheRead: 0, output: 0 }],
   }),
-  video: arkVideo({ marks: true }),
+  // Its files are in this process too.
+  video: arkVideo({
+    marks: true,
+    addressOf: (value) => (typeof value === "string" && value.startsWith("demo://simulator/") ? value : webUrl(value)),
+  }),
   authorize({ provider, headers }) {
     const key = provider.secret?.reveal() ?? "demo";
     headers["authorization"] = `Bearer ${key}`;

@@ -18,13 +18,20 @@ const keepsSeconds = 86_400;
 /** The largest page (from general knowledge of the vendor's page on listing). */
 const listedMax = 500;
 
+export interface ArkWays {
+  readonly platform?: "volcengine" | "byteplus";
+  readonly marks?: true;
+  /** Which addresses of results are believed; those of the web where nothing else is said. */
+  readonly addressOf?: (value: unknown) => string | null;
+}
+
 /**
  * Seedance by Ark's tasks API (V = read in the vendor's SDKs or CLI, M = several third parties, U = unverified).
  * Ark knows no idempotency key and no reference of the client's (V). With `settings.mark_tasks` our task id goes along as
  * `safety_identifier`, which the vendor echoes (V; that every model takes it is U, so it is not done unasked), and a
  * task whose answer was lost is found again exactly.
  */
-export function arkVideo(ways: { readonly platform?: "volcengine" | "byteplus"; readonly marks?: true }): VideoAdapter {
+export function arkVideo(ways: ArkWays): VideoAdapter {
   const tasksUrl = (provider: Provider): string => `${plainRoot(provider)}/contents/generations/tasks`;
   const taskUrl = (provider: Provider, id: string): string => `${tasksUrl(provider)}/${encodeURIComponent(id)}`;
   return {
@@ -38,7 +45,7 @@ export function arkVideo(ways: { readonly platform?: "volcengine" | "byteplus"; 
     readCreated: (answer) => createdId(createdObject(answer)["id"]),
     poll: (provider, upstreamModel, upstreamId) =>
       videoDraft({ provider, upstreamModel, url: taskUrl(provider, upstreamId) }),
-    readState: (answer) => stateOf(answerObject(answer)),
+    readState: (answer) => stateOf(answerObject(answer), ways.addressOf ?? webUrl),
     classifyPoll: pollRefusals(classifyOpenAiShaped, hasErrorObject),
     // Only a queued task is cancelled; a running one is refused, and the record of a finished one deleted (M).
     cancel: (provider, upstreamModel, upstreamId) =>
@@ -95,11 +102,11 @@ function contentItem({ role, type, url }: VideoMaterial): object {
   return { type: member, [member]: { url: address }, role: role === "reference" ? `reference_${type}` : role };
 }
 
-function stateOf(task: JsonObject): VideoState {
+function stateOf(task: JsonObject, addressOf: (value: unknown) => string | null): VideoState {
   if (textOf(task["status"]) === null) throw noAnswer();
   const state = stateIn(words, task["status"]);
   const content = objectOf(task["content"]);
-  const videoUrl = webUrl(content["video_url"]);
+  const videoUrl = addressOf(content["video_url"]);
   if (state === "succeeded" && videoUrl === null) throw noAnswer();
   const error = isObject(task["error"]) ? task["error"] : objectOf(task["failure_reason"]);
   const updatedAt = numberOf(task["updated_at"]);
@@ -108,7 +115,7 @@ function stateOf(task: JsonObject): VideoState {
     ...(state === "succeeded"
       ? {
           videoUrl,
-          lastFrameUrl: webUrl(content["last_frame_url"]),
+          lastFrameUrl: addressOf(content["last_frame_url"]),
           expiresAt: updatedAt === null ? null : updatedAt + keepsSeconds,
         }
       : {}),

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { errorOf, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
 import { ask, videoHouse } from "./video-house.ts";
 
 let house: StartedHouse;
 beforeAll(async () => {
   house = await startHouse({
     ...videoHouse,
-    models: [...(videoHouse.models ?? []), { name: "talker", type: "chat", deployments: [{ provider: "volc" }] }],
+    providers: (simulator) => [...(videoHouse.providers?.(simulator) ?? []), upstream("talks", simulator)],
+    models: [...(videoHouse.models ?? []), { name: "talker", type: "chat", deployments: [{ provider: "talks" }] }],
   });
 });
 afterAll(() => house.stop());
