@@ -15,7 +15,6 @@ import { checkTakeable } from "./check-capabilities.ts";
 import { estimatedCost } from "./estimate.ts";
 import type { TaskHouse } from "./house.ts";
 import { earlierTasks, holdersOf } from "./plan-legs.ts";
-import { refusalAgain } from "./refusal-for-caller.ts";
 import { wrong } from "./request-members.ts";
 import { submit } from "./submit.ts";
 import { TaskPass } from "./task-pass.ts";
@@ -52,7 +51,7 @@ export async function createTask(house: TaskHouse, call: CreateCall): Promise<Ta
     throw refused(house, call, asFailure(thrown), house.clock.monotonic() - startMs);
   }
   const { task, request } = accepted;
-  if (request === null) return answeredBefore(task, call.requestId);
+  if (request === null) return task;
   const { clock, store } = house;
   const failure = await within(
     clock,
@@ -62,12 +61,6 @@ export async function createTask(house: TaskHouse, call: CreateCall): Promise<Ta
   );
   if (failure !== null) throw failure;
   return (await store.findById(task.id).catch(() => null)) ?? task;
-}
-
-/** A repetition hears what the first call heard: the task or, where every upstream had refused it, that refusal. */
-function answeredBefore(task: Task, requestId: string): Task {
-  if (task.state !== "failed" || task.upstreamId !== null || task.error === null) return task;
-  throw refusalAgain(task.error, requestId);
 }
 
 interface Accepted {

@@ -1,4 +1,4 @@
-import { Failure, type FailureCode, failureTable, type TaskError } from "#core/index.ts";
+import { Failure, type TaskError } from "#core/index.ts";
 import { isObject, openaiChat, textOf } from "#protocols/index.ts";
 
 /**
@@ -25,19 +25,6 @@ export function refusalAsError(failure: Failure): TaskError {
   if (failure.upstream === undefined) return { code: failure.code, message: failure.message };
   const { code, message } = wordsIn(failure.upstream.body, failure.upstream.status);
   return { code: code ?? failure.code, message };
-}
-
-/** From the task's own row again. The status of a vendor's words is not kept: they were about the request. */
-export function refusalAgain({ code, message }: TaskError, requestId: string): Failure {
-  if (isFailureCode(code)) return new Failure(code, message);
-  const words = openaiChat.renderRefusal({ status: 400, message, code, contextLength: false }, requestId);
-  return new Failure("upstream_error", message, {
-    upstream: { status: 400, contentType: "application/json", body: new TextEncoder().encode(words) },
-  });
-}
-
-function isFailureCode(code: string): code is FailureCode {
-  return Object.hasOwn(failureTable, code);
 }
 
 /** `{error:{code,message}}`, `{code,message}`, `{error:"…"}`, `{title,detail}`, `{base_resp:{status_code,status_msg}}`. */

@@ -93,17 +93,3 @@ test("a model of videos says where it is called", async () => {
   const model = (await (await house.get("/v1/models/clip-test")).json()) as { type: string; endpoints: string[] };
   expect([model.type, model.endpoints]).toEqual(["video", ["/v1/video/tasks"]]);
 });
-
-test("a repetition of what was refused hears the same refusal, and nothing is sent again", async () => {
-  const headers = { "idempotency-key": "refused-1" };
-  const bad = { ...ask, seed: -99 };
-  const first = await house.post("/v1/video/tasks", bad, { headers });
-  const sent = house.simulator.simulator.truth.list().total;
-  const again = await house.post("/v1/video/tasks", bad, { headers });
-  expect([first.status, again.status]).toEqual([400, 400]);
-  const [one, other] = (await Promise.all([first.json(), again.json()])) as {
-    error: { message: string; code: string };
-  }[];
-  expect(other?.error).toMatchObject({ message: one?.error.message ?? "", code: one?.error.code ?? "" });
-  expect(house.simulator.simulator.truth.list().total).toBe(sent);
-});
