@@ -31,6 +31,8 @@ export interface Gateway {
 export interface GatewayOptions {
   readonly config: ConfigFile;
   readonly env?: Readonly<Record<string, string>>;
+  /** It is told under which address it is reached, so that vendors can call back. */
+  readonly knowsItsAddress?: boolean;
 }
 
 const cliFile = "gateway/src/cli/cli.ts";
@@ -41,6 +43,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const dataDir = join(folder, "data");
   const configFile = join(folder, "sluice.json");
   const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
   const env = {
     HOME: folder,
     SLUICE_PORT: String(port),
@@ -49,9 +52,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     SLUICE_LOG_FORMAT: "json",
     // The runtime queues outbound calls beyond 256 unless it is told otherwise before it starts.
     BUN_CONFIG_MAX_HTTP_REQUESTS: "60000",
+    ...(options.knowsItsAddress === true ? { SLUICE_PUBLIC_URL: url } : {}),
     ...options.env,
   };
-  const url = `http://127.0.0.1:${port}`;
   let child: Child;
 
   function writeConfig(config: ConfigFile | string): void {

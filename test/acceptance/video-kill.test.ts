@@ -9,6 +9,7 @@ test("kill -9 and a standstill past every lease while videos are made: one at th
   expect(report.verifyStatus, report.verifyOutput).toBe(0);
   // The run must have been hard enough to prove something, and not so hard that nothing went well.
   expect(report.placedAgain).toBeGreaterThan(5);
+  expect(report.callbacksTaken).toBeGreaterThan(50);
   expect(report.waitedForDeadline).toBeGreaterThan(5);
   expect(report.outcomes["succeeded"]).toBeGreaterThan(150);
   expect(report.heldToDeadline).toBeLessThan(40);

@@ -36,6 +36,8 @@ export interface VideoKillReport extends VideoVerdict {
   readonly kills: number;
   /** Orders that nobody answered at first. */
   readonly placedAgain: number;
+  /** Vendors' calls that it took: some come twice, some never. */
+  readonly callbacksTaken: number;
   /** How long it stood still, by its own clock; its leases are of 120 and 300 seconds. */
   readonly stoppedMs: number;
   /** Tasks of which nobody could know anything, which waited for their deadline. */
@@ -62,7 +64,11 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
   const truthFile = join(folder, "truth.jsonl");
   const env = fastClock(folder, options.times);
   const simulator = await startSimulator({ truthFile, env: env.variables });
-  const gateway = await startGateway({ config: videoConfig(simulator.url), env: env.variables });
+  const gateway = await startGateway({
+    config: videoConfig(simulator.url),
+    env: env.variables,
+    knowsItsAddress: true,
+  });
   try {
     await simulator.script({ answer_lost: "cut" }, { count: Math.ceil(options.orders / 40), model: "sora-2" });
     const load = new VideoLoad(gateway.url, ordersOf(options.orders), options.restMs);
@@ -92,6 +98,7 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
       ...judgeVideos({ placed, shown, rows, made, requests: readRequests(truthFile) }),
       kills: options.kills,
       placedAgain: placed.filter(({ unanswered }) => unanswered > 0).length,
+      callbacksTaken: made.reduce((sum, { callbacks_taken }) => sum + callbacks_taken, 0),
       stoppedMs: standstillMs,
       waitedForDeadline: waiting.length,
       budgetErrorsNanoUsd: [before.spentNanoUsd - booked, after.spentNanoUsd - booked],

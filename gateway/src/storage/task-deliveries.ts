@@ -46,6 +46,8 @@ export async function recordDelivery(
       delivered_at: result.deliveredAt,
     })
     .where("id", "=", id)
+    // Who stood still while somebody else delivered it knows only of an older failure.
+    .where("delivered_at", "is", null)
     .execute();
 }
 

@@ -59,12 +59,17 @@ export const blobsPath = "/v1/blobs/";
 export const getBlob: Endpoint = async (face, exchange) => {
   const { request, path, query, requestId } = exchange;
   const { id } = idInPath(path, blobsPath);
-  if (!/^[0-9a-f]{64}$/.test(id)) throw new Failure("not_found", "There is nothing here.");
+  if (!/^[0-9a-f]{64}$/.test(id)) throw nothingHere();
   exchange.patient();
   const blob = await face.assets.readBlob(id, new URLSearchParams(query), request.headers.get("range"));
+  if (blob.status === 404) throw nothingHere();
   const body = request.method === "HEAD" ? null : blob.body;
   return new Response(body, { status: blob.status, headers: { ...blob.headers, "x-request-id": requestId } });
 };
+
+function nothingHere(): Failure {
+  return new Failure("not_found", "There is nothing here.");
+}
 
 function assetId({ path }: Exchange): string {
   return requireId(idInPath(path, `${assetsPath}/`).id, "as_", "asset_not_found");

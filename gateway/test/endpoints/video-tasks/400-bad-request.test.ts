@@ -60,10 +60,8 @@ test("what the vendor says of the request reaches the caller in our shape, and t
   expect(data).toMatchObject([
     { status: "failed", error: { code: "InputTextSensitiveContentDetected" }, cost: { amount_usd: 0 } },
   ]);
-  expect(await house.entries()).toMatchObject([
-    { outcome: "failed", httpStatus: 400, costNanoUsd: 0, provider: "volc" },
-    ...(await house.entries()).slice(1),
-  ]);
+  const failed = (await house.entries()).filter(({ outcome }) => outcome === "failed");
+  expect(failed).toMatchObject([{ httpStatus: 400, costNanoUsd: 0, provider: "volc" }]);
   expect(house.house.outstanding()).toBe(0);
 });
 

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { settledTask, strangerKey, videoHouse } from "../video-tasks/video-house.ts";
+
+let house: StartedHouse;
+let group: string;
+let asset: string;
+let local: string;
+
+beforeAll(async () => {
+  house = await startHouse({
+    ...videoHouse,
+    providers: (simulator) => [...(videoHouse.providers?.(simulator) ?? []), upstream("paints", simulator)],
+    models: [{ name: "paint-test", type: "image", deployments: [{ provider: "paints", upstream_model: "up-paint" }] }],
+    moreWorkspaces: [{ slug: "rival", keys: [{ name: "mallory", secret: strangerKey }] }],
+  });
+  group = await made("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
+  local = await made("/v1/asset-groups", { platform: "local", name: "heroes" });
+  asset = await made("/v1/assets", material(group, "volcengine"));
+  await settledTask(house, asset, `/v1/assets/${asset}?platform=volcengine`);
+}, 30_000);
+afterAll(() => house?.stop());
+
+const material = (groupId: string, platform: string) => ({
+  platform,
+  group_id: groupId,
+  url: "https://pictures.example/anna.png",
+  asset_type: "Image",
+  name: "anna",
+});
+
+async function made(path: string, body: object): Promise<string> {
+  return ((await (await house.post(path, body)).json()) as { id: string }).id;
+}
+
+/** An id of the same form that nothing has. */
+const nobodys = (id: string): string => `${id.slice(0, 3)}${"0".repeat(26)}`;
+
+async function told(method: string, path: string, body: object | null = null): Promise<readonly [number, string]> {
+  const answer = await fetch(`${house.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${strangerKey}`, "content-type": "application/json" },
+    body: body === null ? null : JSON.stringify(body),
+  });
+  return [answer.status, (await answer.text()).replaceAll(/(as|ag)_[0-9A-Za-z]{26}/g, "$1_?")];
+}
+
+describe("another workspace's id looks like one that does not exist, and no library is asked about it", () => {
+  test.each([
+    ["GET", "/v1/assets/:asset?platform=volcengine", "asset_not_found"],
+    ["GET", "/v1/assets/:asset?platform=local", "asset_not_found"],
+    ["DELETE", "/v1/assets/:asset", "asset_not_found"],
+    ["GET", "/v1/asset-groups/:group?platform=volcengine", "asset_group_not_found"],
+    ["GET", "/v1/asset-groups/:local?platform=local", "asset_group_not_found"],
+    ["DELETE", "/v1/asset-groups/:group", "asset_group_not_found"],
+    ["DELETE", "/v1/asset-groups/:local", "asset_group_not_found"],
+  ])("%s %s", async (method, path, code) => {
+    const at = (change: (id: string) => string): string =>
+      path.replace(":asset", change(asset)).replace(":group", change(group)).replace(":local", change(local));
+    const before = house.simulator.simulator.truth.list().total;
+    const theirs = await told(
+      method,
+      at((id) => id),
+    );
+    expect(theirs).toEqual(await told(method, at(nobodys)));
+    expect([theirs[0], theirs[1]]).toEqual([404, expect.stringContaining(`"code":"${code}"`)]);
+    expect(house.simulator.simulator.truth.list().total).toBe(before);
+  });
+
+  test.each(["volcengine", "local"])("a group that material is to go into, on %s", async (platform) => {
+    const id = platform === "local" ? local : group;
+    const before = house.simulator.simulator.truth.list().total;
+    const theirs = await told("POST", "/v1/assets", material(id, platform));
+    expect(theirs).toEqual(await told("POST", "/v1/assets", material(nobodys(id), platform)));
+    expect([theirs[0], theirs[1]]).toEqual([404, expect.stringContaining('"code":"asset_group_not_found"')]);
+    expect(house.simulator.simulator.truth.list().total).toBe(before);
+  });
+
+  test.each(["/v1/images/edits", "/v1/images/generations"])("a picture that %s is to begin with", async (path) => {
+    const body = (id: string) => ({ model: "paint-test", prompt: "make it red", image: `asset://${id}` });
+    const before = house.simulator.simulator.truth.list().total;
+    const theirs = await told("POST", path, body(asset));
+    expect(theirs).toEqual(await told("POST", path, body(nobodys(asset))));
+    expect([theirs[0], theirs[1]]).toEqual([404, expect.stringContaining('"code":"asset_not_found"')]);
+    expect(house.simulator.simulator.truth.list().total).toBe(before);
+  });
+
+  test("a list shows neither, whatever it is filtered by", async () => {
+    for (const path of [
+      "/v1/assets",
+      `/v1/assets?group_id=${group}`,
+      "/v1/assets?status=Active",
+      "/v1/asset-groups",
+      "/v1/asset-groups?platform=local",
+    ]) {
+      const [status, body] = await told("GET", path);
+      expect([status, JSON.parse(body)]).toEqual([200, { object: "list", data: [], has_more: false, next: null }]);
+    }
+  });
+
+  test("to its owner all of it is still there", async () => {
+    for (const path of [
+      `/v1/assets/${asset}?platform=volcengine`,
+      `/v1/asset-groups/${group}?platform=volcengine`,
+      `/v1/asset-groups/${local}?platform=local`,
+    ]) {
+      expect((await house.get(path)).status).toBe(200);
+    }
+  });
+});

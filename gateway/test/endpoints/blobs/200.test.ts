@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Assets } from "#assets/index.ts";
+import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
+import { createIds, systemChance, systemClock } from "#system/index.ts";
+import { silentObserver } from "../../conformance/store-ground.ts";
+import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+
+const bytes = new TextEncoder().encode("the bytes of a picture");
+let house: StartedHouse;
+let url: string;
+
+beforeAll(async () => {
+  house = await startHouse();
+  const { control } = house;
+  const blobs = createDiskBlobStore({ directory: join(house.dataDir, "blobs"), clock: systemClock });
+  const { hash } = await blobs.put(new Blob([bytes]).stream(), 1_024, AbortSignal.timeout(5_000));
+  // What another process of the same gateway, which knows its address, would give out.
+  const neighbour = new Assets({
+    store: createAssetStore({ database: control.database }),
+    blobs,
+    transport: { send: () => Promise.reject(new Error("nobody is asked")) },
+    catalog: () => {
+      throw new Error("no catalog is needed");
+    },
+    clock: systemClock,
+    ids: createIds(systemClock),
+    chance: systemChance,
+    observer: silentObserver,
+    signer: { sign: (text) => control.vault.derive("blob link", text) },
+    publicUrl: () => house.url,
+  });
+  const asset = { blobHash: hash, contentType: "image/png" };
+  url = neighbour.blobUrl(asset as never, 60_000) ?? "";
+});
+afterAll(() => house.stop());
+
+test("whoever has a signed link reads the bytes without a key, whole and in parts, and never as a page of ours", async () => {
+  const whole = await fetch(url);
+  expect([whole.status, await whole.text()]).toEqual([200, "the bytes of a picture"]);
+  expect(Object.fromEntries(whole.headers)).toMatchObject({
+    "content-type": "image/png",
+    "accept-ranges": "bytes",
+    "content-disposition": "attachment",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": expect.stringContaining("sandbox"),
+    "x-request-id": expect.stringMatching(/^req_/),
+  } as never);
+  const part = await fetch(url, { headers: { range: "bytes=4-8" } });
+  expect([part.status, part.headers.get("content-range"), await part.text()]).toEqual([206, "bytes 4-8/22", "bytes"]);
+  const beyond = await fetch(url, { headers: { range: "bytes=22-" } });
+  expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, "bytes */22"]);
+  const head = await fetch(url, { method: "HEAD" });
+  expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "22", ""]);
+});
+
+test("a link that was changed, or leads to nothing, is not found, and says nothing of what is there", async () => {
+  const { hash, query } = { hash: "0".repeat(64), query: new URL(url).search };
+  const told: unknown[] = [];
+  for (const wrong of [
+    url.replace(/signature=[^&]+/, "signature=wrong"),
+    url.replace(/expires=\d+/, "expires=99999999999"),
+    url.replace("image%2Fpng", "text%2Fhtml"),
+    `${house.url}/v1/blobs/${hash}${query}`,
+    url.replace(/\?.*/, ""),
+  ]) {
+    expect(wrong).not.toBe(url);
+    told.push(await errorOf(await fetch(wrong)));
+  }
+  for (const one of told) expect(one).toEqual(told[0]);
+  expect(told[0]).toMatchObject({ status: 404, code: "not_found" });
+});
