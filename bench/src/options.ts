@@ -31,7 +31,7 @@ export interface Options {
 export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file]
                         [--simulator] [--profile]
 
-  --quick     about three minutes; without it up to fifteen
+  --quick     about three and a half minutes; without it fourteen
   --only      some figures: ${figureNames.join(", ")}
   --gateway   an executable to measure instead of the source, started with the argument serve
   --simulator the simulator as upstream instead of the light one; without the figures streams, translated, edit

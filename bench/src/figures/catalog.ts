@@ -28,7 +28,7 @@ interface Contestant {
 
 export async function longCatalog(run: Run, noise: number[]): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
-  const load = { bodyBytes: 1024, connections: 32, seconds: quick ? 1 : 2 };
+  const load = { bodyBytes: 1024, connections: 32, seconds: 1 };
   const started: Contestant[] = [];
   try {
     const begin = async (sluice: Promise<Sluice>): Promise<Contestant> => {
@@ -40,14 +40,14 @@ export async function longCatalog(run: Run, noise: number[]): Promise<Figure[]> 
     const long = await begin(startSluice(run, { catalog: { providers, models, askedOn: 0 } }));
     const wide = await begin(startSluice(run, { catalog: { providers, models, askedOn: providers } }));
     for (const { sluice } of started) await saturate(run, sluice, { ...load, seconds: 2 });
-    const wanted = quick ? 6 : 15;
-    for (let round = 0; round < wanted * 3 && short.samples.length < wanted; round++) {
+    const wanted = quick ? 6 : 10;
+    for (let round = 0; round < wanted * 2 && short.samples.length < wanted; round++) {
       // The order turns round, so that what the first of a round does to the machine falls on all alike.
       const order = round % 2 === 0 ? started : started.toReversed();
       const taken: (readonly [Contestant, Sample])[] = [];
       for (const contestant of order) {
         const { value, cost } = await measure(contestant.sluice, () => saturate(run, contestant.sluice, load));
-        if (cost.foreignShare > foreignShareMax && round < wanted * 2) break;
+        if (cost.foreignShare > foreignShareMax && round < wanted) break;
         noise.push(cost.foreignShare);
         taken.push([contestant, { cpuMicros: (cost.cpuMs * 1000) / value.requests, perSecond: value.perSecond }]);
       }

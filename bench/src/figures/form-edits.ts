@@ -5,6 +5,7 @@ import { startSluice } from "../contenders/sluice.ts";
 import { within } from "../deadline.ts";
 import { type Figure, figure, middle, say } from "../figure.ts";
 import type { Lab } from "../lab.ts";
+import { measure } from "../measure.ts";
 import { runProbe } from "../probe-contenders.ts";
 import { treeMemory } from "../process-tree.ts";
 import type { SlowEditsResult, SlowEditsSpec } from "../programs/slow-edits.ts";
@@ -31,7 +32,7 @@ const twentyMb: Size = {
   bodyBytes: 20 * MB,
   everyMs: 1_000,
   atOnce: 50,
-  uploadMs: 20_000,
+  uploadMs: 10_000,
   eachMbMax: null,
 };
 const sizes: Readonly<Record<"quick" | "full", readonly Size[]>> = { quick: [twoMb], full: [twoMb, twentyMb] };
@@ -48,21 +49,20 @@ export async function formEdits(lab: Lab): Promise<Figure[]> {
 /** A small request is asked every two milliseconds; its slowest answer bounds how long the event loop was blocked. */
 async function slowestBeside(lab: Lab, { name, bodyBytes, everyMs }: Size): Promise<Figure> {
   const quick = lab.run.options.mode === "quick";
-  const count = quick ? 1_000 : 4_000;
+  const count = quick ? 1_000 : 2_000;
   const worst: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
   const usual: Record<Contender["name"], number[]> = { direct: [], nginx: [], sluice: [] };
-  for (let round = 0; round < (quick ? 2 : 3); round++) {
-    for (const { name: who, port, key } of lab.contenders) {
+  for (let round = 0; round < 3; round++) {
+    for (const contender of lab.contenders) {
+      const { name: who, port, key } = contender;
       const small = { name: "small", port, key, bodyBytes: 1024 };
       const edit = { name: "edit", port, key, caller: "edit" as const, model: imageModel, bodyBytes };
-      const results = await runProbe(
-        lab.run,
-        [
-          { targets: [edit], everyMs, inARow: 1, count: Math.ceil((count * 2) / everyMs), warmUp: 3 },
-          { targets: [small], everyMs: 2, inARow: 1, count, warmUp: 100 },
-        ],
-        count * 20,
-      );
+      const lanes = [
+        { targets: [edit], everyMs, inARow: 1, count: Math.ceil((count * 2) / everyMs), warmUp: 3 },
+        { targets: [small], everyMs: 2, inARow: 1, count, warmUp: 100 },
+      ];
+      const { value: results, cost } = await measure(contender, () => runProbe(lab.run, lanes, count * 20));
+      lab.noise.push(cost.foreignShare);
       const result = results.find((one) => one.name === "small");
       worst[who].push(result?.total.max ?? Number.NaN);
       usual[who].push(result?.total.p99 ?? Number.NaN);
@@ -84,7 +84,7 @@ async function slowestBeside(lab: Lab, { name, bodyBytes, everyMs }: Size): Prom
 async function memoryOfEach(run: Run, { name, bodyBytes, atOnce, uploadMs, eachMbMax }: Size): Promise<Figure> {
   const grown: number[] = [];
   const resting: number[] = [];
-  for (let round = 0; round < (run.options.mode === "quick" || eachMbMax === null ? 1 : 3); round++) {
+  for (let round = 0; round < (run.options.mode === "quick" || eachMbMax === null ? 1 : 2); round++) {
     // Started anew each time: memory that was used before would be used again, and not be seen.
     const sluice = await startSluice(run);
     try {

@@ -53,7 +53,7 @@ export async function pacedStreams(run: Run, noise: number[]): Promise<Figure[]>
         const contender = await start();
         if (contender === null) continue;
         try {
-          taken[contender.name].push(await hold(run, contender, level, quick ? 2_500 : 6_000, noise));
+          taken[contender.name].push(await hold(run, contender, level, quick ? 2_500 : 5_000, noise));
         } finally {
           await contender.stop();
         }

@@ -9,7 +9,7 @@ export async function startUp(run: Run): Promise<Figure[]> {
   const first: number[] = [];
   const later: number[] = [];
   const idle: number[] = [];
-  for (let round = 0; round < (quick ? 2 : 5); round++) {
+  for (let round = 0; round < (quick ? 2 : 3); round++) {
     const fresh = await startSluice(run);
     first.push(fresh.firstAnswerMs);
     await fresh.stop();

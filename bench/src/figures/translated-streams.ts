@@ -51,9 +51,9 @@ export async function translatedStreams(run: Run, noise: number[]): Promise<Figu
   const sluice = await startSluice(run, run.options.profile ? { profileDirectory: profileDirectory() } : {});
   try {
     for (const { caller, model } of ways) await warmStreams(run, sluice, { bodyBytes, openPerSecond, caller, model });
-    for (let round = 0; round < (quick ? 2 : 5); round++) {
+    for (let round = 0; round < (quick ? 2 : 3); round++) {
       for (const way of ways)
-        taken.get(way)?.push(await hold(run, sluice, { way, windowMs: quick ? 2_500 : 5_000, noise }));
+        taken.get(way)?.push(await hold(run, sluice, { way, windowMs: quick ? 2_500 : 3_500, noise }));
     }
   } finally {
     await sluice.stop();

@@ -1,0 +1,93 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { startChild } from "../child.ts";
+import { until } from "../deadline.ts";
+import { freePort, rootDirectory } from "../run.ts";
+
+/** Sluice with models of videos: one for each account of the same vendor, which is the simulator. */
+export interface VideoSluice {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface VideoSluiceOptions {
+  /** For the data directory (which may have been used before), the configuration and the log. */
+  readonly directory: string;
+  readonly simulatorPort: number;
+  readonly accounts: number;
+  /** Finished videos are copied into its own store. */
+  readonly copyResults?: boolean;
+}
+
+export const videoKey = "sk-bench-videos-0123456789abcdef";
+export const videoModel = (account: number): string => `bench-clip-${account}`;
+
+const startMs = 30_000;
+
+export async function startVideoSluice(options: VideoSluiceOptions): Promise<VideoSluice> {
+  const { directory } = options;
+  const port = freePort();
+  const dataDirectory = join(directory, "data");
+  mkdirSync(dataDirectory, { recursive: true });
+  const config = join(directory, "sluice.json");
+  await Bun.write(config, JSON.stringify(configOf(options)));
+  const log = join(directory, "sluice.log");
+  const child = startChild({
+    command: [process.execPath, join(rootDirectory, "gateway/src/cli/cli.ts"), "serve"],
+    cores: [],
+    env: {
+      SLUICE_HOST: "127.0.0.1",
+      SLUICE_PORT: String(port),
+      SLUICE_DATA_DIR: dataDirectory,
+      SLUICE_CONFIG: config,
+      SLUICE_LOG_LEVEL: "warn",
+      SLUICE_LOG_FORMAT: "json",
+      BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
+    },
+    log,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const ready = async (): Promise<boolean> => {
+    const answer = await fetch(`${url}/readyz`).catch(() => null);
+    return answer?.ok === true;
+  };
+  await until(ready, startMs, "Sluice's start", 10).catch(async (error: unknown) => {
+    await child.stop(500);
+    throw error;
+  });
+  return { url, pid: child.pid, stop: () => child.stop(15_000) };
+}
+
+function configOf({ simulatorPort, accounts, copyResults = false }: VideoSluiceOptions): unknown {
+  const all = Array.from({ length: accounts }, (_, account) => account);
+  return {
+    providers: all.map((account) => ({
+      id: `bench-${account}`,
+      kind: "ark",
+      base_url: `http://127.0.0.1:${simulatorPort}/v1`,
+      api_key: `sk-upstream-${account}`,
+      allow_private_network: true,
+    })),
+    models: all.map((account) => ({
+      name: videoModel(account),
+      type: "video",
+      deployments: [{ provider: `bench-${account}`, upstream_model: "doubao-seedance-2-0-260128" }],
+      price: { output: 6 },
+    })),
+    workspaces: [
+      {
+        slug: "bench",
+        keys: [
+          {
+            name: "load",
+            secret: videoKey,
+            limits: { rpm: 1_000_000_000 },
+            budget: { usd: 9_000_000, period: "month" },
+          },
+        ],
+      },
+    ],
+    settings: { video: { copy_results: copyResults } },
+  };
+}
