@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds, type MediaPart, type Turn } from "#core/index.ts";
 import type { OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import { silentTurn } from "../../test/silent-turn.ts";
 import { inlineMedia, needsInline } from "./inline-media.ts";
 
 const picture = (url: string): MediaPart => ({
@@ -11,28 +12,8 @@ const picture = (url: string): MediaPart => ({
   cache: null,
 });
 const turn = (...parts: readonly MediaPart[]): Turn => ({
-  stream: false,
-  system: [],
+  ...silentTurn,
   messages: [{ role: "user", parts }],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  outputTokensMax: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  seed: null,
-  stop: [],
-  choices: 1,
-  format: null,
-  reasoning: null,
-  verbosity: null,
-  userId: null,
-  metadata: null,
-  cacheKey: null,
-  serviceTier: null,
 });
 
 /** The web, as far as these tests need it. */

@@ -1,11 +1,11 @@
-import { asFailure, Failure, failureTable } from "#core/index.ts";
+import { asFailure, type Deployment, Failure, failureTable } from "#core/index.ts";
 import type { Wishes } from "#routing/index.ts";
 import { AccountTokens } from "./account-tokens.ts";
 import { refusalHeaders, standingHeaders } from "./answer-headers.ts";
 import { openAttempt } from "./attempt.ts";
 import { callFields } from "./attempt-entry.ts";
 import { BackgroundBills } from "./background-bills.ts";
-import type { Call, CallResult, Refusal } from "./call.ts";
+import type { Call, CallResult, Refusal, Speech } from "./call.ts";
 import { CallTally } from "./call-tally.ts";
 import { UsageForecast } from "./estimate.ts";
 import type { RelayHouse, RelayOptions } from "./house.ts";
@@ -106,7 +106,7 @@ export class Relay {
   }
 
   #wishes(call: Call): Wishes {
-    return { suits: (deployment) => wayOf(deployment, call.speech) !== null, affinity: call.facts.affinity };
+    return { suits: suitsOf(call.speech), affinity: call.facts.affinity };
   }
 
   /**
@@ -175,6 +175,18 @@ function refusedByOneOnly(failure: Failure | null): boolean {
     failure !== null && failure.retry === "other" && failure.upstream !== undefined && failure.upstream.status < 500
   );
 }
+
+/** One function for each speech, so that the router can remember what suits it. */
+function suitsOf(speech: Speech): (deployment: Deployment) => boolean {
+  let suits = suiting.get(speech);
+  if (suits === undefined) {
+    suits = (deployment) => wayOf(deployment, speech) !== null;
+    suiting.set(speech, suits);
+  }
+  return suits;
+}
+
+const suiting = new WeakMap<Speech, (deployment: Deployment) => boolean>();
 
 /** Bodies that lie elsewhere are let go of when nothing can be sent any more. */
 function discard(call: Call): void {

@@ -35,7 +35,7 @@ function withoutIdle(tier: Tier): Tier {
 
 /** What a call knows of itself that has a say in its order. */
 export interface Wishes {
-  /** Deployments that cannot serve the call at all are not candidates. */
+  /** Deployments that cannot serve the call at all are not candidates. What it says of one is remembered with the function. */
   readonly suits?: (deployment: Deployment) => boolean;
   /** Calls of one conversation say the same and get the same order, so that the upstream's caches and sealed items serve. */
   readonly affinity?: string | null;

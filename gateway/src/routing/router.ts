@@ -1,4 +1,4 @@
-import { bounds, Failure, type Model } from "#core/index.ts";
+import { bounds, type Deployment, Failure, type Model } from "#core/index.ts";
 import type { Chance, Clock, HealthBoard, Observer } from "#ports/index.ts";
 import { arrange, type Candidate, type Tier, tiersOf, type Wishes } from "./candidates.ts";
 import { Circuit, type DeploymentState } from "./circuit.ts";
@@ -27,12 +27,20 @@ export function createRouter(options: RouterOptions): Router {
   return new DeploymentRouter(options);
 }
 
+type Suits = (deployment: Deployment) => boolean;
+const everything: Suits = () => true;
+
+interface Suited {
+  readonly tiers: readonly Tier[];
+  readonly unsuited: boolean;
+}
+
 class DeploymentRouter implements Router {
   readonly #options: RouterOptions;
   readonly #world: PlanWorld;
   readonly #circuits = new Map<string, Circuit>();
-  /** By model object: a new catalog brings new objects. */
-  readonly #tiers = new WeakMap<Model, readonly Tier[]>();
+  /** By model object, because a new catalog brings new objects, and by the function that says what suits. */
+  readonly #tiers = new WeakMap<Model, WeakMap<Suits, Suited>>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -41,7 +49,7 @@ class DeploymentRouter implements Router {
 
   plan(models: readonly Model[], wishes: Wishes = {}): Plan {
     const candidates: Candidate[] = [];
-    const seen = new Set<string>();
+    const seen = models.length > 1 ? new Set<string>() : null;
     let unsuited = false;
     for (const model of models) unsuited = this.#append(candidates, seen, model, wishes) || unsuited;
     if (candidates.length > 0) return new OrderedPlan(candidates, this.#world);
@@ -63,29 +71,35 @@ class DeploymentRouter implements Router {
   }
 
   /** True when a deployment was left out because it does not suit the call. */
-  #append(candidates: Candidate[], seen: Set<string>, model: Model, wishes: Wishes): boolean {
-    let unsuited = false;
-    for (const tier of this.#tiersOf(model)) {
+  #append(candidates: Candidate[], seen: Set<string> | null, model: Model, wishes: Wishes): boolean {
+    const { tiers, unsuited } = this.#suited(model, wishes.suits ?? everything);
+    for (const tier of tiers) {
       for (const deployment of arrange(tier, wishes.affinity ?? null, this.#options.chance)) {
-        if (seen.has(deployment.id)) continue;
-        seen.add(deployment.id);
-        if (wishes.provider != null && deployment.provider.id !== wishes.provider) continue;
-        if (wishes.suits !== undefined && !wishes.suits(deployment)) {
-          unsuited = true;
-          continue;
+        if (seen !== null) {
+          if (seen.has(deployment.id)) continue;
+          seen.add(deployment.id);
         }
+        if (wishes.provider != null && deployment.provider.id !== wishes.provider) continue;
         candidates.push({ model, deployment, circuit: this.#circuit(deployment.id), tries: 0 });
       }
     }
     return unsuited;
   }
 
-  #tiersOf(model: Model): readonly Tier[] {
-    const known = this.#tiers.get(model);
-    if (known !== undefined) return known;
-    const tiers = tiersOf(model);
-    this.#tiers.set(model, tiers);
-    return tiers;
+  #suited(model: Model, suits: Suits): Suited {
+    let known = this.#tiers.get(model);
+    if (known === undefined) {
+      known = new WeakMap();
+      this.#tiers.set(model, known);
+    }
+    let suited = known.get(suits);
+    if (suited === undefined) {
+      const all = tiersOf(model);
+      const tiers = all.map((tier) => tier.filter(suits));
+      suited = { tiers, unsuited: tiers.some((tier, index) => tier.length < (all[index]?.length ?? 0)) };
+      known.set(suits, suited);
+    }
+    return suited;
   }
 
   #circuit(deploymentId: string): Circuit {

@@ -11,30 +11,10 @@ import type {
   Usage,
 } from "#core/index.ts";
 import { noUsage } from "#core/index.ts";
+import { silentTurn } from "../silent-turn.ts";
 
 export const emptyTurn: Turn = {
-  stream: false,
-  system: [],
-  messages: [],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  outputTokensMax: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  seed: null,
-  stop: [],
-  choices: 1,
-  format: null,
-  reasoning: null,
-  verbosity: null,
-  userId: null,
-  metadata: null,
-  cacheKey: null,
-  serviceTier: null,
+  ...silentTurn,
 };
 
 /** Something that is said: never blank, with all that JSON, SSE and UTF-8 might trip over. */

@@ -1,33 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Seal, ToolCallPart, ToolResultPart, Turn, TurnMessage, TurnPart } from "#core/index.ts";
+import { silentTurn } from "../../../test/silent-turn.ts";
 import { anthropicMessagesCodec as codec } from "./index.ts";
 
 const decoder = new TextDecoder();
 
 const asked: Turn = {
-  stream: false,
-  system: [],
-  messages: [],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
+  ...silentTurn,
   outputTokensMax: 4_096,
-  temperature: null,
-  topP: null,
-  topK: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  seed: null,
-  stop: [],
-  choices: 1,
-  format: null,
-  reasoning: null,
-  verbosity: null,
-  userId: null,
-  metadata: null,
-  cacheKey: null,
-  serviceTier: null,
 };
 
 const target = { upstreamModel: "claude-opus-5", account: "acme", traits: {}, newId: (prefix: string) => `${prefix}1` };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type AnswerEvent, Failure, type Turn, type TurnPart } from "#core/index.ts";
+import { silentTurn } from "../../../test/silent-turn.ts";
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./index.ts";
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
@@ -8,28 +9,7 @@ const source = { account: "aws-1", newId: (prefix: string) => `${prefix}1` };
 const target = { upstreamModel: "meta.llama3-70b-instruct-v1:0", account: "aws-1", traits: {}, newId: source.newId };
 
 const silent: Turn = {
-  stream: false,
-  system: [],
-  messages: [],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  outputTokensMax: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  seed: null,
-  stop: [],
-  choices: 1,
-  format: null,
-  reasoning: null,
-  verbosity: null,
-  userId: null,
-  metadata: null,
-  cacheKey: null,
-  serviceTier: null,
+  ...silentTurn,
 };
 const says = (text: string): TurnPart => ({ kind: "text", text, cache: null });
 const user = (...parts: readonly TurnPart[]) => ({ role: "user", parts }) as const;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, type Turn, type TurnPart } from "#core/index.ts";
+import { silentTurn } from "../../../test/silent-turn.ts";
 import type { DialectTraits } from "../codec.ts";
 import { writeChatTurn } from "./turn-writer.ts";
 
@@ -35,28 +36,8 @@ const thought = (value: string, seal: (TurnPart & { kind: "reasoning" })["seal"]
 });
 const hello: Turn["messages"] = [{ role: "user", parts: [text("Hello")] }];
 const plain: Turn = {
-  stream: false,
-  system: [],
+  ...silentTurn,
   messages: hello,
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  outputTokensMax: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  seed: null,
-  stop: [],
-  choices: 1,
-  format: null,
-  reasoning: null,
-  verbosity: null,
-  userId: null,
-  metadata: null,
-  cacheKey: null,
-  serviceTier: null,
 };
 
 interface Sent {

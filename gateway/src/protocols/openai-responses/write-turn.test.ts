@@ -2,31 +2,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ResponseCreateParams } from "openai/resources/responses/responses";
 import { Failure, type Seal, type Turn, type TurnMessage, type TurnPart } from "#core/index.ts";
+import { silentTurn } from "../../../test/silent-turn.ts";
 import { openaiResponsesCodec } from "./index.ts";
 
 const none: Turn = {
-  stream: false,
-  system: [],
-  messages: [],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  outputTokensMax: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  seed: null,
-  stop: [],
-  choices: 1,
-  format: null,
-  reasoning: null,
-  verbosity: null,
-  userId: null,
-  metadata: null,
-  cacheKey: null,
-  serviceTier: null,
+  ...silentTurn,
 };
 const text = (value: string): TurnPart => ({ kind: "text", text: value, cache: null });
 const user = (...parts: TurnPart[]): TurnMessage => ({ role: "user", parts });

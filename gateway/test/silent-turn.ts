@@ -1,0 +1,27 @@
+import type { Turn } from "#core/index.ts";
+
+/** A turn that says nothing, for tests to say what they are about. */
+export const silentTurn: Turn = {
+  stream: false,
+  system: [],
+  messages: [],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  outputTokensMax: null,
+  temperature: null,
+  topP: null,
+  topK: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  seed: null,
+  stop: [],
+  choices: 1,
+  format: null,
+  reasoning: null,
+  verbosity: null,
+  userId: null,
+  metadata: null,
+  cacheKey: null,
+  serviceTier: null,
+};
