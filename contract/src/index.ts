@@ -5,5 +5,6 @@ export * from "./config.ts";
 export * from "./config-fields.ts";
 export * from "./config-json-schema.ts";
 export * from "./conflicts.ts";
+export * from "./console/index.ts";
 export * from "./error-codes.ts";
 export * from "./openapi.ts";

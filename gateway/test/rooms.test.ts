@@ -19,16 +19,18 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   relay: ["providers", "protocols", "routing", "limits", "ledger"],
   tasks: ["relay", "providers", "protocols", "routing", "limits", "ledger", "assets"],
   api: ["tasks", "relay", "assets", "identity", "protocols"],
-  admin: ["identity", "routing", "limits", "ledger", "providers"],
+  admin: ["identity", "routing", "limits", "ledger", "providers", "tasks", "assets"],
   storage: [],
   coordination: [],
   upstream: [],
   telemetry: [],
   system: [],
+  accounts: [],
+  mail: [],
   config: [],
 };
 /** Rooms that may touch the world: files, sockets, databases, the runtime's own server and clock. */
-const rim = new Set(["storage", "coordination", "upstream", "telemetry", "system", "config", "cli"]);
+const rim = new Set(["storage", "coordination", "upstream", "telemetry", "system", "accounts", "mail", "config", "cli"]);
 /** `main` is a file and a room of its own parts; roof rooms may import every room. */
 const roof = new Set(["cli", "main"]);
 

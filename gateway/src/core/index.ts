@@ -2,6 +2,7 @@
  * core: the words of the gateway as pure values. No side effects, imports nothing of ours.
  * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, catalog, and every bound.
  */
+export * from "./actor.ts";
 export * from "./answer.ts";
 export * from "./asset.ts";
 export * from "./bounds.ts";

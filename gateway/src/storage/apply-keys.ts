@@ -131,6 +131,10 @@ function keyRow(
     expires_at: key.expires_at === undefined ? null : Date.parse(key.expires_at),
     managed_by: "file",
     created_at: before?.created_at ?? context.at,
+    created_by: before?.created_by ?? null,
+    capture: before?.capture ?? "none",
+    old_digest: before?.old_digest ?? null,
+    old_until: before?.old_until ?? null,
   };
 }
 

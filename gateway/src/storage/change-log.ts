@@ -1,4 +1,4 @@
-import type { ApplyReport } from "#ports/index.ts";
+import type { ApplyReport, Doer } from "#ports/index.ts";
 import type { Connection } from "./database.ts";
 import type { NewRow } from "./schema.ts";
 
@@ -27,23 +27,25 @@ const insertRows = 500;
  * process. One catalog change stands for any number; it comes before the keys, which are read in its light.
  */
 export class ChangeLog {
-  readonly #actor: string;
+  readonly #doer: Doer;
   readonly #at: number;
   readonly #audit: NewRow<"audit_log">[] = [];
   readonly #digests = new Set<string>();
   readonly #report: string[] = [];
   #catalog = false;
 
-  constructor(actor: string, at: number) {
-    this.#actor = actor;
+  constructor(doer: Doer | string, at: number) {
+    this.#doer = typeof doer === "string" ? { actor: doer, ip: null } : doer;
     this.#at = at;
   }
 
-  record(action: Action, object: string, before: AuditView, after: AuditView): void {
+  record(action: Action, object: string, before: AuditView, after: AuditView, workspaceId: string | null = null): void {
     this.#report.push(`${pastWords[action]} ${object}`);
     this.#audit.push({
       at: this.#at,
-      actor: this.#actor,
+      actor: this.#doer.actor,
+      ip: this.#doer.ip,
+      workspace_id: workspaceId,
       action,
       object,
       before: before === null ? null : JSON.stringify(before),

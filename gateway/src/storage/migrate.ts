@@ -4,6 +4,12 @@ import { migration001 } from "./migration-001.ts";
 import { migration002 } from "./migration-002.ts";
 import { migration003 } from "./migration-003.ts";
 import { migration004 } from "./migration-004.ts";
+import { migration005 } from "./migration-005.ts";
+import { migration006 } from "./migration-006.ts";
+import { migration007 } from "./migration-007.ts";
+import { migration008 } from "./migration-008.ts";
+import { migration009 } from "./migration-009.ts";
+import { migration010 } from "./migration-010.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -13,6 +19,12 @@ export const migrations: Migrations = Object.freeze({
   "002": migration002,
   "003": migration003,
   "004": migration004,
+  "005": migration005,
+  "006": migration006,
+  "007": migration007,
+  "008": migration008,
+  "009": migration009,
+  "010": migration010,
 });
 
 /**

@@ -1,11 +1,16 @@
 import type { Generated, Insertable, Selectable } from "kysely";
+import type { ExplainTables } from "./explain-tables.ts";
+import type { NoticeTables } from "./notice-tables.ts";
+import type { PeopleTables } from "./people-tables.ts";
+import type { ReportTables } from "./report-tables.ts";
+import type { SignInTables } from "./sign-in-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
 /**
  * The tables as this version of the program knows them. Times are Unix milliseconds, booleans 0 or 1, money whole
  * nano-USD; what is only ever read and written whole (patterns, limits, a price table) is JSON in a text column.
  */
-export interface Tables extends TaskTables {
+export interface Tables extends TaskTables, SignInTables, ReportTables, ExplainTables, PeopleTables, NoticeTables {
   workspaces: WorkspaceTable;
   groups: GroupTable;
   api_keys: KeyTable;
@@ -18,7 +23,6 @@ export interface Tables extends TaskTables {
   audit_log: AuditTable;
   changes: ChangeTable;
   settings: SettingTable;
-  administrators: AdministratorTable;
 }
 
 export type ManagedBy = "file" | "console";
@@ -66,6 +70,13 @@ export interface KeyTable {
   expires_at: number | null;
   managed_by: ManagedBy;
   created_at: number;
+  /** User id; null: the file, the command line, or before this was kept. */
+  created_by: string | null;
+  /** What of its requests is kept: `none`, `headers` or `bodies`. */
+  capture: Generated<string>;
+  /** After a rotation the digest before still opens until `old_until`. */
+  old_digest: string | null;
+  old_until: number | null;
 }
 
 export interface ProviderTable {
@@ -188,6 +199,9 @@ export interface AuditTable {
   object: string;
   before: string | null;
   after: string | null;
+  ip: string | null;
+  /** null: of no workspace, or before this was kept. */
+  workspace_id: string | null;
 }
 
 export interface ChangeTable {
@@ -201,13 +215,6 @@ export interface SettingTable {
   name: string;
   value: string;
   managed_by: ManagedBy | "system";
-}
-
-export interface AdministratorTable {
-  id: string;
-  email: string;
-  password_hash: string;
-  created_at: number;
 }
 
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;

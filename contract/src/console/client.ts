@@ -1,0 +1,50 @@
+import {
+  type AnswerOf,
+  type BodyInput,
+  consoleRoutes,
+  type QueryInput,
+  type RouteId,
+  type RouteParams,
+} from "./routes.ts";
+
+/** What a call needs beside its name. Only what the route has. */
+export interface CallOptions<Id extends RouteId> {
+  readonly params?: RouteParams<Id>;
+  readonly query?: QueryInput<Id>;
+  readonly body?: BodyInput<Id>;
+  readonly signal?: AbortSignal;
+}
+
+/** Path and query of a call. Throws when a name in the path was given nothing. */
+export function urlOf<Id extends RouteId>(id: Id, options: Pick<CallOptions<Id>, "params" | "query"> = {}): string {
+  const params: Readonly<Record<string, string>> = options.params ?? {};
+  const path = consoleRoutes[id].path.replace(/\{([a-z]+)\}/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined || value === "") throw new Error(`${id} needs ${name}`);
+    return encodeURIComponent(value);
+  });
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(options.query ?? {})) {
+    if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
+  }
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+/** Sends a request and gives the JSON of a good answer; throws for any other. */
+export type Send = (
+  path: string,
+  init: { readonly method: string; readonly body: string | null; readonly signal: AbortSignal | null },
+) => Promise<unknown>;
+
+export type ConsoleCall = <Id extends RouteId>(id: Id, options?: CallOptions<Id>) => Promise<AnswerOf<Id>>;
+
+/** The typed client of the admin API, over whatever sends: the console's fetch with its cookies, or a script's with a token. */
+export function consoleClient(send: Send): ConsoleCall {
+  return async (id, options = {}) => {
+    const spec = consoleRoutes[id];
+    const body = options.body === undefined ? (spec.method === "GET" ? null : "{}") : JSON.stringify(options.body);
+    const answer = await send(urlOf(id, options), { method: spec.method, body, signal: options.signal ?? null });
+    return answer as AnswerOf<typeof id>;
+  };
+}

@@ -1,0 +1,15 @@
+/** The admin API: its routes, who may take them, what they carry, and a client. */
+export * from "./client.ts";
+export * from "./keys.ts";
+export * from "./models.ts";
+export * from "./providers.ts";
+export * from "./requests.ts";
+export * from "./roles.ts";
+export * from "./route.ts";
+export * from "./routes.ts";
+export * from "./session.ts";
+export * from "./settings.ts";
+export * from "./studio.ts";
+export * from "./usage.ts";
+export { type Person, personSchema } from "./words.ts";
+export * from "./workspaces.ts";

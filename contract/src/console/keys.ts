@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { budgetSchema, limitsSchema } from "../config.ts";
+import { route } from "./route.ts";
+import { at, id, label, managedBy, maybeAt, pageOf, pageQuery, patterns, personSchema } from "./words.ts";
+
+export const keyStates = ["active", "disabled", "expired", "revoked", "without_secret"] as const;
+export const captures = ["none", "headers", "bodies"] as const;
+export type Capture = (typeof captures)[number];
+
+export const consoleKeySchema = z.object({
+  id,
+  name: z.string(),
+  workspace: z.object({ id, slug: z.string() }),
+  group: z.object({ id, name: z.string() }),
+  prefix: z.string(),
+  last_four: z.string(),
+  state: z.enum(keyStates),
+  models: patterns.nullable().describe("null: whatever the group may call."),
+  allowed_ips: z.array(z.string()).nullable(),
+  limits: limitsSchema,
+  budget: budgetSchema.nullable(),
+  tags: z.record(z.string(), z.string()),
+  capture: z.enum(captures).describe("What of its requests is kept, to be looked at: nothing, headers, or bodies too."),
+  enabled: z.boolean(),
+  expires_at: maybeAt,
+  created_at: at,
+  created_by: personSchema.nullable(),
+  last_used_at: maybeAt,
+  revoked_at: maybeAt,
+  old_secret_until: maybeAt.describe("After a rotation: until when the secret before still opens."),
+  managed_by: managedBy,
+});
+export type ConsoleKey = z.infer<typeof consoleKeySchema>;
+
+const keyFields = {
+  name: label,
+  group: id.optional().describe("Id or name; default: the group called default."),
+  models: patterns.nullable().optional(),
+  allowed_ips: z.array(z.string().min(1).max(64)).max(1_000).nullable().optional(),
+  expires_at: at.nullable().optional(),
+  limits: limitsSchema.optional(),
+  budget: budgetSchema.nullable().optional(),
+  tags: z.record(z.string().max(128), z.string().max(128)).optional(),
+  capture: z.enum(captures).optional().meta({ needs: "admin" }),
+};
+
+const made = z.object({ key: consoleKeySchema, secret: z.string().describe("Shown once.") });
+
+export const keyRoutes = {
+  "keys.list": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/keys",
+    summary: "Keys by name, with search",
+    needs: "viewer",
+    query: pageQuery.extend({
+      search: z.string().max(256).optional().describe("Part of the name, or how the secret begins or ends."),
+      group: id.optional(),
+      state: z.enum(keyStates).optional(),
+      mine: z.enum(["true", "false"]).optional().describe("Only those the caller made."),
+    }),
+    answer: pageOf(consoleKeySchema),
+  }),
+  "keys.create": route({
+    method: "POST",
+    path: "/api/workspaces/{workspace}/keys",
+    summary: "Make a key",
+    needs: "member",
+    body: z.strictObject(keyFields),
+    answer: made,
+    status: 201,
+  }),
+  "keys.show": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/keys/{key}",
+    summary: "One key",
+    needs: "viewer",
+    answer: consoleKeySchema,
+  }),
+  "keys.update": route({
+    method: "PATCH",
+    path: "/api/workspaces/{workspace}/keys/{key}",
+    summary: "Change a key: one's own as a member, any as an admin",
+    needs: "member",
+    body: z.strictObject({ ...keyFields, name: label.optional(), enabled: z.boolean().optional() }),
+    answer: consoleKeySchema,
+  }),
+  "keys.rotate": route({
+    method: "POST",
+    path: "/api/workspaces/{workspace}/keys/{key}/rotate",
+    summary: "A new secret for a key; the old one still opens for the grace time",
+    needs: "member",
+    body: z.strictObject({ grace_seconds: z.int().min(0).max(2_592_000).optional().describe("Default 0.") }),
+    answer: made,
+  }),
+  "keys.revoke": route({
+    method: "POST",
+    path: "/api/workspaces/{workspace}/keys/{key}/revoke",
+    summary: "Revoke a key for good",
+    needs: "member",
+    answer: consoleKeySchema,
+  }),
+} as const;

@@ -1,0 +1,122 @@
+import { z } from "zod";
+import { capabilitiesSchema, modelSchema, priceSchema } from "../config.ts";
+import { healthSchema } from "./providers.ts";
+import { route } from "./route.ts";
+import { at, count, id, managedBy, nothing, pageOf, usd } from "./words.ts";
+
+const modelType = z.enum(["chat", "image", "video", "embedding"]);
+
+export const consoleDeploymentSchema = z.object({
+  id,
+  provider: z.string(),
+  upstream_model: z.string(),
+  priority: z.int(),
+  weight: z.int(),
+  enabled: z.boolean(),
+  capabilities: capabilitiesSchema.nullable(),
+  health: healthSchema,
+});
+export type ConsoleDeployment = z.infer<typeof consoleDeploymentSchema>;
+
+export const consoleModelSchema = z.object({
+  name: z.string(),
+  type: modelType,
+  owned_by: z.string(),
+  endpoints: z.array(z.string()),
+  fallbacks: z.array(z.string()),
+  price: priceSchema.nullable().describe("In the units of the config file; null: unpriced, its calls cost 0."),
+  price_version: z.string().nullable(),
+  deployments: z.array(consoleDeploymentSchema).meta({ needs: "administrator" }),
+  last_week: z.object({ requests: count, cost_usd: usd }).meta({ needs: "administrator" }),
+  managed_by: managedBy,
+  created_at: at,
+});
+export type ConsoleModel = z.infer<typeof consoleModelSchema>;
+
+export const priceVersionSchema = z.object({ id, effective_from: at, price: priceSchema, current: z.boolean() });
+export type ConsolePriceVersion = z.infer<typeof priceVersionSchema>;
+
+const deploymentBody = z.strictObject({
+  provider: z.string().min(1).max(256),
+  upstream_model: z.string().min(1).max(256).optional(),
+  priority: z.int().min(0).max(1_000).optional(),
+  weight: z.int().min(0).max(1_000_000).optional(),
+  enabled: z.boolean().optional(),
+  capabilities: capabilitiesSchema.nullable().optional(),
+});
+
+const modelFields = {
+  type: modelType.optional(),
+  owned_by: z.string().min(1).max(256).optional(),
+  fallbacks: z.array(z.string().min(1).max(256)).max(10).optional(),
+  price: priceSchema.nullable().optional(),
+  deployments: z.array(deploymentBody).min(1).max(100).describe("The whole list; what is not in it goes."),
+};
+
+/** Names may hold slashes; in a path they are percent-encoded. */
+export const modelRoutes = {
+  "models.list": route({
+    method: "GET",
+    path: "/api/models",
+    summary: "All models; how they are served is for administrators",
+    needs: "viewer",
+    query: z.object({ search: z.string().max(256).optional() }),
+    answer: pageOf(consoleModelSchema),
+  }),
+  "models.create": route({
+    method: "POST",
+    path: "/api/models",
+    summary: "Add a model",
+    needs: "administrator",
+    body: z.strictObject({ name: modelSchema.shape.name, ...modelFields }),
+    answer: consoleModelSchema,
+    status: 201,
+  }),
+  "models.show": route({
+    method: "GET",
+    path: "/api/models/{model}",
+    summary: "One model",
+    needs: "viewer",
+    answer: consoleModelSchema,
+  }),
+  "models.update": route({
+    method: "PATCH",
+    path: "/api/models/{model}",
+    summary: "Change a model. A changed price is a new version; what was paid stays paid",
+    needs: "administrator",
+    body: z.strictObject(modelFields).partial(),
+    answer: consoleModelSchema,
+  }),
+  "models.remove": route({
+    method: "DELETE",
+    path: "/api/models/{model}",
+    summary: "Remove a model; its ledger entries and prices stay",
+    needs: "administrator",
+    fresh: true,
+    answer: nothing,
+  }),
+  "models.prices": route({
+    method: "GET",
+    path: "/api/models/{model}/prices",
+    summary: "Every price a model had, newest first",
+    needs: "administrator",
+    answer: pageOf(priceVersionSchema),
+  }),
+  "models.simulate": route({
+    method: "POST",
+    path: "/api/models/{model}/simulate",
+    summary: "What the usage of a time would have cost at another price",
+    needs: "administrator",
+    body: z.strictObject({ price: priceSchema, from: at, to: at }),
+    answer: z.object({
+      from: at,
+      to: at,
+      requests: count,
+      usage: z.record(z.string(), z.number()).describe("Tokens by class, images, video seconds."),
+      cost_usd: usd.describe("What was charged."),
+      simulated_usd: usd,
+      lines: z.array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd })),
+      notes: z.array(z.string()).describe("What the figure leaves out."),
+    }),
+  }),
+} as const;

@@ -1,0 +1,172 @@
+import { z } from "zod";
+import { disconnectSchema, modelSchema, providerSchema, timeoutsSchema } from "../config.ts";
+import { route } from "./route.ts";
+import { at, count, id, managedBy, ms, nothing, pageOf } from "./words.ts";
+
+/** How a form asks for one setting of a kind. */
+export const kindFieldSchema = z.object({
+  name: z.string().describe("Key in `settings`."),
+  label: z.string(),
+  type: z.enum(["text", "secret", "number", "boolean", "select", "list", "json"]),
+  required: z.boolean(),
+  help: z.string().nullable(),
+  placeholder: z.string().nullable(),
+  options: z.array(z.string()).nullable().describe("Of a select."),
+});
+
+export const providerKindSchema = z.object({
+  kind: z.string(),
+  title: z.string(),
+  base_url: z.string().nullable().describe("null: must be given."),
+  base_url_help: z.string().nullable(),
+  api_key: z.enum(["required", "optional", "none"]),
+  api_key_help: z.string().nullable(),
+  dialects: z.array(z.string()),
+  types: z.array(z.enum(["chat", "image", "video", "embedding"])),
+  lists_models: z.boolean(),
+  fields: z.array(kindFieldSchema),
+});
+export type ProviderKindForm = z.infer<typeof providerKindSchema>;
+
+/** `well`: answered lately, or was never asked. `unwell`: its breaker is half open or it cools. `down`: its breaker is open. */
+export const healthSchema = z.object({
+  state: z.enum(["unknown", "well", "unwell", "down"]),
+  breaker: z.enum(["closed", "open", "half-open"]).nullable(),
+  cooling_ms: ms,
+  in_flight: count,
+  latency_ms: ms.nullable().describe("Mean of recent good calls."),
+  last_hour: z.object({ attempts: count, failed: count }).nullable(),
+});
+export type Health = z.infer<typeof healthSchema>;
+
+export const consoleProviderSchema = z.object({
+  id,
+  kind: z.string(),
+  base_url: z.string(),
+  has_api_key: z.boolean(),
+  allow_private_network: z.boolean(),
+  timeouts: timeoutsSchema,
+  disconnect: disconnectSchema.nullable(),
+  enabled: z.boolean(),
+  settings: z.record(z.string(), z.unknown()).describe("Secret ones read `[redacted]`; sending that back keeps them."),
+  deployments: count,
+  health: healthSchema,
+  managed_by: managedBy,
+  created_at: at,
+});
+export type ConsoleProvider = z.infer<typeof consoleProviderSchema>;
+
+const providerFields = providerSchema.omit({ id: true, kind: true, api_key: true }).extend({
+  api_key: z.string().min(1).max(8_192).nullable().optional().describe("Never shown again. null takes it away."),
+});
+
+export const testAnswerSchema = z.object({
+  ok: z.boolean(),
+  steps: z.array(
+    z.object({
+      name: z.string().describe("What was tried: `list models`, `chat with gpt-5` …"),
+      ok: z.boolean(),
+      status: z.int().describe("0: no answer."),
+      ms,
+      problem: z.string().nullable(),
+      advice: z.string().nullable().describe("What to do about it."),
+    }),
+  ),
+});
+export type TestAnswer = z.infer<typeof testAnswerSchema>;
+
+export const upstreamModelSchema = z.object({
+  id: z.string(),
+  owned_by: z.string().nullable(),
+  created_at: at.nullable(),
+  served_as: z.array(z.string()).describe("Models of ours that already lead to it."),
+  suggested: z.object({ name: z.string(), type: z.enum(["chat", "image", "video", "embedding"]) }),
+});
+export type UpstreamModel = z.infer<typeof upstreamModelSchema>;
+
+export const providerRoutes = {
+  "providers.kinds": route({
+    method: "GET",
+    path: "/api/provider-kinds",
+    summary: "The kinds of providers, with what a form for each asks",
+    needs: "administrator",
+    answer: pageOf(providerKindSchema),
+  }),
+  "providers.list": route({
+    method: "GET",
+    path: "/api/providers",
+    summary: "All providers with their health",
+    needs: "administrator",
+    answer: pageOf(consoleProviderSchema),
+  }),
+  "providers.create": route({
+    method: "POST",
+    path: "/api/providers",
+    summary: "Add a provider",
+    needs: "administrator",
+    body: providerFields.extend({ id: providerSchema.shape.id, kind: providerSchema.shape.kind }),
+    answer: consoleProviderSchema,
+    status: 201,
+  }),
+  "providers.show": route({
+    method: "GET",
+    path: "/api/providers/{provider}",
+    summary: "One provider",
+    needs: "administrator",
+    answer: consoleProviderSchema,
+  }),
+  "providers.update": route({
+    method: "PATCH",
+    path: "/api/providers/{provider}",
+    summary: "Change a provider. A new base URL takes the stored secret away unless one comes with it",
+    needs: "administrator",
+    body: providerFields.partial(),
+    answer: consoleProviderSchema,
+  }),
+  "providers.remove": route({
+    method: "DELETE",
+    path: "/api/providers/{provider}",
+    summary: "Remove a provider that no model uses",
+    needs: "administrator",
+    fresh: true,
+    answer: nothing,
+  }),
+  "providers.test": route({
+    method: "POST",
+    path: "/api/providers/{provider}/test",
+    summary: "Ask a provider for its models, and one of them the smallest question there is",
+    needs: "administrator",
+    body: z.strictObject({ upstream_model: z.string().min(1).max(256).optional() }),
+    answer: testAnswerSchema,
+  }),
+  "providers.upstreamModels": route({
+    method: "GET",
+    path: "/api/providers/{provider}/upstream-models",
+    summary: "The models that a provider's account may use",
+    needs: "administrator",
+    answer: pageOf(upstreamModelSchema),
+  }),
+  "providers.import": route({
+    method: "POST",
+    path: "/api/providers/{provider}/import",
+    summary: "Make models of a provider's, or add it as a deployment to models that are there",
+    needs: "administrator",
+    body: z.strictObject({
+      models: z
+        .array(
+          z.strictObject({
+            upstream_model: z.string().min(1).max(256),
+            name: modelSchema.shape.name,
+            type: z.enum(["chat", "image", "video", "embedding"]),
+          }),
+        )
+        .min(1)
+        .max(500),
+    }),
+    answer: z.object({
+      created: z.array(z.string()),
+      extended: z.array(z.string()),
+      refused: z.array(z.object({ name: z.string(), reason: z.string() })),
+    }),
+  }),
+} as const;

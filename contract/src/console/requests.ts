@@ -1,0 +1,142 @@
+import { z } from "zod";
+import { route } from "./route.ts";
+import { at, count, id, ms, pageOf, pageQuery, usd } from "./words.ts";
+
+export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected"] as const;
+
+/** One attempt as lists show it. Attempts of one request share `request_id` and stand together. */
+export const requestRowSchema = z.object({
+  attempt_id: id,
+  request_id: id,
+  at,
+  workspace: z.object({ id, slug: z.string() }),
+  key: z.object({ id, name: z.string() }),
+  group: z.object({ id, name: z.string() }),
+  model: z.string(),
+  requested_model: z.string(),
+  provider: z.string().describe("Empty: refused before one was chosen."),
+  endpoint: z.string(),
+  stream: z.boolean(),
+  retry_index: count,
+  outcome: z.enum(outcomes),
+  http_status: z.int(),
+  error_code: z.string().nullable(),
+  input_tokens: count,
+  output_tokens: count,
+  cost_usd: usd,
+  total_ms: ms,
+  first_token_ms: ms.nullable(),
+});
+export type RequestRow = z.infer<typeof requestRowSchema>;
+
+export const attemptSchema = requestRowSchema.extend({
+  ended_at: at,
+  deployment: z.string(),
+  upstream_model: z.string(),
+  caller_dialect: z.string(),
+  upstream_dialect: z.string(),
+  usage: z.record(z.string(), z.number()).describe("By class; they do not overlap, but `reasoning` is inside output."),
+  usage_source: z.enum(["upstream", "estimated", "none"]),
+  raw_usage: z.string().nullable(),
+  price_version: z.string().nullable(),
+  cost_lines: z
+    .array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd }))
+    .describe("How the cost came about at the price version of the attempt."),
+  reserved_usd: usd,
+  upstream_ms: ms.nullable(),
+  first_byte_ms: ms.nullable(),
+  overhead_ms: ms.nullable(),
+  user_agent: z.string(),
+  tags: z.record(z.string(), z.string()),
+  upstream_id: z.string().nullable(),
+});
+export type AttemptDetail = z.infer<typeof attemptSchema>;
+
+/** Why a request went the way it did, kept when there was something to choose, to refuse or to repeat. */
+export const explanationSchema = z.object({
+  plan: z
+    .array(
+      z.object({
+        deployment: z.string(),
+        provider: z.string(),
+        model: z.string(),
+        upstream_model: z.string(),
+        priority: z.int().nullable(),
+        weight: z.int().nullable(),
+        note: z
+          .string()
+          .nullable()
+          .describe("Why it was passed over or preferred: `cooling`, `breaker open`, `affinity` …"),
+      }),
+    )
+    .describe("In the order in which they would be tried."),
+  refusal: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      scope: z.string().nullable(),
+      limit: z.number().nullable(),
+      used: z.number().nullable(),
+      resets_at: at.nullable(),
+    })
+    .nullable(),
+  failures: z.array(
+    z.object({ attempt_id: id, code: z.string(), message: z.string(), retry: z.enum(["never", "same", "other"]) }),
+  ),
+});
+export type Explanation = z.infer<typeof explanationSchema>;
+
+/** What was kept of a request because its key says so. Secrets are redacted before they are stored. */
+export const captureSchema = z.object({
+  request_headers: z.array(z.tuple([z.string(), z.string()])),
+  response_headers: z.array(z.tuple([z.string(), z.string()])),
+  request_body: z.string().nullable(),
+  request_bytes: count.nullable(),
+  response_body: z.string().nullable(),
+  response_bytes: count.nullable(),
+  truncated: z.boolean(),
+  expires_at: at,
+});
+export type CaptureDetail = z.infer<typeof captureSchema>;
+
+export const requestDetailSchema = z.object({
+  request_id: id,
+  at,
+  workspace: z.object({ id, slug: z.string() }),
+  key: z.object({ id, name: z.string() }),
+  attempts: z.array(attemptSchema).describe("In the order in which they were made."),
+  explanation: explanationSchema.nullable().describe("null: there was one way and it was taken."),
+  capture: captureSchema.nullable().meta({ needs: "admin" }),
+});
+export type RequestDetail = z.infer<typeof requestDetailSchema>;
+
+export const requestRoutes = {
+  "requests.list": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/requests",
+    summary: "Requests, newest first",
+    needs: "viewer",
+    query: pageQuery.extend({
+      search: z.string().max(256).optional().describe("A request id, attempt id or upstream id, or how one begins."),
+      model: z.string().max(256).optional(),
+      provider: z.string().max(256).optional(),
+      key: id.optional(),
+      group: id.optional(),
+      endpoint: z.string().max(64).optional(),
+      outcome: z.enum([...outcomes, "unsuccessful"]).optional(),
+      status: z.coerce.number().int().optional(),
+      error_code: z.string().max(64).optional(),
+      min_ms: z.coerce.number().nonnegative().optional(),
+      from: z.coerce.number().int().optional(),
+      to: z.coerce.number().int().optional(),
+    }),
+    answer: pageOf(requestRowSchema),
+  }),
+  "requests.show": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/requests/{request}",
+    summary: "One request explained",
+    needs: "viewer",
+    answer: requestDetailSchema,
+  }),
+} as const;

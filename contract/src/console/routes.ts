@@ -1,0 +1,42 @@
+import type { z } from "zod";
+import { keyRoutes } from "./keys.ts";
+import { modelRoutes } from "./models.ts";
+import { providerRoutes } from "./providers.ts";
+import { requestRoutes } from "./requests.ts";
+import type { PathNames } from "./route.ts";
+import { sessionRoutes } from "./session.ts";
+import { settingsRoutes } from "./settings.ts";
+import { studioRoutes } from "./studio.ts";
+import { usageRoutes } from "./usage.ts";
+import { workspaceRoutes } from "./workspaces.ts";
+
+/** The whole admin API by name. */
+export const consoleRoutes = {
+  ...sessionRoutes,
+  ...workspaceRoutes,
+  ...keyRoutes,
+  ...providerRoutes,
+  ...modelRoutes,
+  ...usageRoutes,
+  ...requestRoutes,
+  ...studioRoutes,
+  ...settingsRoutes,
+} as const;
+
+export type ConsoleRoutes = typeof consoleRoutes;
+export type RouteId = keyof ConsoleRoutes;
+
+export type RouteParams<Id extends RouteId> = Readonly<Record<PathNames<ConsoleRoutes[Id]["path"]>, string>>;
+type Part<Id extends RouteId, Name extends "query" | "body"> = ConsoleRoutes[Id] extends {
+  readonly [Key in Name]?: infer Schema;
+}
+  ? Extract<Schema, z.ZodType>
+  : never;
+/** What a caller sends, and what the handler gets once it was read. */
+export type QueryInput<Id extends RouteId> = [Part<Id, "query">] extends [never]
+  ? undefined
+  : z.input<Part<Id, "query">>;
+export type QueryOf<Id extends RouteId> = [Part<Id, "query">] extends [never] ? undefined : z.output<Part<Id, "query">>;
+export type BodyInput<Id extends RouteId> = [Part<Id, "body">] extends [never] ? undefined : z.input<Part<Id, "body">>;
+export type BodyOf<Id extends RouteId> = [Part<Id, "body">] extends [never] ? undefined : z.output<Part<Id, "body">>;
+export type AnswerOf<Id extends RouteId> = z.output<ConsoleRoutes[Id]["answer"]>;

@@ -1,0 +1,210 @@
+import { z } from "zod";
+import { workspaceRoles } from "./roles.ts";
+import { route } from "./route.ts";
+import { at, id, label, maybeAt, nothing, pageOf, pageQuery, personSchema } from "./words.ts";
+
+const password = z.string().min(12, "at least 12 characters").max(256);
+const inviteToken = z.string().min(1).max(256);
+
+export const sessionAnswerSchema = z.object({
+  user: personSchema.extend({ administrator: z.boolean() }).nullable(),
+  /** null: nobody is signed in. */
+  via: z.enum(["session", "token"]).nullable(),
+  fresh: z.boolean().describe("Signed in lately enough for what is dangerous."),
+  workspaces: z.array(z.object({ id, slug: z.string(), name: z.string(), role: z.enum(workspaceRoles) })),
+  methods: z.object({
+    password: z.boolean(),
+    passkey: z.boolean(),
+    oidc: z.array(z.object({ id, name: z.string() })),
+  }),
+  setup_needed: z.boolean(),
+  version: z.string(),
+  demo: z.boolean().describe("Only the built-in demo provider answers."),
+  public_url: z.string().describe("Where callers reach the gateway."),
+  first_steps: z
+    .object({ provider: z.boolean(), model: z.boolean(), key: z.boolean(), call: z.boolean() })
+    .describe("What has been done since the installation; each is true once there is one."),
+});
+export type SessionAnswer = z.infer<typeof sessionAnswerSchema>;
+
+export const tokenSchema = z.object({
+  id,
+  name: z.string(),
+  prefix: z.string().describe("The first characters of the secret, to recognise it by."),
+  administrator: z.boolean(),
+  workspace: z.object({ id, slug: z.string() }).nullable(),
+  role: z.enum(workspaceRoles).nullable(),
+  owner: personSchema,
+  created_at: at,
+  expires_at: maybeAt,
+  last_used_at: maybeAt,
+});
+export type AdminToken = z.infer<typeof tokenSchema>;
+
+export const invitationSchema = z.object({
+  id,
+  email: z.string(),
+  administrator: z.boolean(),
+  workspace: z.object({ id, slug: z.string(), name: z.string() }).nullable(),
+  role: z.enum(workspaceRoles).nullable(),
+  invited_by: personSchema.nullable(),
+  created_at: at,
+  expires_at: at,
+});
+export type Invitation = z.infer<typeof invitationSchema>;
+
+const withLink = invitationSchema.extend({
+  link: z.string().describe("Shown once. Its secret stands behind #, which is never sent to a server."),
+  mailed: z.boolean().describe("It was also sent by e-mail."),
+});
+
+export const userSchema = personSchema.extend({
+  administrator: z.boolean(),
+  disabled: z.boolean(),
+  two_factor: z.boolean(),
+  passkeys: z.int(),
+  created_at: at,
+  last_seen_at: maybeAt,
+  workspaces: z.array(z.object({ id, slug: z.string(), role: z.enum(workspaceRoles) })),
+});
+export type ConsoleUser = z.infer<typeof userSchema>;
+
+export const sessionRoutes = {
+  "session.show": route({
+    method: "GET",
+    path: "/api/session",
+    summary: "Who is calling, what they may see, and how one signs in",
+    needs: "public",
+    answer: sessionAnswerSchema,
+  }),
+  "invitation.look": route({
+    method: "POST",
+    path: "/api/invitation/look",
+    summary: "What an invitation link is for",
+    needs: "public",
+    body: z.strictObject({ token: inviteToken }),
+    answer: invitationSchema.extend({ has_account: z.boolean() }),
+  }),
+  "invitation.accept": route({
+    method: "POST",
+    path: "/api/invitation/accept",
+    summary: "Accept an invitation: a new user gives a name and a password, a known one is signed in already",
+    needs: "public",
+    body: z.strictObject({ token: inviteToken, name: label.optional(), password: password.optional() }),
+    answer: z.object({ email: z.string() }),
+    status: 201,
+  }),
+  "reset.complete": route({
+    method: "POST",
+    path: "/api/reset",
+    summary: "Set a new password with a one-time reset link",
+    needs: "public",
+    body: z.strictObject({ token: inviteToken, password }),
+    answer: z.object({ email: z.string() }),
+  }),
+  "tokens.list": route({
+    method: "GET",
+    path: "/api/tokens",
+    summary: "Admin tokens: one's own; an administrator sees all",
+    needs: "signed-in",
+    query: pageQuery,
+    answer: pageOf(tokenSchema),
+  }),
+  "tokens.create": route({
+    method: "POST",
+    path: "/api/tokens",
+    summary: "Make an admin token for scripts. It never has more than its maker, now or later",
+    needs: "signed-in",
+    fresh: true,
+    body: z.strictObject({
+      name: label,
+      administrator: z.boolean().optional().meta({ needs: "administrator" }),
+      workspace: id.optional(),
+      role: z.enum(workspaceRoles).optional(),
+      expires_at: at.optional(),
+    }),
+    answer: z.object({ token: tokenSchema, secret: z.string().describe("Shown once.") }),
+    status: 201,
+  }),
+  "tokens.revoke": route({
+    method: "DELETE",
+    path: "/api/tokens/{token}",
+    summary: "Revoke an admin token",
+    needs: "signed-in",
+    answer: nothing,
+  }),
+  "users.list": route({
+    method: "GET",
+    path: "/api/users",
+    summary: "Everybody who may open the console",
+    needs: "administrator",
+    query: pageQuery.extend({ search: z.string().max(256).optional() }),
+    answer: pageOf(userSchema),
+  }),
+  "users.update": route({
+    method: "PATCH",
+    path: "/api/users/{user}",
+    summary: "Make somebody an administrator, or disable them",
+    needs: "administrator",
+    fresh: true,
+    body: z.strictObject({ administrator: z.boolean().optional(), disabled: z.boolean().optional() }),
+    answer: userSchema,
+  }),
+  "users.remove": route({
+    method: "DELETE",
+    path: "/api/users/{user}",
+    summary: "Remove a user with everything they sign in with",
+    needs: "administrator",
+    fresh: true,
+    answer: nothing,
+  }),
+  "users.reset": route({
+    method: "POST",
+    path: "/api/users/{user}/reset",
+    summary: "Make a one-time link to set a new password",
+    needs: "administrator",
+    fresh: true,
+    answer: z.object({ link: z.string(), expires_at: at }),
+    status: 201,
+  }),
+  "invitations.administrators": route({
+    method: "GET",
+    path: "/api/invitations",
+    summary: "Open invitations of administrators",
+    needs: "administrator",
+    answer: pageOf(invitationSchema),
+  }),
+  "invitations.inviteAdministrator": route({
+    method: "POST",
+    path: "/api/invitations",
+    summary: "Invite an administrator",
+    needs: "administrator",
+    fresh: true,
+    body: z.strictObject({ email: z.email().max(254) }),
+    answer: withLink,
+    status: 201,
+  }),
+  "invitations.list": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/invitations",
+    summary: "Open invitations of a workspace",
+    needs: "admin",
+    answer: pageOf(invitationSchema),
+  }),
+  "invitations.create": route({
+    method: "POST",
+    path: "/api/workspaces/{workspace}/invitations",
+    summary: "Invite somebody into a workspace, with a role up to one's own",
+    needs: "admin",
+    body: z.strictObject({ email: z.email().max(254), role: z.enum(workspaceRoles) }),
+    answer: withLink,
+    status: 201,
+  }),
+  "invitations.revoke": route({
+    method: "DELETE",
+    path: "/api/invitations/{invitation}",
+    summary: "Take an invitation back",
+    needs: "signed-in",
+    answer: nothing,
+  }),
+} as const;

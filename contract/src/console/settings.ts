@@ -1,0 +1,183 @@
+import { z } from "zod";
+import { settingsSchema } from "../config.ts";
+import { route } from "./route.ts";
+import { at, count, id, label, ms, nothing, pageOf, pageQuery } from "./words.ts";
+
+export const oidcAccountSchema = z.object({
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "lower-case letters, digits and dashes, at most 32"),
+  name: label,
+  issuer: z.url({ protocol: /^https?$/ }).max(2_048),
+  client_id: z.string().min(1).max(512),
+  allowed_domains: z.array(z.string().min(1).max(253)).max(100),
+});
+export type OidcAccountForm = z.infer<typeof oidcAccountSchema>;
+
+export const consoleSettingsSchema = z.object({
+  settings: settingsSchema.describe("What is in force, defaults filled in."),
+  managed_by_file: z.array(z.string()).describe("Names that the config file sets: `ledger.durability` …"),
+  oidc: z.array(oidcAccountSchema.extend({ has_secret: z.boolean(), callback_url: z.string() })),
+  mail: z.object({ configured: z.boolean(), from: z.string().nullable() }),
+});
+export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
+
+export const auditRowSchema = z.object({
+  seq: z.int(),
+  at,
+  actor: z.string(),
+  ip: z.string().nullable(),
+  workspace: z.object({ id, slug: z.string() }).nullable(),
+  action: z.string(),
+  object: z.string(),
+  before: z.unknown(),
+  after: z.unknown(),
+});
+export type AuditRow = z.infer<typeof auditRowSchema>;
+
+export const systemSchema = z.object({
+  version: z.string(),
+  started_at: at,
+  database: z.object({ kind: z.enum(["sqlite", "postgres"]), size_bytes: count.nullable() }),
+  ledger: z.object({ entries: count, lag: count, healthy: z.boolean() }),
+  memory_bytes: count,
+  streams_open: count,
+  reservations_open: count,
+});
+export type SystemFacts = z.infer<typeof systemSchema>;
+
+export const configViewSchema = z.object({
+  path: z.string().nullable().describe("null: no config file."),
+  text: z.string().nullable().describe("As it stands, with what looks like a secret redacted."),
+  manages: z.array(z.object({ kind: z.string(), names: z.array(z.string()), more: count })),
+  last_reload: z.object({ at, result: z.enum(["applied", "unchanged", "refused"]), detail: z.string() }).nullable(),
+  as_file: z
+    .string()
+    .describe("Everything there is, as a config file; a name of the environment stands for each secret."),
+});
+export type ConfigView = z.infer<typeof configViewSchema>;
+
+const channel = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("webhook"), url: z.url({ protocol: /^https?$/ }).max(2_048) }),
+  z.strictObject({ kind: z.literal("email"), to: z.array(z.email().max(254)).min(1).max(20) }),
+]);
+export type NoticeChannel = z.infer<typeof channel>;
+
+const noticeFields = {
+  name: label,
+  percent: z.array(z.int().min(1).max(100)).min(1).max(10).describe("Of a budget: told once a period at each."),
+  scope: z.enum(["workspace", "group", "key"]).nullable().describe("null: every budget of the workspace."),
+  scope_id: id.nullable(),
+  channel,
+  enabled: z.boolean(),
+};
+export const noticeSchema = z.object({
+  id,
+  ...noticeFields,
+  created_at: at,
+  last: z
+    .object({ at, budget: z.string(), percent: z.int(), ok: z.boolean(), problem: z.string().nullable() })
+    .nullable(),
+});
+export type Notice = z.infer<typeof noticeSchema>;
+
+export const settingsRoutes = {
+  "settings.show": route({
+    method: "GET",
+    path: "/api/settings",
+    summary: "Settings of the installation",
+    needs: "administrator",
+    answer: consoleSettingsSchema,
+  }),
+  "settings.update": route({
+    method: "PATCH",
+    path: "/api/settings",
+    summary: "Change settings; those the config file sets are read-only",
+    needs: "administrator",
+    body: settingsSchema,
+    answer: consoleSettingsSchema,
+  }),
+  "settings.putOidc": route({
+    method: "PUT",
+    path: "/api/settings/oidc/{account}",
+    summary: "Add or change an account of single sign-on",
+    needs: "administrator",
+    fresh: true,
+    body: oidcAccountSchema.omit({ id: true }).extend({ client_secret: z.string().min(1).max(2_048).optional() }),
+    answer: consoleSettingsSchema,
+  }),
+  "settings.removeOidc": route({
+    method: "DELETE",
+    path: "/api/settings/oidc/{account}",
+    summary: "Remove an account of single sign-on",
+    needs: "administrator",
+    fresh: true,
+    answer: consoleSettingsSchema,
+  }),
+  "settings.config": route({
+    method: "GET",
+    path: "/api/settings/config",
+    summary: "The config file, what it manages, and everything as one",
+    needs: "administrator",
+    answer: configViewSchema,
+  }),
+  "system.show": route({
+    method: "GET",
+    path: "/api/system",
+    summary: "How the gateway itself is",
+    needs: "administrator",
+    answer: systemSchema,
+  }),
+  "audit.list": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/audit",
+    summary: "Who changed what, newest first, with before and after",
+    needs: "admin",
+    query: pageQuery.extend({
+      search: z.string().max(256).optional().describe("Part of the object or the actor."),
+      action: z.string().max(64).optional(),
+      from: z.coerce.number().int().optional(),
+      to: z.coerce.number().int().optional(),
+    }),
+    answer: pageOf(auditRowSchema),
+  }),
+  "notices.list": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/notices",
+    summary: "Notices on budgets",
+    needs: "viewer",
+    answer: pageOf(noticeSchema),
+  }),
+  "notices.create": route({
+    method: "POST",
+    path: "/api/workspaces/{workspace}/notices",
+    summary: "Be told when a budget is used up to a share",
+    needs: "admin",
+    body: z.strictObject(noticeFields),
+    answer: noticeSchema,
+    status: 201,
+  }),
+  "notices.update": route({
+    method: "PATCH",
+    path: "/api/workspaces/{workspace}/notices/{notice}",
+    summary: "Change a notice",
+    needs: "admin",
+    body: z.strictObject(noticeFields).partial(),
+    answer: noticeSchema,
+  }),
+  "notices.remove": route({
+    method: "DELETE",
+    path: "/api/workspaces/{workspace}/notices/{notice}",
+    summary: "Remove a notice",
+    needs: "admin",
+    answer: nothing,
+  }),
+  "notices.test": route({
+    method: "POST",
+    path: "/api/workspaces/{workspace}/notices/{notice}/test",
+    summary: "Send a notice now, as a try",
+    needs: "admin",
+    answer: z.object({ ok: z.boolean(), problem: z.string().nullable(), ms }),
+  }),
+} as const;
+
+/** A copy of the database as it stands, streamed; administrators with a fresh session only. POST, not JSON. */
+export const backupPath = "/api/backup";

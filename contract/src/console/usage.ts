@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { route } from "./route.ts";
+import { at, count, id, ms, usd } from "./words.ts";
+
+export const usageFiguresSchema = z.object({
+  requests: count,
+  attempts: count,
+  succeeded: count,
+  failed: count.describe("Attempts that failed, were refused or broken off."),
+  input_tokens: count,
+  cached_tokens: count.describe("Part of the input that came from the upstream's cache."),
+  output_tokens: count,
+  images: count,
+  video_seconds: z.number().nonnegative(),
+  cost_usd: usd,
+  latency_p50_ms: ms.nullable(),
+  latency_p95_ms: ms.nullable(),
+  first_token_p50_ms: ms.nullable(),
+  first_token_p95_ms: ms.nullable(),
+});
+export type UsageFigures = z.infer<typeof usageFiguresSchema>;
+
+export const usageDimensions = ["none", "model", "provider", "key", "group", "workspace"] as const;
+export type UsageDimension = (typeof usageDimensions)[number];
+
+export const usageSeriesSchema = z.object({
+  from: at,
+  to: at,
+  step_ms: ms.describe("An hour or a day."),
+  totals: usageFiguresSchema,
+  previous: usageFiguresSchema.describe("The same length of time just before."),
+  at: z.array(at).describe("Where each step begins; every `points` has as many."),
+  series: z
+    .array(
+      z.object({
+        id: z.string().describe("Empty for the rest that is not shown apart."),
+        label: z.string(),
+        totals: usageFiguresSchema,
+        points: z.array(usageFiguresSchema.nullable()).describe("null: nothing in this step."),
+      }),
+    )
+    .describe("Most expensive first, at most nine and a rest."),
+});
+export type UsageSeries = z.infer<typeof usageSeriesSchema>;
+
+export const limitStandingRowSchema = z.object({
+  scope: z.enum(["workspace", "group", "key"]),
+  scope_id: id,
+  label: z.string(),
+  kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
+  period: z.enum(["day", "week", "month", "total"]).nullable(),
+  limit: z.number(),
+  used: z.number(),
+  resets_at: at.nullable(),
+  forecast: z
+    .object({
+      at_period_end: z.number().describe("USD, if it goes on as in the last seven days."),
+      exhausted_at: at.nullable().describe("When the budget would be used up; null: not in this period."),
+    })
+    .nullable(),
+});
+export type LimitStandingRow = z.infer<typeof limitStandingRowSchema>;
+
+export const usageRoutes = {
+  "usage.series": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/usage",
+    summary: "Spend, requests, errors and latency over time",
+    needs: "viewer",
+    query: z.object({
+      from: z.coerce.number().int().nonnegative(),
+      to: z.coerce.number().int().nonnegative(),
+      step: z.enum(["hour", "day"]).optional(),
+      by: z.enum(usageDimensions).optional(),
+      model: z.string().max(256).optional(),
+      provider: z.string().max(256).optional(),
+      key: id.optional(),
+      group: id.optional(),
+    }),
+    answer: usageSeriesSchema,
+  }),
+  "limits.list": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/limits",
+    summary: "Every limit and budget, how far it is used, and where it is going",
+    needs: "viewer",
+    query: z.object({ search: z.string().max(256).optional(), key: id.optional() }),
+    answer: z.object({ data: z.array(limitStandingRowSchema), truncated: z.boolean() }),
+  }),
+} as const;

@@ -1,0 +1,33 @@
+import { z } from "zod";
+
+/** What the schemas of the admin API are made of. Times are Unix milliseconds, money is USD, lists page by cursor. */
+export const at = z.int().nonnegative().describe("Unix milliseconds.");
+export const maybeAt = at.nullable();
+export const count = z.int().nonnegative();
+export const usd = z.number().nonnegative().describe("USD.");
+export const ms = z.number().nonnegative().describe("Milliseconds.");
+export const id = z.string().min(1).max(128);
+export const label = z.string().trim().min(1).max(256);
+export const patterns = z.array(z.string().min(1).max(256)).max(1_000).describe("Names of models, or patterns with *.");
+export const managedBy = z
+  .enum(["file", "console"])
+  .describe("`file` objects are read-only here: change the config file.");
+
+/** A page of a list, newest or first first. `next` goes into `cursor`; null at the end. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ data: z.array(item), next: z.string().nullable() });
+}
+
+export const pageQuery = z.object({
+  cursor: z.string().max(512).optional(),
+  limit: z.coerce.number().int().min(1).max(200).optional().describe("Default 50."),
+});
+
+/** Query strings carry text only. */
+export const queryFlag = z.enum(["true", "false"]).transform((text) => text === "true");
+export const queryNumber = z.coerce.number();
+export const nothing = z.object({});
+
+/** Somebody as lists show them. */
+export const personSchema = z.object({ id, email: z.string(), name: z.string() });
+export type Person = z.infer<typeof personSchema>;

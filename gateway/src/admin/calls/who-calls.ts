@@ -1,0 +1,65 @@
+import { everyWorkspace, type Need, needs, workspaceRoles } from "@sluice/contract";
+import { type Actor, type Catalog, Failure, type Workspace } from "#core/index.ts";
+import type { PeopleStore, SignIn, Vault } from "#ports/index.ts";
+
+export interface WhoCallsOptions {
+  readonly signIn: Pick<SignIn, "session">;
+  readonly people: Pick<PeopleStore, "rightsOf" | "tokenActor">;
+  readonly vault: Pick<Vault, "digest">;
+}
+
+/** The caller with the `set-cookie` lines that must go with the answer. */
+export interface Caller {
+  readonly actor: Actor | null;
+  readonly cookies: readonly string[];
+}
+
+export const adminTokenStart = "sluice-admin-";
+
+/** Who takes a call: an admin token in `authorization`, else a session. Throws not_signed_in for a token that does not hold. */
+export async function whoCalls(request: Request, options: WhoCallsOptions): Promise<Caller> {
+  const authorization = request.headers.get("authorization");
+  if (authorization !== null) return { actor: await tokenActor(authorization, options), cookies: [] };
+  const session = await options.signIn.session(request);
+  if (session === null) return { actor: null, cookies: [] };
+  const { user, fresh, cookies } = session;
+  const rights = await options.people.rightsOf(user.id);
+  if (rights === null) return { actor: null, cookies };
+  return { actor: { kind: "user", userId: user.id, name: user.email, fresh, ...rights }, cookies };
+}
+
+async function tokenActor(authorization: string, { people, vault }: WhoCallsOptions): Promise<Actor> {
+  const secret = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  const actor = secret?.startsWith(adminTokenStart) === true ? await people.tokenActor(vault.digest(secret)) : null;
+  if (actor !== null) return actor;
+  throw new Failure("not_signed_in", "This is not an admin token that holds. Make one in the console, under Settings.");
+}
+
+/** The workspace that a path names, by id or slug; null for every one. One that the actor may not see looks missing. */
+export function workspaceNamed(name: string, actor: Actor | null, catalog: Catalog): Workspace | null {
+  if (name === everyWorkspace) {
+    if (actor?.administrator === true) return null;
+    throw new Failure("forbidden", "Only an administrator sees every workspace at once. Name one.");
+  }
+  const workspace = catalog.workspaces.get(name) ?? [...catalog.workspaces.values()].find((each) => each.slug === name);
+  if (workspace !== undefined && (actor?.administrator === true || actor?.roles.has(workspace.id) === true)) {
+    return workspace;
+  }
+  throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
+}
+
+/** What somebody holds: in a workspace, or the most they hold anywhere when there is none to look at. */
+export function heldBy(actor: Actor | null, workspace: Workspace | null): Need {
+  if (actor === null) return "public";
+  if (actor.administrator) return "administrator";
+  if (workspace !== null) return actor.roles.get(workspace.id) ?? "signed-in";
+  const roles = [...actor.roles.values()];
+  return workspaceRoles.findLast((role) => roles.includes(role)) ?? "signed-in";
+}
+
+/** Words for a refusal. */
+export function neededWords(need: Need): string {
+  if (need === "administrator") return "an administrator";
+  if (needs.indexOf(need) <= needs.indexOf("signed-in")) return "somebody who is signed in";
+  return need === "admin" || need === "owner" ? `an ${need} of the workspace` : `a ${need} of the workspace`;
+}

@@ -1,0 +1,96 @@
+import type { AdminToken, ConsoleUser, Invitation, Member, Need, WorkspaceRole } from "@sluice/contract";
+import type { Actor } from "#core/index.ts";
+
+/** Who does something, for the audit row that it leaves. */
+export interface Doer {
+  readonly actor: string;
+  readonly ip: string | null;
+}
+
+export interface Paged<Item> {
+  readonly data: readonly Item[];
+  readonly next: string | null;
+}
+
+/** What an invitation or a token grants: the whole installation, or a role in one workspace. */
+export type Grant =
+  | { readonly administrator: true }
+  | { readonly administrator: false; readonly workspaceId: string; readonly role: WorkspaceRole };
+
+/**
+ * Users as the console knows them, their roles, invitations and admin tokens. One-time secrets are stored by digest. Every
+ * write leaves its audit row in the same transaction. Nothing here decides who may: callers have asked `identity` first.
+ */
+export interface PeopleStore {
+  /** The rights of a user now; null when there is none or it is disabled. */
+  rightsOf(userId: string): Promise<Pick<Actor, "administrator" | "roles"> | null>;
+  /** A token's actor by the digest of its secret, cut down to what its maker may do now; null when it does not hold. */
+  tokenActor(digest: string): Promise<Actor | null>;
+  listUsers(search: string | null, cursor: string | null, limit: number): Promise<Paged<ConsoleUser>>;
+  user(userId: string): Promise<ConsoleUser | null>;
+  userByEmail(email: string): Promise<ConsoleUser | null>;
+  /** Throws `conflict` when it would leave no administrator. */
+  updateUser(
+    userId: string,
+    change: { readonly administrator?: boolean; readonly disabled?: boolean },
+    doer: Doer,
+  ): Promise<ConsoleUser>;
+  /** Memberships, tokens and administrator's right of a user who is about to be removed. Throws `conflict` for the last one. */
+  forgetUser(userId: string, doer: Doer): Promise<void>;
+  /** The first administrator only; false when there is one. The user exists already. */
+  makeFirstAdministrator(userId: string, doer: Doer): Promise<boolean>;
+  administratorExists(): Promise<boolean>;
+  listMembers(workspaceId: string): Promise<readonly Member[]>;
+  /** Throws `conflict` when it would leave the workspace without an owner that it had. */
+  setMember(workspaceId: string, userId: string, role: WorkspaceRole, doer: Doer): Promise<Member>;
+  removeMember(workspaceId: string, userId: string, doer: Doer): Promise<void>;
+  listInvitations(workspaceId: string | null): Promise<readonly Invitation[]>;
+  /** Replaces an open invitation of the same address to the same place. `digest` is of the link's secret. */
+  invite(
+    invitation: {
+      readonly email: string;
+      readonly grant: Grant;
+      readonly invitedBy: string;
+      readonly digest: string;
+      readonly expiresAt: number;
+    },
+    doer: Doer,
+  ): Promise<Invitation>;
+  invitation(id: string): Promise<Invitation | null>;
+  invitationByDigest(digest: string): Promise<Invitation | null>;
+  /** Gives the user what it grants and takes the invitation away, once; false: it was gone. */
+  acceptInvitation(id: string, userId: string, doer: Doer): Promise<boolean>;
+  revokeInvitation(id: string, doer: Doer): Promise<void>;
+  /** `ownerId` null: everybody's. */
+  listTokens(ownerId: string | null, cursor: string | null, limit: number): Promise<Paged<AdminToken>>;
+  token(id: string): Promise<AdminToken | null>;
+  createToken(
+    token: {
+      readonly name: string;
+      readonly grant: Grant;
+      readonly ownerId: string;
+      readonly digest: string;
+      readonly prefix: string;
+      readonly expiresAt: number | null;
+    },
+    doer: Doer,
+  ): Promise<AdminToken>;
+  revokeToken(id: string, doer: Doer): Promise<void>;
+  /** One-time links to set a new password; the newest counts. */
+  createReset(userId: string, digest: string, expiresAt: number, doer: Doer): Promise<void>;
+  /** The user of a reset link, which is used up by this; null when it does not hold. */
+  takeReset(digest: string): Promise<string | null>;
+  /** A row of the audit log for what happened outside these stores: sign-ins, a backup, a view of captured bodies. */
+  note(
+    event: {
+      readonly action: string;
+      readonly object: string;
+      readonly workspaceId: string | null;
+      readonly after?: unknown;
+    },
+    doer: Doer,
+  ): Promise<void>;
+}
+
+/** What somebody holds in a workspace; null: nothing. */
+export type Held = Need | null;

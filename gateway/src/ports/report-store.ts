@@ -1,0 +1,138 @@
+import type {
+  AttemptDetail,
+  AuditRow,
+  Capture,
+  CaptureDetail,
+  ConsoleKey,
+  Explanation,
+  RequestRow,
+  UsageDimension,
+  UsageFigures,
+} from "@sluice/contract";
+import type { Paged } from "./people-store.ts";
+
+/** Which requests. Times are Unix milliseconds, from inclusive, to exclusive. `workspaceId` null: of every workspace. */
+export interface RequestFilter {
+  readonly workspaceId: string | null;
+  readonly search?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly keyId?: string;
+  readonly groupId?: string;
+  readonly endpoint?: string;
+  readonly outcome?: string;
+  readonly status?: number;
+  readonly errorCode?: string;
+  readonly minMs?: number;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export interface UsageFilter {
+  readonly workspaceId: string | null;
+  readonly from: number;
+  readonly to: number;
+  readonly stepMs: number;
+  readonly by: UsageDimension;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly keyId?: string;
+  readonly groupId?: string;
+}
+
+/** One line of a chart; `at` are the beginnings of its steps that hold anything. `label` is the name behind the id. */
+export interface UsageLine {
+  readonly id: string;
+  readonly label: string;
+  readonly totals: UsageFigures;
+  readonly points: readonly { readonly at: number; readonly figures: UsageFigures }[];
+}
+
+export interface UsageReading {
+  readonly totals: UsageFigures;
+  readonly previous: UsageFigures;
+  /** Most expensive first, at most nine, then one with an empty id for the rest. */
+  readonly lines: readonly UsageLine[];
+}
+
+export interface KeyFilter {
+  readonly workspaceId: string | null;
+  readonly search?: string;
+  readonly groupId?: string;
+  readonly state?: string;
+  readonly createdBy?: string;
+  readonly keyId?: string;
+  readonly now: number;
+}
+
+export interface AuditFilter {
+  readonly workspaceId: string | null;
+  readonly search?: string;
+  readonly action?: string;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** Sums of one model's usage by class, in the names of `Usage`, for a price to be tried on. */
+export interface ModelUsage {
+  readonly model: string;
+  readonly requests: number;
+  readonly costUsd: number;
+  readonly usage: Readonly<Record<string, number>>;
+}
+
+/**
+ * What the console reads. It is answered beside the event loop that carries calls, from a connection of its own that
+ * cannot write, so that a long search delays nobody. Every call has a bound on its time (`bounds.reportMs`) and rejects
+ * with `request_timeout` beyond it.
+ */
+export interface ReportStore {
+  requests(filter: RequestFilter, cursor: string | null, limit: number): Promise<Paged<RequestRow>>;
+  /** The attempts of a request in the order they were made; empty when there is none in that workspace. */
+  attempts(workspaceId: string | null, requestId: string): Promise<readonly AttemptDetail[]>;
+  usage(filter: UsageFilter): Promise<UsageReading>;
+  keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
+  audit(filter: AuditFilter, cursor: string | null, limit: number): Promise<Paged<AuditRow>>;
+  /** By model; `model` null: all. */
+  modelUsage(model: string | null, from: number, to: number): Promise<readonly ModelUsage[]>;
+  /** Attempts and failures by deployment since a time, from the ledger. */
+  deploymentUse(
+    since: number,
+  ): Promise<
+    readonly {
+      readonly deployment: string;
+      readonly provider: string;
+      readonly attempts: number;
+      readonly failed: number;
+    }[]
+  >;
+  /** Spend in USD by scope and day (Unix milliseconds of its start, UTC) since a time, for forecasts. */
+  dailySpend(
+    workspaceId: string | null,
+    since: number,
+  ): Promise<
+    readonly {
+      readonly workspaceId: string;
+      readonly groupId: string;
+      readonly keyId: string;
+      readonly day: number;
+      readonly usd: number;
+    }[]
+  >;
+  facts(): Promise<{ readonly entries: number; readonly sizeBytes: number | null }>;
+  /** A whole copy of the database in a file of its own, which `done` removes. */
+  backup(): Promise<{
+    readonly bytes: ReadableStream<Uint8Array>;
+    readonly size: number;
+    readonly done: () => Promise<void>;
+  }>;
+  close(): Promise<void>;
+}
+
+/** What is kept of how a request went, beside its ledger entries. Reading is rare; writing never delays a call. */
+export interface ExplainStore {
+  explanation(requestId: string): Promise<Explanation | null>;
+  capture(requestId: string): Promise<CaptureDetail | null>;
+}
+
+export type { Capture };

@@ -1,0 +1,59 @@
+import type { Secret } from "#core/index.ts";
+
+/** Somebody who may open the console. What they may do there is kept elsewhere, by their id. */
+export interface User {
+  readonly id: string;
+  /** Lower case. */
+  readonly email: string;
+  readonly name: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
+/** A session that holds. `fresh`: signed in (or confirmed) lately enough for what is dangerous. */
+export interface SignedIn {
+  readonly user: User;
+  readonly sessionId: string;
+  readonly fresh: boolean;
+  /** `set-cookie` lines that have to go with the answer: a session that was rotated or prolonged. */
+  readonly cookies: readonly string[];
+}
+
+/** What the sign-in page offers. */
+export interface SignInMethods {
+  readonly password: boolean;
+  readonly passkey: boolean;
+  readonly oidc: readonly { readonly id: string; readonly name: string }[];
+}
+
+export interface OidcAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  /** Whoever signs in with one of these mail domains becomes a user; empty: only users that were invited. */
+  readonly allowedDomains: readonly string[];
+}
+
+/**
+ * Sign-in to the console: passwords, passkeys, one-time codes, single sign-on, sessions. Implemented by a library; the
+ * rest of the house sees this and nothing of the library.
+ */
+export interface SignIn {
+  /** Answers everything under /api/auth. `ip` is the caller's address, for throttling. Never throws. */
+  handle(request: Request, info: { readonly ip: string }): Promise<Response>;
+  /** Whose session a request carries; null when it carries none that holds. */
+  session(request: Request): Promise<SignedIn | null>;
+  methods(): SignInMethods;
+  /** A user with a password. Throws `invalid_request` when the address is taken or the password out of bounds. */
+  createUser(user: { readonly email: string; readonly name: string; readonly password: string }): Promise<User>;
+  /** Ends every session of a user: after a change of role, a reset of the password, a removal. */
+  endSessions(userId: string): Promise<void>;
+  /** Replaces the password without the old one and ends the sessions; for a reset by an administrator's link. */
+  setPassword(userId: string, password: string): Promise<void>;
+  /** Takes the user, with everything they sign in with. Their doings stay in the audit log. */
+  removeUser(userId: string): Promise<void>;
+  /** The accounts of single sign-on changed; from the next request on these count. */
+  useOidc(accounts: readonly OidcAccount[]): void;
+}
