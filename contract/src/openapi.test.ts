@@ -87,9 +87,14 @@ test("every error code a caller can receive is described under its status", () =
   }
 });
 
-test("only /v1 asks for a key", () => {
+test("/v1 asks for a key, the admin API for a token or a session, and nothing else for anything", () => {
   for (const { path, operation } of operations) {
-    expect(operation.security?.length === 0, path).toBe(!/^\/v1(beta)?\//.test(path));
+    const asked = operation.security?.flatMap((scheme) => Object.keys(scheme)) ?? ["a key"];
+    const open = operation.tags.includes("admin")
+      ? operation.description === "For anybody."
+      : !/^\/v1(beta)?\//.test(path);
+    expect(asked.length === 0, path).toBe(open);
+    expect(asked.includes("adminToken"), path).toBe(operation.tags.includes("admin") && !open);
   }
   expect(document.servers).toEqual([{ url: "https://ai.example.com" }]);
 });

@@ -1,5 +1,6 @@
 import { errorCodeTable } from "./error-codes.ts";
 import { assetPaths } from "./openapi/asset-paths.ts";
+import { consolePaths } from "./openapi/console-paths.ts";
 import { controlPaths } from "./openapi/control-paths.ts";
 import { errorResponses } from "./openapi/error-responses.ts";
 import { generationPaths } from "./openapi/generation-paths.ts";
@@ -32,9 +33,21 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
       { name: "usage", description: "What the calling key has used, and what it has left." },
       { name: "operations", description: "Health, metrics and this document. No key is needed." },
       { name: "set-up", description: "The first administrator." },
+      {
+        name: "admin",
+        description:
+          "What the console does, for scripts too: send an admin token as `Authorization: Bearer sluice-admin-…`. Times are Unix milliseconds, money is USD, lists page by `cursor`.",
+      },
     ],
     security: [{ bearer: [] }, { apiKey: [] }, { googleKey: [] }],
-    paths: { ...modelPaths(), ...generationPaths(), ...videoPaths(), ...assetPaths(), ...controlPaths() },
+    paths: {
+      ...modelPaths(),
+      ...generationPaths(),
+      ...videoPaths(),
+      ...assetPaths(),
+      ...controlPaths(),
+      ...consolePaths(),
+    },
     components: {
       schemas: componentSchemas(),
       responses: errorResponses(),
@@ -42,6 +55,8 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "`Authorization: Bearer <key>`" },
         apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The same key, in `x-api-key`." },
+        adminToken: { type: "http", scheme: "bearer", description: "`Authorization: Bearer sluice-admin-…`" },
+        session: { type: "apiKey", in: "cookie", name: "session", description: "A session of the console." },
         googleKey: {
           type: "apiKey",
           in: "header",

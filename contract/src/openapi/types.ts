@@ -44,6 +44,8 @@ export interface Operation {
 export interface PathItem {
   readonly get?: Operation;
   readonly post?: Operation;
+  readonly put?: Operation;
+  readonly patch?: Operation;
   readonly delete?: Operation;
 }
 
