@@ -1,8 +1,8 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-/** `npm run dev` here proxies calls to a gateway that runs on its usual port. */
-const gateway = "http://127.0.0.1:8787";
+/** `npm run dev` here proxies calls to a gateway: the one on its usual port, or the one that SLUICE_GATEWAY names. */
+const gateway = process.env["SLUICE_GATEWAY"] ?? "http://127.0.0.1:8787";
 
 export default defineConfig({
   base: "/console/",

@@ -1,21 +1,23 @@
 import "@mantine/core/styles.css";
-import "./page.css";
-import { createTheme, MantineProvider } from "@mantine/core";
-import { StrictMode } from "react";
-import { createRoot } from "react-dom/client";
-import { App } from "./app.tsx";
-import { takeFragment } from "./setup/fragment.ts";
+import "@mantine/notifications/styles.css";
+import "./look/colours.css";
+import "./look/words.css";
+import "./look/shell.css";
+import "./look/parts.css";
+import "./look/tables.css";
+import "./look/requests.css";
+import "./look/access.css";
+import { forbidMadeCode } from "./browser/no-made-code.ts";
+import { announceStyleNonce, styleNonce } from "./browser/style-nonce.ts";
+import { guardMarkup } from "./browser/trusted-types.ts";
 
-const theme = createTheme({ primaryColor: "cyan", defaultRadius: "md", respectReducedMotion: true });
+guardMarkup();
+forbidMadeCode();
+const nonce = styleNonce();
+announceStyleNonce(nonce);
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no place for the console.");
 
-// The gateway forbids inline styles, so the two style tags that Mantine would write are switched off: the variables
-// come from its style sheet and ours, and no component here uses what the second one is for.
-createRoot(root).render(
-  <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
-      <App setupToken={takeFragment("setup")} />
-    </MantineProvider>
-  </StrictMode>,
-);
+// Only now: libraries look around when they are loaded, and must find the page as it stays.
+const { startConsole } = await import("./start.tsx");
+startConsole(root, nonce);

@@ -145,6 +145,10 @@ export const keySchema = z.strictObject({
   limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),
   tags: z.record(z.string().max(128), z.string().max(128)).optional(),
+  capture: z
+    .enum(["none", "headers", "bodies"])
+    .optional()
+    .describe("What of the key's requests is kept for a while, to be looked at; default none."),
 });
 
 export const workspaceSchema = z.strictObject({
@@ -159,7 +163,7 @@ export const workspaceSchema = z.strictObject({
 });
 
 export const settingsSchema = z.strictObject({
-  log_bodies: z.enum(["none"]).optional().describe("Bodies are never stored; switching it on per key comes later."),
+  log_bodies: z.enum(["none"]).optional().describe("Bodies are not stored, but for keys that say `capture: bodies`."),
   ledger: z
     .strictObject({
       durability: z
@@ -167,6 +171,26 @@ export const settingsSchema = z.strictObject({
         .optional()
         .describe("process: survives this process; disk: synced within 50 ms; strict: synced before the call is sent."),
       retention_days: z.int().min(1).max(36_500).optional(),
+    })
+    .optional(),
+  explanations: z
+    .strictObject({
+      retention_days: z
+        .int()
+        .min(1)
+        .max(36_500)
+        .optional()
+        .describe("Why a request went as it did; never longer than its ledger entry. Default 30."),
+    })
+    .optional(),
+  captures: z
+    .strictObject({
+      retention_days: z
+        .int()
+        .min(1)
+        .max(365)
+        .optional()
+        .describe("Headers and bodies of keys that capture them; default 7."),
     })
     .optional(),
   disconnect: z.strictObject({ default: disconnectSchema.optional() }).optional(),

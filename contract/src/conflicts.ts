@@ -102,6 +102,11 @@ function modelConflicts(
       found.push({ path: [...path, "price", unit], message: `more than ${unitPriceUsdMax} USD for one unit` });
     }
   }
+  model.price?.variants?.forEach(({ video }, index) => {
+    if ((video ?? 0) <= unitPriceUsdMax) return;
+    const at = [...path, "price", "variants", index, "video"];
+    found.push({ path: at, message: `more than ${unitPriceUsdMax} USD for one unit` });
+  });
   return found;
 }
 

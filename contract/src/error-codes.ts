@@ -14,10 +14,14 @@ export const errorCodes = {
   missing_version_header: { status: 400, help: "The dialect of this endpoint needs its version header." },
   unsupported_by_model: { status: 400, help: "This model cannot serve this endpoint or option." },
   invalid_api_key: { status: 401, help: "No key was sent, or it is not known. Send `Authorization: Bearer <key>`." },
-  expired_api_key: { status: 401, help: "The key has reached its expiry date. Ask for a new one." },
+  expired_api_key: {
+    status: 401,
+    help: "The key has reached its expiry date, or was given a new secret and the time of this one is over.",
+  },
   disabled_api_key: { status: 401, help: "The key is switched off." },
   conflicting_credentials: { status: 401, help: "`authorization` and `x-api-key` hold different keys. Send one." },
   not_signed_in: { status: 401, help: "The admin API needs a session of the console or an admin token." },
+  sign_in_refused: { status: 401, help: "Sign-in to the console: what was given is wrong. `param` may say what." },
   budget_exceeded: {
     status: 402,
     help: "A budget is used up. `scope` says whose, `resets_at` when it frees again (null: never by itself).",

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ConfigWatch, Environment, Variables } from "#config/index.ts";
 import { isLoopbackHost } from "#config/index.ts";
-import { hashPassword } from "#storage/index.ts";
 import { banner } from "./main/banner.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { openControl } from "./main/control.ts";
@@ -30,8 +29,8 @@ export async function serve(environment: Environment, options: ServeOptions): Pr
   const control = await openControl(environment);
   let watch: ConfigWatch | null = null;
   try {
-    await firstAdministrator(environment, control.controlStore);
-    if (!isLoopbackHost(environment.host) && !(await control.controlStore.administratorExists())) {
+    const governed = environment.administrator !== null || (await control.people.administratorExists());
+    if (!isLoopbackHost(environment.host) && !governed) {
       throw new CannotStart(
         `SLUICE_HOST is ${environment.host}, which others can reach, but there is no administrator yet. ` +
           "Start on 127.0.0.1 and use the set-up link, or set SLUICE_ADMIN_EMAIL and SLUICE_ADMIN_PASSWORD.",
@@ -87,13 +86,4 @@ export async function serve(environment: Environment, options: ServeOptions): Pr
     await control.close();
     throw thrown;
   }
-}
-
-async function firstAdministrator(
-  environment: Environment,
-  store: Awaited<ReturnType<typeof openControl>>["controlStore"],
-): Promise<void> {
-  if (environment.administrator === null || (await store.administratorExists())) return;
-  const { email, password } = environment.administrator;
-  await store.createFirstAdministrator(email, await hashPassword(password.reveal()));
 }

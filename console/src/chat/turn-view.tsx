@@ -1,6 +1,6 @@
 import { Button, Code, CopyButton, Group, Text } from "@mantine/core";
 import { formatCount, formatMs } from "../client/format.ts";
-import { ProblemAlert } from "../client/problem-alert.tsx";
+import { ProblemAlert } from "../parts/problem-alert.tsx";
 import type { Served } from "./chat-call.ts";
 import { curlOf } from "./curl.ts";
 import type { Turn } from "./use-chat.ts";

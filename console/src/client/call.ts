@@ -1,26 +1,4 @@
-import type { ModelListAnswer, StatusAnswer, UsageReport } from "@sluice/contract";
 import { isAbort, problemOf, unreachable } from "./problem.ts";
-
-/** Every call this page makes. The gateway that served the page is the one that is called, so the shapes agree. */
-export function getStatus(signal: AbortSignal): Promise<StatusAnswer> {
-  return json<StatusAnswer>("/api/status", { signal });
-}
-
-export function getModels(key: string, signal: AbortSignal): Promise<ModelListAnswer> {
-  return json<ModelListAnswer>("/v1/models", { signal, headers: bearer(key) });
-}
-
-export function getUsage(key: string, signal: AbortSignal): Promise<UsageReport> {
-  return json<UsageReport>("/v1/usage", { signal, headers: bearer(key) });
-}
-
-export async function setUp(administrator: { token: string; email: string; password: string }): Promise<void> {
-  await send("/api/setup", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(administrator),
-  });
-}
 
 /** Resolves at the status line of a good answer; throws a Problem for any other. An abort is thrown as it is. */
 export async function send(path: string, init: RequestInit): Promise<Response> {
@@ -37,7 +15,13 @@ export function bearer(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}` };
 }
 
-async function json<T>(path: string, init: RequestInit): Promise<T> {
-  const response = await send(path, init);
-  return (await response.json()) as T;
+/** The JSON of a good answer; an answer without a body is null. */
+export async function sendJson(
+  path: string,
+  init: { readonly method: string; readonly body: string | null; readonly signal: AbortSignal | null },
+): Promise<unknown> {
+  const headers = init.body === null ? {} : { "content-type": "application/json" };
+  const response = await send(path, { ...init, headers });
+  const text = await response.text();
+  return text === "" ? null : JSON.parse(text);
 }

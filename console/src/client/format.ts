@@ -30,3 +30,79 @@ export function formatReset(resetsAt: number, nowMs: number): string {
   if (seconds < 36 * 3_600) return `resets ${relative.format(Math.round(seconds / 3_600), "hour")}`;
   return `resets ${relative.format(Math.round(seconds / 86_400), "day")}`;
 }
+
+/** 1,234 · 12.3k · 4.5M: for tiles and axes, where the exact figure stands in a title. */
+export function formatCompact(count: number): string {
+  return compact.format(count);
+}
+
+const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+
+/** For tiles and axes: two digits after the point, compact above ten thousand. */
+export function formatUsdShort(usd: number): string {
+  if (usd !== 0 && Math.abs(usd) < 0.01) return formatUsd(usd);
+  const big = Math.abs(usd) >= 10_000;
+  return new Intl.NumberFormat(undefined, {
+    style: "currency",
+    currency: "USD",
+    ...(big ? { notation: "compact", maximumFractionDigits: 1 } : {}),
+  }).format(usd);
+}
+
+export function formatShare(share: number): string {
+  return new Intl.NumberFormat(undefined, {
+    style: "percent",
+    maximumFractionDigits: share > 0 && share < 0.1 ? 1 : 0,
+  }).format(share);
+}
+
+const byteUnits = ["B", "KB", "MB", "GB", "TB"] as const;
+
+export function formatBytes(bytes: number): string {
+  let size = bytes;
+  let unit = 0;
+  while (size >= 1_000 && unit < byteUnits.length - 1) {
+    size /= 1_000;
+    unit += 1;
+  }
+  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${byteUnits[unit] ?? "TB"}`;
+}
+
+/** Length of time in words: 850 ms, 1.2 s, 3 min 20 s, 2 h 5 min, 3 d 4 h. */
+export function formatDuration(ms: number): string {
+  if (ms < 60_000) return formatMs(ms);
+  const seconds = Math.round(ms / 1_000);
+  const pair = (big: number, bigUnit: string, small: number, smallUnit: string) =>
+    small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`;
+  if (seconds < 3_600) return pair(Math.floor(seconds / 60), "min", seconds % 60, "s");
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1_440) return pair(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  const hours = Math.round(minutes / 60);
+  return pair(Math.floor(hours / 24), "d", hours % 24, "h");
+}
+
+const relativeUnits: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["second", 1_000],
+  ["minute", 60_000],
+  ["hour", 3_600_000],
+  ["day", 86_400_000],
+  ["month", 30 * 86_400_000],
+  ["year", 365 * 86_400_000],
+];
+
+/** "3 minutes ago", "in 2 days". Both are Unix milliseconds. */
+export function formatRelative(at: number, nowMs: number): string {
+  const away = at - nowMs;
+  const size = Math.abs(away);
+  if (size < 5_000) return "just now";
+  const found = relativeUnits.findLast(([, unitMs]) => size >= unitMs * 0.95) ?? relativeUnits[0];
+  const [unit, unitMs] = found ?? ["second", 1_000];
+  return new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" }).format(
+    Math.round(away / unitMs),
+    unit,
+  );
+}
+
+export function formatMoment(at: number): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }).format(at);
+}

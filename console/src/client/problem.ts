@@ -3,11 +3,14 @@ export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: string;
   readonly requestId: string | null;
+  /** The field that is wrong, when one is. */
+  readonly param: string | null;
 
-  constructor(code: string, message: string, requestId: string | null = null) {
+  constructor(code: string, message: string, requestId: string | null = null, param: string | null = null) {
     super(message);
     this.code = code;
     this.requestId = requestId;
+    this.param = param;
   }
 
   get advice(): string {
@@ -28,7 +31,13 @@ export function problemOfBody(body: unknown, requestId: string | null): Problem 
   const message = member(error, "message");
   if (typeof message !== "string" || message === "") return null;
   const code = member(error, "code") ?? member(error, "type");
-  return new Problem(typeof code === "string" ? code : "upstream_error", message, requestId);
+  const param = member(error, "param");
+  return new Problem(
+    typeof code === "string" ? code : "upstream_error",
+    message,
+    requestId,
+    typeof param === "string" ? param : null,
+  );
 }
 
 export function unreachable(cause: unknown): Problem {
@@ -64,7 +73,17 @@ const adviceByCode: Readonly<Record<string, string>> = {
   expired_api_key: "Ask an administrator for a new key.",
   disabled_api_key: "Ask an administrator to switch the key on again, or use another one.",
   ip_not_allowed: "The key is bound to other addresses. Use it from there, or ask for it to be widened.",
-  forbidden: "Ask whoever runs this gateway. For set-up, open the link that its latest start has printed.",
+  forbidden: "Ask somebody with more rights here, or whoever runs this gateway.",
+  not_signed_in: "Sign in, then try again.",
+  sign_in_refused: "Check what you gave, then try again.",
+  passkey_dismissed: "Try again, or sign in another way.",
+  passkey_known: "Use it to sign in, or add one on another device.",
+  passkey_address: "Open the console at its public address, or at http://localhost on this machine.",
+  passkey_failed: "Try again, or sign in another way.",
+  confirm_sign_in: "Sign in again, then repeat it.",
+  not_found: "It may have been removed, or it belongs to another workspace.",
+  managed_by_file: "The config file owns this. Change it there; the gateway reads the file again by itself.",
+  conflict: "Load the page again to see how it stands now.",
   budget_exceeded: "Wait until the budget frees again, or ask an administrator to raise it.",
   rate_limit_exceeded: "Wait a moment, then try again.",
   model_not_found: "Choose a model from the list on this page.",

@@ -28,7 +28,10 @@ export const providerKindSchema = z.object({
 });
 export type ProviderKindForm = z.infer<typeof providerKindSchema>;
 
-/** `well`: answered lately, or was never asked. `unwell`: its breaker is half open or it cools. `down`: its breaker is open. */
+/**
+ * `unknown`: not asked lately. `well`: answered lately. `unwell`: its breaker is half open, or it cools, or some of its
+ * deployments are down. `down`: its breaker is open.
+ */
 export const healthSchema = z.object({
   state: z.enum(["unknown", "well", "unwell", "down"]),
   breaker: z.enum(["closed", "open", "half-open"]).nullable(),
@@ -57,6 +60,8 @@ export const consoleProviderSchema = z.object({
 export type ConsoleProvider = z.infer<typeof consoleProviderSchema>;
 
 const providerFields = providerSchema.omit({ id: true, kind: true, api_key: true }).extend({
+  base_url: providerSchema.shape.base_url.unwrap().nullable().optional().describe("null: the kind's own."),
+  disconnect: disconnectSchema.nullable().optional().describe("null: as the settings have it."),
   api_key: z.string().min(1).max(8_192).nullable().optional().describe("Never shown again. null takes it away."),
 });
 
@@ -142,7 +147,7 @@ export const providerRoutes = {
   "providers.upstreamModels": route({
     method: "GET",
     path: "/api/providers/{provider}/upstream-models",
-    summary: "The models that a provider's account may use",
+    summary: "The models that a provider's account may use, at most 5,000",
     needs: "administrator",
     answer: pageOf(upstreamModelSchema),
   }),

@@ -83,6 +83,7 @@ export const explanationSchema = z.object({
   failures: z.array(
     z.object({ attempt_id: id, code: z.string(), message: z.string(), retry: z.enum(["never", "same", "other"]) }),
   ),
+  walk: z.array(z.string()).optional().describe("What was tried and why, a line each."),
 });
 export type Explanation = z.infer<typeof explanationSchema>;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { workspaceRoles } from "./roles.ts";
 import { route } from "./route.ts";
-import { at, id, label, maybeAt, nothing, pageOf, pageQuery, personSchema } from "./words.ts";
+import { at, count, id, label, maybeAt, nothing, pageOf, pageQuery, personSchema } from "./words.ts";
 
 const password = z.string().min(12, "at least 12 characters").max(256);
 const inviteToken = z.string().min(1).max(256);
@@ -12,6 +12,7 @@ export const sessionAnswerSchema = z.object({
   via: z.enum(["session", "token"]).nullable(),
   fresh: z.boolean().describe("Signed in lately enough for what is dangerous."),
   workspaces: z.array(z.object({ id, slug: z.string(), name: z.string(), role: z.enum(workspaceRoles) })),
+  workspaces_more: count.optional().describe("How many more there are than listed; left out when these are all."),
   methods: z.object({
     password: z.boolean(),
     passkey: z.boolean(),

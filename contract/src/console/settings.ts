@@ -72,6 +72,7 @@ const noticeFields = {
 export const noticeSchema = z.object({
   id,
   ...noticeFields,
+  channel: channel.meta({ needs: "admin" }).describe("An address for messages often opens by itself, like a secret."),
   created_at: at,
   last: z
     .object({ at, budget: z.string(), percent: z.int(), ok: z.boolean(), problem: z.string().nullable() })

@@ -47,6 +47,7 @@ export const limitStandingRowSchema = z.object({
   scope: z.enum(["workspace", "group", "key"]),
   scope_id: id,
   label: z.string(),
+  workspace: z.object({ id, slug: z.string() }),
   kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
   period: z.enum(["day", "week", "month", "total"]).nullable(),
   limit: z.number(),

@@ -209,6 +209,7 @@ export const workspaceRoutes = {
     needs: "viewer",
     query: pageQuery.extend({
       search: z.string().max(256).optional().describe("Part of a key's name."),
+      key: id.optional().describe("Only this key."),
       model: z.string().max(256).optional().describe("Part of a model's name."),
       models_cursor: z.string().max(512).optional(),
     }),

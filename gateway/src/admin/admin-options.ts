@@ -1,5 +1,11 @@
 import type { Setup } from "#identity/index.ts";
-import type { Clock, Observer, StaticFiles } from "#ports/index.ts";
+import type { Clock, Observer, SignIn, StaticFiles } from "#ports/index.ts";
+import type { ConsoleHouse } from "./calls/console-calls.ts";
+import type { MountOptions } from "./calls/mount-calls.ts";
+import type { RawCallsHouse } from "./raw/mount-raw-calls.ts";
+
+/** Everything that the console's calls stand on. */
+export type AdminConsole = ConsoleHouse & RawCallsHouse & MountOptions & { readonly signIn: SignIn };
 
 export interface AdminOptions {
   /** Holds `console/…` (the console's build) and `docs/…` (the API reference's own files, see `docsFiles`). */
@@ -12,4 +18,8 @@ export interface AdminOptions {
   readonly publicUrl: string | null;
   /** True while only the built-in demo provider answers. */
   readonly demo: () => boolean;
+  /** Unguessable, of letters, digits, `-` and `_`: lets the style tags of one answer work. */
+  readonly randomToken: () => string;
+  /** null: the pages alone, without sign-in and the admin API. */
+  readonly console: AdminConsole | null;
 }

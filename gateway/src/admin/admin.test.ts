@@ -21,7 +21,13 @@ function file(text: string, type: string, immutable = false): StaticFile {
 }
 
 const built = new Map([
-  ["console/index.html", file("<!doctype html><title>Sluice</title>", "text/html; charset=utf-8")],
+  [
+    "console/index.html",
+    file(
+      '<!doctype html><title>Sluice</title><meta name="style-nonce" content="{style-nonce}">',
+      "text/html; charset=utf-8",
+    ),
+  ],
   ["console/assets/index-abcd1234.js", file("console.log(1)", "text/javascript; charset=utf-8", true)],
   ["docs/swagger-ui.css", file(".swagger-ui{}", "text/css; charset=utf-8")],
 ]);
@@ -37,13 +43,19 @@ async function openAdmin(files = built) {
     configReload: () => undefined,
   };
   let administrators = 0;
+  let nonces = 0;
   const setup = await createSetup({
-    controlStore: {
+    signIn: {
+      createUser: async ({ email, name }) => ({ id: "usr_1", email, name, createdAt: 0 }),
+      setPassword: async () => undefined,
+      removeUser: async () => undefined,
+    },
+    people: {
       administratorExists: async () => administrators > 0,
-      createFirstAdministrator: async () => ++administrators === 1,
+      userByEmail: async () => null,
+      makeFirstAdministrator: async () => ++administrators === 1,
     },
     randomToken: () => token,
-    hashPassword: async () => "hash",
   });
   const admin = createAdmin({
     files: { find: async (path) => files.get(path) ?? null },
@@ -52,7 +64,9 @@ async function openAdmin(files = built) {
     observer,
     version: "1.2.3",
     publicUrl: "https://ai.example.com",
+    randomToken: () => `nonce-${++nonces}`,
     demo: () => true,
+    console: null,
   });
   const call = async (path: string, init: RequestInit = {}, ip = "192.0.2.1") =>
     admin.fetch(new Request(origin + path, init), { ip });
@@ -91,16 +105,33 @@ test("every answer of the control face carries strict browser headers", async ()
   }
 });
 
-test("hashed console files are kept for good, pages are asked about again and answered 304 while unchanged", async () => {
+test("hashed console files are kept for good, others are asked about again and answered 304 while unchanged", async () => {
   const { call } = await openAdmin();
   const script = await call("/console/assets/index-abcd1234.js");
   expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-  const page = await call("/console/");
-  expect(page.headers.get("cache-control")).toBe("no-cache");
-  const etag = page.headers.get("etag") ?? "";
-  const again = await call("/console/", { headers: { "if-none-match": `"other", ${etag}` } });
+  const style = "/docs/swagger-ui.css";
+  const plain = await call(style);
+  expect(plain.headers.get("cache-control")).toBe("no-cache");
+  const etag = plain.headers.get("etag") ?? "";
+  const again = await call(style, { headers: { "if-none-match": `"other", ${etag}` } });
   expect([again.status, await again.text()]).toEqual([304, ""]);
-  expect((await call("/console/", { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+  expect((await call(style, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+});
+
+test("each answer of the console's page has a style nonce of its own, is never kept, and takes no text for markup", async () => {
+  const { call } = await openAdmin();
+  const seen = new Set<string>();
+  for (const path of ["/console/", "/console/index.html", "/console/keys"]) {
+    const page = await call(path);
+    const policy = page.headers.get("content-security-policy") ?? "";
+    const nonce = /style-src 'self' 'nonce-([\w-]+)';/.exec(policy)?.[1] ?? "";
+    expect(await page.text(), path).toContain(`<meta name="style-nonce" content="${nonce}">`);
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("require-trusted-types-for 'script'; trusted-types default;");
+    seen.add(nonce);
+  }
+  expect(seen.size).toBe(3);
 });
 
 test("files are sent compressed to those who accept it, and plain to the others", async () => {
@@ -116,6 +147,7 @@ test("files are sent compressed to those who accept it, and plain to the others"
 test("any page address of the console answers its first page, a missing file does not", async () => {
   const { call } = await openAdmin();
   expect(await (await call("/console/usage")).text()).toContain("<title>Sluice</title>");
+  expect(await (await call("/console/models/gpt-4.1")).text()).toContain("<title>Sluice</title>");
   expect(await codeOf(await call("/console/assets/gone.js"))).toBe("404 not_found");
   expect((await call("/console")).headers.get("location")).toBe("/console/");
   expect((await call("/console/../api/status")).headers.get("content-type")).toContain("application/json");

@@ -1,32 +1,33 @@
 import { openApiDocument } from "@sluice/contract";
 import { Hono } from "hono";
 import { asFailure, Failure } from "#core/index.ts";
-import type { StaticFiles } from "#ports/index.ts";
 import type { AdminOptions } from "./admin-options.ts";
+import { consoleCalls } from "./calls/console-calls.ts";
+import { type AdminEnv, mountCalls } from "./calls/mount-calls.ts";
+import { answerConsolePage } from "./console-page.ts";
 import { answerDocs, docsFile } from "./docs-page.ts";
 import { failureAnswer } from "./failure-answer.ts";
-import { pagePolicy, withSecurityHeaders } from "./security-headers.ts";
+import { PolicyReports } from "./policy-reports.ts";
+import { mountRawCalls } from "./raw/mount-raw-calls.ts";
+import { pagePolicy, policyReportPath, withSecurityHeaders } from "./security-headers.ts";
 import { answerSetup } from "./setup-call.ts";
 import { answerFile, answerText } from "./static-answer.ts";
 import { Throttle } from "./throttle.ts";
 
 export interface Admin {
   /** Answers /console, /docs, /api and /openapi.json; anything else is `not_found`. Never throws. */
-  readonly fetch: (request: Request, info: { readonly ip: string }) => Promise<Response>;
-}
-
-interface Env {
-  readonly Bindings: { readonly ip: string };
+  readonly fetch: (request: Request, info: AdminEnv["Bindings"]) => Promise<Response>;
 }
 
 export function createAdmin(options: AdminOptions): Admin {
   const throttle = new Throttle(options.clock);
+  const policyReports = new PolicyReports(options);
   const openApi = JSON.stringify(openApiDocument(options.publicUrl, options.version));
-  const app = new Hono<Env>();
+  const app = new Hono<AdminEnv>();
 
   app.get("/", (c) => c.redirect("/console/", 302));
   app.get("/console", (c) => c.redirect("/console/", 308));
-  app.get("/console/*", (c) => answerConsole(options.files, c.req.raw));
+  app.get("/console/*", (c) => answerConsole(options, c.req.raw));
   app.get("/docs", (c) => answerDocs(c.req.raw));
   app.get("/docs/", (c) => c.redirect("/docs", 308));
   app.get("/docs/*", (c) => docsFile(options.files, c.req.raw));
@@ -41,6 +42,13 @@ export function createAdmin(options: AdminOptions): Admin {
     ),
   );
   app.post("/api/setup", async (c) => noStore(await answerSetup(c.req.raw, c.env.ip, options, throttle)));
+  app.post(policyReportPath, (c) => policyReports.answer(c.req.raw));
+  const { console } = options;
+  if (console !== null) {
+    app.all("/api/auth/*", async (c) => noStore(await console.signIn.handle(c.req.raw, { ip: c.env.ip })));
+    mountRawCalls(app, console, console);
+    mountCalls(app, consoleCalls(console), console);
+  }
   for (const [path, allow] of onlyMethods) app.all(path, () => methodNotAllowed(allow));
   app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));
   app.onError((thrown) => {
@@ -52,7 +60,7 @@ export function createAdmin(options: AdminOptions): Admin {
   });
 
   return {
-    fetch: async (request, info) => withSecurityHeaders(await app.fetch(request, { ip: info.ip })),
+    fetch: async (request, info) => withSecurityHeaders(await app.fetch(request, info)),
   };
 }
 
@@ -63,17 +71,17 @@ const onlyMethods = [
   ["/openapi.json", "GET, HEAD"],
   ["/api/status", "GET, HEAD"],
   ["/api/setup", "POST"],
+  [policyReportPath, "POST"],
 ] as const;
 
-async function answerConsole(files: StaticFiles, request: Request): Promise<Response> {
+async function answerConsole(options: AdminOptions, request: Request): Promise<Response> {
   const path = new URL(request.url).pathname.slice(1);
-  const file = await files.find(path);
+  const page = await options.files.find("console/index.html");
+  // Whatever is no file is a page of the console, which finds its own way: names of models hold dots, and look like files.
+  const file = path === "console/index.html" ? null : await options.files.find(path);
   if (file !== null) return answerFile(request, file, pagePolicy);
-  // A path without a file extension is a page of the console, which finds its own way from its first page.
-  const lastStep = path.slice(path.lastIndexOf("/") + 1);
-  if (lastStep.includes(".")) throw new Failure("not_found", "There is no such file in the console.");
-  const page = await files.find("console/index.html");
-  if (page !== null) return answerFile(request, page, pagePolicy);
+  if (path.startsWith("console/assets/")) throw new Failure("not_found", "There is no such file in the console.");
+  if (page !== null) return answerConsolePage(page, options.randomToken());
   return new Response("The console has not been built. Run: npm run build -w console\n", {
     status: 503,
     headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },

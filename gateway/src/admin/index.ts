@@ -5,9 +5,15 @@
  * administrator with a one-time token.
  *
  * Promises: nothing here is needed to carry a call, and a fault here stops none. Every answer carries strict browser
- * headers; no page loads anything from elsewhere. What changes state takes JSON only, and in a browser only from our
- * own origin. When the files of the console are missing, the page says how to build them and the rest works.
+ * headers; no page loads anything from elsewhere. What changes state takes JSON only (but for what a call as a key may
+ * carry), and in a browser only from our own origin. When the files of the console are missing, the page says how to build
+ * them and the rest works.
  */
 export { type Admin, createAdmin } from "./admin.ts";
-export type { AdminOptions } from "./admin-options.ts";
+export type { AdminConsole, AdminOptions } from "./admin-options.ts";
+export { NoticeSender, type NoticeSenderOptions } from "./budgets/notice-sender.ts";
+export { NoticeWatch, type NoticeWatchOptions } from "./budgets/notice-watch.ts";
+export type { ConfigFacts, ProcessFacts } from "./calls/system-calls.ts";
 export { docsFiles } from "./docs-page.ts";
+export { mountRawCalls, type RawCallsHouse } from "./raw/mount-raw-calls.ts";
+export { RequestTail, type RequestTailOptions } from "./tail/request-tail.ts";

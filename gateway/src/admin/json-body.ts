@@ -10,7 +10,8 @@ export async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-async function readText(request: Request): Promise<string> {
+/** The text of a control call, read within its bound. */
+export async function readText(request: Request): Promise<string> {
   if (Number(request.headers.get("content-length") ?? 0) > bounds.controlBodyBytesMax) throw tooLarge();
   const decoder = new TextDecoder();
   let text = "";

@@ -23,7 +23,7 @@ export async function answerSetup(
       param: param === "" ? null : param,
     });
   }
-  await options.setup.complete(read.data);
+  await options.setup.complete({ ...read.data, ip });
   options.observer.log("info", "the first administrator was created");
   return Response.json({ email: read.data.email }, { status: 201 });
 }

@@ -6,14 +6,30 @@ import { Failure } from "#core/index.ts";
  * page could borrow. JSON only: a plain form on another site cannot send it without asking first.
  */
 export function checkStateChange(request: Request, publicUrl: string | null): void {
+  checkOrigin(request, publicUrl);
+  if (!isJson(request)) throw new Failure("unsupported_media_type", "The body must be application/json.");
+}
+
+/**
+ * The same for a call that takes other bodies too, which a form on another site could send unasked: whoever comes with
+ * what a browser adds by itself has to come with what a browser says of where it is.
+ */
+export function checkOwnPage(request: Request, publicUrl: string | null): void {
+  checkOrigin(request, publicUrl);
+  const { headers } = request;
+  if (headers.has("sec-fetch-site") || headers.has("origin") || headers.has("authorization") || isJson(request)) return;
+  if (request.method === "POST") throw foreign();
+}
+
+function checkOrigin(request: Request, publicUrl: string | null): void {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") throw foreign();
   const origin = request.headers.get("origin");
   if (origin !== null && !isOwn(origin, request, publicUrl)) throw foreign();
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new Failure("unsupported_media_type", "The body must be application/json.");
-  }
+}
+
+function isJson(request: Request): boolean {
+  return /^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
 }
 
 function isOwn(origin: string, request: Request, publicUrl: string | null): boolean {

@@ -36,6 +36,12 @@ export class Throttle {
     tries.count += 1;
   }
 
+  /** Takes the last try back: it was a good one, and whoever opens a link for real must not run out. */
+  forgive(address: string): void {
+    const tries = this.#tries.get(address);
+    if (tries !== undefined && tries.count > 0) tries.count -= 1;
+  }
+
   #forgetOldest(): void {
     if (this.#tries.size <= bounds.throttledAddressesMax) return;
     const oldest = this.#tries.keys().next();

@@ -1,7 +1,7 @@
 import type { Assets } from "#assets/index.ts";
 import type { Catalog, Principal } from "#core/index.ts";
 import type { Authenticator } from "#identity/index.ts";
-import type { Clock, Ids, Observer, Spool, UsageSum } from "#ports/index.ts";
+import type { Clock, Explainer, Ids, Observer, Spool, UsageSum } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
@@ -19,7 +19,7 @@ export interface LimitStanding {
 
 /** What the /v1 face needs of the house; wired by main. */
 export interface Face {
-  readonly authenticator: Authenticator;
+  readonly authenticator: Pick<Authenticator, "authenticate">;
   readonly relay: Relay;
   readonly videos: VideoTasks;
   readonly assets: Assets;
@@ -29,6 +29,7 @@ export interface Face {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Observer;
+  readonly explainer: Pick<Explainer, "capture">;
   /** Where forms wait to be sent. */
   readonly spool: Spool;
   /** null when all is well, else one line that says what is not. */
@@ -39,7 +40,10 @@ export interface Face {
   readonly keyUsage: (principal: Principal, from: number, to: number) => Promise<readonly UsageSum[]>;
   readonly standing: (principal: Principal) => Promise<readonly LimitStanding[]> | readonly LimitStanding[];
   /** Everything outside /v1: console, admin API, reference. */
-  readonly admin: (request: Request, info: { readonly ip: string }) => Response | Promise<Response>;
+  readonly admin: (
+    request: Request,
+    info: { readonly ip: string; readonly patient: () => void },
+  ) => Response | Promise<Response>;
 }
 
 /** One request on its way through the face. `path` is as the router read it; nothing else may parse the URL again. */

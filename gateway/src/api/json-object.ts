@@ -4,13 +4,15 @@ import { readJsonBody } from "./body.ts";
 import type { Exchange } from "./face.ts";
 
 export interface ReadObject {
+  readonly bytes: Uint8Array;
   readonly text: string;
   readonly value: JsonObject;
 }
 
 /** A small JSON body as a value. Throws Failure invalid_json, and what reading it throws. */
 export async function readJsonObject(exchange: Exchange): Promise<ReadObject> {
-  const text = new TextDecoder().decode(await readJsonBody(exchange.request, exchange.bodies));
+  const bytes = await readJsonBody(exchange.request, exchange.bodies);
+  const text = new TextDecoder().decode(bytes);
   let value: unknown = null;
   try {
     value = JSON.parse(text);
@@ -18,5 +20,5 @@ export async function readJsonObject(exchange: Exchange): Promise<ReadObject> {
     // Falls through to the same answer.
   }
   if (!isObject(value)) throw new Failure("invalid_json", "The body is not a JSON object.");
-  return { text, value };
+  return { bytes, text, value };
 }

@@ -1,11 +1,12 @@
 import { bounds, type Catalog, type Model, type Principal } from "#core/index.ts";
-import { mayCall } from "#identity/index.ts";
+import { mayCall, whyNot } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
 import { type Call, type Speech, serves } from "#relay/index.ts";
 import { withAssets } from "./assets-in-body.ts";
 import { readJsonBody } from "./body.ts";
 import { modelNotFound } from "./endpoints/models.ts";
 import type { Endpoint, Exchange, Face } from "./face.ts";
+import { captureOf } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
 import { readTags } from "./tags.ts";
 
@@ -45,7 +46,7 @@ export function modelCall(options: ModelCallOptions): Endpoint {
       if (models.length > 0 && !serves(models, speech)) return options.unserved(facts, exchange.requestId);
     }
     const query = options.forwardsQuery === true ? exchange.query : "";
-    return runCall(face, exchange, { speech, principal, facts, body, bodyWaitMs, query });
+    return runCall(face, exchange, { speech, principal, facts, body, sent, bodyWaitMs, query });
   };
 }
 
@@ -59,6 +60,8 @@ export interface ReadCall {
   readonly principal: Principal;
   readonly facts: RequestFacts;
   readonly body: NonNullable<Call["body"]>;
+  /** The same as the caller sent it. */
+  readonly sent: NonNullable<Call["body"]>;
   readonly bodyWaitMs: number;
   readonly query: string;
 }
@@ -67,6 +70,8 @@ export interface ReadCall {
 export async function runCall(face: Face, exchange: Exchange, read: ReadCall): Promise<Response> {
   const { request, requestId } = exchange;
   const { speech, principal, facts } = read;
+  const models = callableModels(face.catalog(), principal, facts.model);
+  const capture = captureOf(face, exchange, { principal, body: read.sent, models });
   const end = new StreamEnd();
   const call: Call = {
     requestId,
@@ -76,7 +81,7 @@ export async function runCall(face: Face, exchange: Exchange, read: ReadCall): P
     body: read.body,
     headers: request.headers,
     query: read.query,
-    models: callableModels(face.catalog(), principal, facts.model),
+    models,
     signal: request.signal,
     startedMs: exchange.startedMs,
     bodyWaitMs: read.bodyWaitMs,
@@ -85,10 +90,34 @@ export async function runCall(face: Face, exchange: Exchange, read: ReadCall): P
     streamEnd: end.tell,
   };
   const result =
-    call.models.length === 0 ? face.relay.refuse(call, modelNotFound(facts.model)) : await face.relay.run(call);
-  if ("failure" in result) return renderFailure(result.failure, requestId, result.headers, speech.dialect);
+    models.length === 0
+      ? face.relay.refuse(call, modelNotFound(facts.model), whyNotFound(principal, facts.model))
+      : await face.relay.run(call);
+  if ("failure" in result) {
+    const refusal = renderFailure(result.failure, requestId, result.headers, speech.dialect);
+    await capture?.answered(refusal);
+    return refusal;
+  }
   if (result.body instanceof ReadableStream) end.heard = exchange.streams();
-  return new Response(result.body, { status: result.status, headers: result.headers });
+  const body = capture === null ? result.body : capture.delivered(result);
+  return new Response(body, { status: result.status, headers: result.headers });
+}
+
+/**
+ * What the caller is not told: who does not grant the model. Only grants are looked at where they say no, so that nobody
+ * learns from it whether a model that is not granted exists.
+ */
+function whyNotFound(principal: Principal, model: string): string {
+  switch (whyNot(principal, model)) {
+    case "workspace":
+      return `The workspace ${principal.workspace.slug} is not granted the model "${model}".`;
+    case "group":
+      return `The group ${principal.group.name} is not granted the model "${model}".`;
+    case "key":
+      return `The key ${principal.key.name} is not granted the model "${model}".`;
+    case null:
+      return `There is no model called "${model}".`;
+  }
 }
 
 /**

@@ -1,9 +1,8 @@
-import { asFailure, bounds, Failure } from "#core/index.ts";
-import type { Dialect } from "#protocols/index.ts";
+import { bounds } from "#core/index.ts";
+import { answerArrival } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
-import type { Exchange, Face } from "./face.ts";
-import { renderFailure } from "./respond.ts";
-import { dialectOf, routeOf } from "./routes.ts";
+import type { Face } from "./face.ts";
+import { targetOf } from "./target.ts";
 
 export interface ApiServer {
   readonly port: number;
@@ -39,79 +38,16 @@ export function serveApi(face: Face, options: { readonly hostname: string; reado
 
 type BunServer = ReturnType<typeof Bun.serve>;
 
-async function answer(face: Face, request: Request, server: BunServer, bodies: BodyDeadlines): Promise<Response> {
+function answer(face: Face, request: Request, server: BunServer, bodies: BodyDeadlines): Promise<Response> {
   const startedMs = face.clock.monotonic();
-  const requestId = face.ids.next("req_");
-  const url = request.url;
-  const pathStart = url.indexOf("/", 8);
-  const queryStart = url.indexOf("?", pathStart);
-  const path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
-  const address = (): string => server.requestIP(request)?.address ?? "";
-
-  const route = routeOf(path, request.method);
-  let response: Response;
-  let streaming = false;
-  const report = (): void =>
-    face.observer.requestEnd(route?.name ?? "unknown", response.status, face.clock.monotonic() - startedMs);
-  try {
-    if (!isPlainHost(request.headers.get("host")))
-      throw new Failure("invalid_request", "The Host header is not valid.");
-    if (route === null) {
-      if (!/^\/v1(beta)?(\/|$)/.test(path)) return await face.admin(request, { ip: address() });
-      throw new Failure("not_found", `There is no ${request.method} ${path}.`);
-    }
-    if (face.draining() && path.startsWith("/v1")) {
-      throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
-    }
-    const endpoint = route.methods[request.method];
-    if (endpoint === undefined) throw methodNotAllowed(route.methods, request.method);
-    const exchange: Exchange = {
-      request,
-      requestId,
-      path,
-      query: queryStart === -1 ? "" : url.slice(queryStart + 1),
-      startedMs,
-      address,
-      bodies,
-      patient: () => server.timeout(request, 0),
-      streams: () => {
-        streaming = true;
-        return report;
-      },
-    };
-    const answered = endpoint(face, exchange);
-    response = answered instanceof Promise ? await answered : answered;
-  } catch (thrown) {
-    response = failed(face, thrown, requestId, dialectOf(route, path, request.headers));
-  }
-  if (!streaming) report();
-  return response;
-}
-
-function failed(face: Face, thrown: unknown, requestId: string, dialect: Dialect): Response {
-  const failure = asFailure(thrown);
-  if (failure.code === "internal_error") {
-    face.observer.log("error", "A request ended in an unexpected error.", { requestId, error: failure.cause });
-  }
-  const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
-  return renderFailure(failure, requestId, allow, dialect);
-}
-
-/** RFC 9110, 15.5.6: the answer names what is allowed. */
-class MethodNotAllowed extends Failure {
-  readonly allow: string;
-
-  constructor(method: string, allow: string) {
-    super("method_not_allowed", `${method} is not possible here; ${allow} is.`);
-    this.allow = allow;
-  }
-}
-
-function methodNotAllowed(methods: Readonly<Record<string, unknown>>, method: string): Failure {
-  return new MethodNotAllowed(method, Object.keys(methods).join(", "));
-}
-
-/** A host that holds no path or query of its own, which would move the path that the router reads. */
-function isPlainHost(host: string | null): boolean {
-  return host !== null && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host);
+  const { path, query } = targetOf(request.url);
+  return answerArrival(face, {
+    request,
+    path,
+    query,
+    startedMs,
+    address: () => server.requestIP(request)?.address ?? "",
+    bodies,
+    patient: () => server.timeout(request, 0),
+  });
 }

@@ -17,7 +17,8 @@ import {
   readPlatformOfLook,
 } from "./asset-calls.ts";
 import { Bindings } from "./bindings.ts";
-import { type BlobAnswer, blobLink, readBlob } from "./blob-links.ts";
+import { type BlobAnswer, blobAnswer } from "./blob-answer.ts";
+import { blobLink, readBlob } from "./blob-links.ts";
 import { Deletions } from "./deletions.ts";
 import { DueWorker } from "./due-worker.ts";
 import type { AssetsHouse } from "./house.ts";
@@ -194,6 +195,21 @@ export class Assets implements AssetResolver {
     return readBlob(hash, query, range, this.#house);
   }
 
+  /**
+   * An asset's bytes, where they are ours, for whoever may see its workspace; its `etag` never changes. Throws
+   * asset_not_found, and not_found where there are none.
+   */
+  async content(workspaceId: string, id: string, range: string | null): Promise<BlobAnswer> {
+    const asset = await this.#house.store.findAsset(workspaceId, id);
+    if (asset === null) throw assetMissing(id);
+    const { blobHash: hash, contentType: type } = asset;
+    const blob = hash === null || type === null ? null : await this.#house.blobs.stat(hash);
+    if (hash === null || type === null || blob === null) throw notOurs(asset);
+    const answer = await blobAnswer(this.#house.blobs, { hash, size: blob.size, type }, range, { etag: `"${hash}"` });
+    if (answer.status === 404) throw notOurs(asset);
+    return answer;
+  }
+
   async #work(asset: Asset, leaseUntil: number, signal: AbortSignal): Promise<void> {
     if (asset.status !== "Processing") return this.#house.store.updateAsset(asset.id, { dueAt: null });
     if (asset.platform !== "local") await this.#mirror.look(asset, signal);
@@ -232,6 +248,11 @@ function readStatus(text: string): AssetStatus {
 
 function checkPresent(signal: AbortSignal): void {
   if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
+}
+
+function notOurs({ platform, status }: Asset): Failure {
+  const why = platform === "local" ? `it is ${status}` : `it is kept by the library of ${platform}`;
+  return new Failure("not_found", `The bytes of this asset are not here: ${why}.`);
 }
 
 function groupMissing(id: string): Failure {

@@ -1,16 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Asset, bounds } from "#core/index.ts";
 import type { BlobStore, Clock } from "#ports/index.ts";
-import { readRange } from "./byte-range.ts";
+import { type BlobAnswer, blobAnswer, missing } from "./blob-answer.ts";
 import type { TextSigner } from "./house.ts";
-
-/** What is answered to whoever comes with a link. */
-export interface BlobAnswer {
-  readonly status: 200 | 206 | 404 | 416;
-  readonly headers: Record<string, string>;
-  /** Pulled as the reader pulls; null where there is nothing to send. */
-  readonly body: ReadableStream<Uint8Array> | null;
-}
 
 interface Means {
   readonly blobs: BlobStore;
@@ -22,8 +14,6 @@ interface Means {
 const hashForm = /^[0-9a-f]{64}$/;
 const expiresForm = /^[0-9]{1,12}$/;
 const typeForm = /^[a-z]{1,32}\/[a-z0-9.+-]{1,64}$/;
-
-const missing: BlobAnswer = Object.freeze({ status: 404, headers: {}, body: null });
 
 /** The address of a stored asset's bytes, good for `lifetimeMs` to whoever has it; null for one without bytes. */
 export function blobLink(
@@ -56,25 +46,12 @@ export async function readBlob(
   const leftMs = Number(expires) * 1_000 - clock.now();
   const blob = leftMs <= 0 ? null : await blobs.stat(hash);
   if (blob === null) return missing;
-  const part = readRange(range, blob.size);
-  const headers: Record<string, string> = {
-    "accept-ranges": "bytes",
+  return blobAnswer(blobs, { hash, size: blob.size, type }, range, {
     "cache-control": `private, max-age=${Math.floor(Math.min(leftMs, bounds.blobUrlMs) / 1_000)}`,
     "content-disposition": "attachment",
     "content-security-policy": "sandbox; default-src 'none'",
     "x-content-type-options": "nosniff",
-  };
-  if (part === "unsatisfiable") {
-    return { status: 416, headers: { ...headers, "content-range": `bytes */${blob.size}` }, body: null };
-  }
-  const { start, end } = part ?? { start: 0, end: blob.size };
-  const body = await blobs.read(hash, start, end);
-  if (body === null) return missing;
-  headers["content-type"] = type;
-  headers["content-length"] = String(end - start);
-  if (part === null) return { status: 200, headers, body };
-  headers["content-range"] = `bytes ${start}-${end - 1}/${blob.size}`;
-  return { status: 206, headers, body };
+  });
 }
 
 function signedText(hash: string, type: string, expires: string): string {

@@ -12,7 +12,7 @@
  */
 export type { AssetCall, GroupCall } from "./asset-calls.ts";
 export { Assets, type AssetsAsked } from "./assets.ts";
-export type { BlobAnswer } from "./blob-links.ts";
+export type { BlobAnswer } from "./blob-answer.ts";
 export { type ByteRange, readRange } from "./byte-range.ts";
 export type { AssetsHouse, TextSigner } from "./house.ts";
 export { assetAnswer, groupAnswer } from "./show.ts";

@@ -49,6 +49,27 @@ test("a key is made, listed and revoked; its secret is shown once and stored now
   );
 });
 
+test("a key is given a new secret; the old one opens for as long as was said", async () => {
+  const dataDir = join(folder, "rotated");
+  expect((await sluice(["workspace", "create", "acme"], dataDir)).status).toBe(0);
+  const key = JSON.parse((await sluice("key create --name ci --rpm 60 --json".split(" "), dataDir)).stdout);
+  const rotated = await sluice(["key", "rotate", key.id, "--grace", "24h", "--json"], dataDir);
+  expect(rotated).toMatchObject({ status: 0, stderr: "" });
+  const turned = JSON.parse(rotated.stdout);
+  expect(turned).toMatchObject({ id: key.id, name: "ci", last_four: turned.secret.slice(-4), limits: { rpm: 60 } });
+  expect(looksLikeKeySecret(turned.secret)).toBe(true);
+  expect(turned.secret).not.toBe(key.secret);
+  expect(Date.parse(turned.old_secret_until) - Date.now()).toBeWithin(86_400_000 - 60_000, 86_400_000 + 1);
+  expect((await sluice(["key", "rotate", key.id, "--grace", "31d"], dataDir)).status).toBe(2);
+  expect((await sluice(["key", "rotate", "key_none"], dataDir)).stderr).toBe(
+    "sluice: there is no such key; see `sluice key list`\n",
+  );
+  expect((await sluice(["key", "revoke", key.id], dataDir)).status).toBe(0);
+  expect((await sluice(["key", "rotate", key.id], dataDir)).stderr).toBe(
+    "sluice: The key ci is revoked, which is for good. Make a new one.\n",
+  );
+}, 30_000);
+
 test("check accepts a good file, and tells every problem of a bad one without touching the data directory", async () => {
   const dataDir = join(folder, "untouched");
   const good = written("good.yaml", "providers: [{ id: main, kind: demo }]\n");

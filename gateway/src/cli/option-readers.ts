@@ -1,6 +1,7 @@
 import type { BudgetConfig } from "@sluice/contract";
 import { InvalidArgumentError } from "commander";
-import { isAddressRange, isHost } from "#config/index.ts";
+import { isHost } from "#config/index.ts";
+import { isAddressRange } from "#core/index.ts";
 
 /** Readers of option values, for the parser: each gives the value or throws what is wrong with it. */
 
@@ -51,6 +52,15 @@ export function expiry(text: string, now: number): number {
   if (at <= now) throw new InvalidArgumentError("It must lie in the future.");
   return at;
 }
+
+/** `30m`, `24h`, `7d`: at most thirty days, as milliseconds. */
+export function graceTime(text: string): number {
+  const ms = fromNow(text, 0);
+  if (ms !== null && ms <= graceMsMax) return ms;
+  throw new InvalidArgumentError("It must be a time such as 30m, 24h or 7d, at most 30d.");
+}
+
+const graceMsMax = 30 * 86_400_000;
 
 /** A date or a time, as Unix milliseconds. */
 export function pointInTime(text: string): number {

@@ -24,6 +24,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     logLevel: "info",
     logFormat: null,
     otlpEndpoint: null,
+    mail: null,
     bucket: null,
     providerKeys: [],
     warnings: [],
@@ -191,4 +192,13 @@ test("a bucket needs its keys, and never shows them", () => {
   expect(read).toMatchObject({ name: "media", endpoint: "http://127.0.0.1:9000", region: "us-east-1", prefix: "" });
   expect(JSON.stringify(read)).not.toContain("canary");
   expect(() => readEnvironment({ SLUICE_S3_BUCKET: "media" })).toThrow("SLUICE_S3_ACCESS_KEY_ID");
+});
+
+test("a mail server needs a sender, and its address may hold a password that is shown nowhere", () => {
+  const url = "smtp://user:hush-hush@mail.example.com:587";
+  const { mail } = readEnvironment({ SLUICE_SMTP_URL: url, SLUICE_MAIL_FROM: "sluice@example.com" });
+  expect([mail?.url.reveal(), mail?.from]).toEqual([url, "sluice@example.com"]);
+  expect(inspect(mail)).not.toContain("hush-hush");
+  expect(() => readEnvironment({ SLUICE_SMTP_URL: url })).toThrow("SLUICE_MAIL_FROM");
+  expect(() => readEnvironment({ SLUICE_SMTP_URL: "https://mail" })).toThrow("smtp://");
 });

@@ -24,6 +24,8 @@ export interface Environment {
   /** null: pretty on a terminal, else json. */
   readonly logFormat: LogFormat | null;
   readonly otlpEndpoint: string | null;
+  /** The mail server for invitations and notices; null: none. */
+  readonly mail: { readonly url: Secret; readonly from: string } | null;
   /** Where assets and copied results are kept; null: on the disk, in the data directory. */
   readonly bucket: Bucket | null;
   readonly providerKeys: readonly FoundProviderKey[];
@@ -88,6 +90,7 @@ export function readEnvironment(
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
     otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
+    mail: readMail(reader),
     bucket: readBucket(reader),
     providerKeys: readProviderKeys(reader, providerVariables),
     warnings: Object.freeze(unknownVariables(variables)),
@@ -118,6 +121,8 @@ const knownNames = [
   "SLUICE_LOG_LEVEL",
   "SLUICE_LOG_FORMAT",
   "SLUICE_OTLP_ENDPOINT",
+  "SLUICE_SMTP_URL",
+  "SLUICE_MAIL_FROM",
   "SLUICE_S3_BUCKET",
   "SLUICE_S3_ENDPOINT",
   "SLUICE_S3_REGION",
@@ -150,6 +155,15 @@ function readAdministrator(reader: VariableReader): Environment["administrator"]
     reader.refuse("SLUICE_ADMIN_EMAIL", "must be set too when SLUICE_ADMIN_PASSWORD is");
   }
   return email === null || password === null ? null : Object.freeze({ email, password });
+}
+
+function readMail(reader: VariableReader): Environment["mail"] {
+  const url = reader.secretUrl("SLUICE_SMTP_URL", ["smtp", "smtps"]);
+  const from = reader.email("SLUICE_MAIL_FROM");
+  if (url !== null && !reader.isSet("SLUICE_MAIL_FROM")) {
+    reader.refuse("SLUICE_MAIL_FROM", "must be set too when SLUICE_SMTP_URL is");
+  }
+  return url === null || from === null ? null : Object.freeze({ url, from });
 }
 
 function readBucket(reader: VariableReader): Bucket | null {

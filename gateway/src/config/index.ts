@@ -9,7 +9,6 @@
  * messages never hold the value of a variable or a secret, and watching goes on.
  */
 
-export { isAddressRange } from "./address-range.ts";
 export { closestOf } from "./closest-name.ts";
 export type { Problem } from "./config-invalid.ts";
 export { ConfigInvalid } from "./config-invalid.ts";
@@ -20,5 +19,6 @@ export { isHost, isLoopbackHost } from "./listen-host.ts";
 export type { ConfigCheck, LoadedConfig } from "./load-config-file.ts";
 export { loadConfigFile } from "./load-config-file.ts";
 export { processVariables } from "./process-variables.ts";
+export { redactedSource } from "./redacted-source.ts";
 export type { ConfigWatch, WatchOptions } from "./watch-config-file.ts";
 export { watchConfigFile } from "./watch-config-file.ts";

@@ -36,6 +36,11 @@ export class Budget implements Tally {
     if (periodStart === this.#periodStart) this.#used += amount;
   }
 
+  raise(amount: number, periodStart: number): void {
+    this.#roll(periodStart);
+    if (periodStart === this.#periodStart) this.#used = Math.max(this.#used, amount);
+  }
+
   atRest(): boolean {
     return this.#used === 0;
   }

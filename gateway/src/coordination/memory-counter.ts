@@ -98,6 +98,12 @@ class MemoryCounter implements Counter {
     window?.seed(amount, ageMs, atMs);
   }
 
+  raise(key: string, amount: number, periodStart: number): void {
+    const found = this.#budgets.find(key);
+    const budget = found ?? this.#place(this.#budgets, key, new Budget(periodStart), this.#clock.monotonic());
+    budget?.raise(amount, periodStart);
+  }
+
   peek(claim: Claim): ClaimState {
     return this.#find(claim)?.state(claim, this.#clock.monotonic()) ?? { used: 0, limit: claim.limit, freeInMs: 0 };
   }

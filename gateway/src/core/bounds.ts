@@ -63,6 +63,14 @@ export const bounds = {
   userAgentBytesMax: 256,
   tagsMax: 16,
   tagBytesMax: 128,
+  /** What one workspace may have; of keys, those that are not revoked. */
+  workspaceGroupsMax: 1_000,
+  workspaceKeysMax: 100_000,
+  /** One page of effective access: keys by models. */
+  accessKeysMax: 50,
+  accessModelsMax: 100,
+  /** How long work for the console may hold the event loop before it lets others on. */
+  consoleSliceMs: 5,
   rawUsageBytesMax: 8 * 1024,
   listPageMax: 1_000,
   /** Files of the console and the API reference. */
@@ -74,6 +82,10 @@ export const bounds = {
   setupTriesMax: 10,
   setupTriesMs: 15 * 60_000,
   throttledAddressesMax: 10_000,
+  /** Reports of the console's content policy that are logged in such a time, and how much of a field. */
+  policyReportsMax: 20,
+  policyReportsMs: 10 * 60_000,
+  policyReportWordMax: 200,
   passwordLengthMin: 12,
   passwordLengthMax: 256,
   /** Buffered journal bytes (checkpoints, refusals) that are written without waiting for the next record. */
@@ -281,5 +293,100 @@ export const bounds = {
   mediaOpeningBytes: 64,
   /** A task's name at its vendor, and what is kept of a vendor's sentence about why one failed. */
   upstreamIdCharactersMax: 512,
+  /** Live views of requests: how many, how many of one person, rows that wait for a slow one, how long one lasts. */
+  tailsMax: 50,
+  tailsPerUserMax: 8,
+  tailRowsMax: 256,
+  tailMs: 30 * 60_000,
+  /** Names of keys that the console remembers, and how long they count as right. */
+  keyNamesMax: 10_000,
+  keyNameMs: 30_000,
   taskErrorCharactersMax: 2_000,
+  /** What the console asks of the database: how long one question may take, and one whose answer a search may cut short. */
+  reportMs: 5_000,
+  reportScanMs: 120,
+  /** A late question has this long to notice it before its thread is ended; an unasked thread ends by itself after this. */
+  reportGraceMs: 1_000,
+  reportIdleMs: 60_000,
+  /** Threads that answer, questions that wait for one, rows of one answer that is no page. */
+  reportThreads: 2,
+  reportsWaitingMax: 100,
+  reportRowsMax: 5_000,
+  /** A copy of the whole database. */
+  backupMs: 1_800_000,
+  /** A try of a provider: how long its list or its answer to a small question may take (the caller waits), and how large it is. */
+  providerProbeMs: 25_000,
+  probeAnswerBytesMax: 1024 * 1024,
+  /** A provider's list of models: one page of it, how many pages, how many models. */
+  modelListBytesMax: 8 * 1024 * 1024,
+  modelPagesMax: 20,
+  modelsListedMax: 5_000,
+  /** A session of the console: unused, in all, fresh enough for what is dangerous, and how often its use is written down. */
+  sessionIdleMs: 12 * 3_600_000,
+  sessionTotalMs: 7 * 86_400_000,
+  sessionFreshMs: 600_000,
+  sessionTouchMs: 60_000,
+  sessionsPerUserMax: 20,
+  passkeysPerUserMax: 20,
+  /** Tries to sign in by account and by address in one window, which doubles while it is used up, and who is remembered. */
+  signInTriesMax: 10,
+  signInTriesMs: 15 * 60_000,
+  signInTriesMsMax: 86_400_000,
+  signInTriersMax: 10_000,
+  /** Challenges and trips to an issuer that one address may begin in such a window. */
+  signInStartsMax: 60,
+  /** Passwords that are hashed at once (64 MiB each), and how many wait. */
+  passwordsAtOnceMax: 2,
+  passwordsWaitingMax: 32,
+  /** A second factor is waited for this long, and a code that was used is remembered this long. */
+  secondFactorMs: 600_000,
+  usedCodeMs: 180_000,
+  /** A refused sign-in is written down when its answer has certainly left. */
+  refusalNoteMs: 50,
+  /** How often what ended in sign-in is cleared away. */
+  signInSweepMs: 600_000,
+  /** Addresses this gateway is opened at, each with its own sign-in. */
+  signInSitesMax: 8,
+  /** An issuer of single sign-on: one request to it, its answer, and how long its documents are believed. */
+  issuerMs: 10_000,
+  issuerAnswerBytesMax: 256 * 1024,
+  issuerDocumentMs: 3_600_000,
+  issuerKeysRetryMs: 30_000,
+
+  /** How often budgets are looked at for notices, how many are sent at a look, and how often one is tried. */
+  noticeLookMs: 15_000,
+  noticesAtOnceMax: 20,
+  noticeTriesMax: 6,
+  noticeLeaseMs: 60_000,
+  noticesPerWorkspaceMax: 100,
+  /** One mail, from the connection to the server's last word. */
+  mailMs: 20_000,
+  /** How long an invitation and a link to a new password hold, and how many invitations one place has open. */
+  invitationMs: 7 * 86_400_000,
+  passwordResetMs: 86_400_000,
+  invitationsOpenMax: 1_000,
+  /** Admin tokens of one user, and how often their use is written down. */
+  tokensPerUserMax: 200,
+  tokenTouchMs: 60_000,
+  /** Workspaces that one answer about the caller lists. */
+  sessionWorkspacesMax: 500,
+
+  /** Explanations: deployments and lines of one, the characters of a sentence in it, and how many in one second that tell of a mere choice. */
+  explainPlacesMax: 32,
+  explainLinesMax: 32,
+  explainTextMax: 600,
+  explainChoicesPerSecond: 200,
+  /** Captures: what is kept of a body and of a header, how many headers, and how long base64 may be that stands whole. */
+  captureBodyBytesMax: 64 * 1024,
+  captureHeaderCharactersMax: 4 * 1024,
+  captureHeadersMax: 100,
+  captureBase64CharactersMax: 1024,
+  /** Both wait this long to be written together, in batches so large; what does not fit into the queue is dropped. */
+  explainFlushMs: 100,
+  explainBatchRowsMax: 128,
+  explainBatchBytesMax: 1024 * 1024,
+  explainQueueRowsMax: 10_000,
+  explainQueueBytesMax: 16 * 1024 * 1024,
+  /** A thread that writes them and died is started again after this. */
+  explainRestartMs: 5_000,
 } as const;

@@ -6,6 +6,9 @@ export interface Settings {
   readonly logBodies: "none";
   readonly ledgerDurability: "process" | "disk" | "strict";
   readonly ledgerRetentionDays: number;
+  /** Of explanations; they never outlive the ledger's entries. */
+  readonly explanationRetentionDays: number;
+  readonly captureRetentionDays: number;
   readonly drainTimeoutMs: number;
   /** Finished videos are copied to our own store, so that they outlive their vendor's link. */
   readonly videoCopyResults: boolean;

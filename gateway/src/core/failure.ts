@@ -27,6 +27,7 @@ export const failureTable = {
   disabled_api_key: unauthenticated,
   conflicting_credentials: unauthenticated,
   not_signed_in: unauthenticated,
+  sign_in_refused: unauthenticated,
   budget_exceeded: row(402, "insufficient_quota", "billing_error"),
   ip_not_allowed: row(403, "permission_error", "permission_error"),
   confirm_sign_in: row(403, "permission_error", "permission_error"),
@@ -78,6 +79,20 @@ export interface UpstreamAnswer {
   readonly body: Uint8Array;
 }
 
+/**
+ * What is wrong between us and an upstream, where it is something an operator can mend: its URL, its address, its name, the
+ * way to it, its certificate, or the account's credential or credit.
+ */
+export type UpstreamTrouble =
+  | "url"
+  | "private_address"
+  | "forbidden_address"
+  | "name"
+  | "unreachable"
+  | "certificate"
+  | "credential"
+  | "credit";
+
 export interface FailureOptions {
   readonly param?: string | null;
   readonly retry?: Retry;
@@ -88,6 +103,7 @@ export interface FailureOptions {
   readonly unwell?: boolean;
   /** True when certainly nothing of the request has left this machine, so that sending it again cannot make it twice. */
   readonly unsent?: boolean;
+  readonly trouble?: UpstreamTrouble;
   readonly cause?: unknown;
 }
 
@@ -101,6 +117,7 @@ export class Failure extends Error {
   readonly upstream: UpstreamAnswer | undefined;
   readonly unwell: boolean;
   readonly unsent: boolean;
+  readonly trouble: UpstreamTrouble | null;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -112,6 +129,7 @@ export class Failure extends Error {
     this.upstream = options.upstream;
     this.unwell = options.unwell ?? false;
     this.unsent = options.unsent ?? false;
+    this.trouble = options.trouble ?? null;
   }
 
   get status(): number {

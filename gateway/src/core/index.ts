@@ -3,6 +3,7 @@
  * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, catalog, and every bound.
  */
 export * from "./actor.ts";
+export * from "./address-range.ts";
 export * from "./answer.ts";
 export * from "./asset.ts";
 export * from "./bounds.ts";
@@ -14,8 +15,11 @@ export * from "./image-turn.ts";
 export * from "./ledger-entry.ts";
 export * from "./limit.ts";
 export * from "./money.ts";
+export * from "./name-cursor.ts";
 export * from "./price.ts";
+export * from "./price-config.ts";
 export * from "./principal.ts";
+export * from "./provider-secrets.ts";
 export * from "./secret.ts";
 export * from "./task.ts";
 export * from "./turn.ts";

@@ -1,3 +1,4 @@
+import type { Capture } from "@sluice/contract";
 import type { LimitScope } from "./limit.ts";
 
 /** Patterns of model names: exact, or with `*` for any run of characters. */
@@ -37,6 +38,10 @@ export interface ApiKey {
   readonly expiresAt: number | null;
   readonly createdAt: number;
   readonly tags: Readonly<Record<string, string>>;
+  /** What of its requests is kept for a while, to be looked at. */
+  readonly capture: Capture;
+  /** Only when it was found by the secret before its last rotation: until when that one still opens. */
+  readonly secretUntil?: number;
 }
 
 /** The authenticated caller, frozen for the call. `scopes` are the three that limit it, widest first. */

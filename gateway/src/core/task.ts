@@ -27,6 +27,11 @@ export function shownState(state: TaskState): "queued" | "running" | "succeeded"
   return state === "accepted" || state === "submitting" || state === "unknown" ? "queued" : state;
 }
 
+/** The other way round: which states look so. */
+export function statesShownAs(shown: ReturnType<typeof shownState>): readonly TaskState[] {
+  return shown === "queued" ? ["accepted", "submitting", "unknown", "queued"] : [shown];
+}
+
 /** What a task made. URLs are the vendor's own; `expiresAt` is Unix seconds, null when the vendor does not say. */
 export interface TaskOutput {
   readonly videoUrl: string;

@@ -28,6 +28,7 @@ const key: ApiKey = {
   expiresAt: null,
   createdAt: 0,
   tags: {},
+  capture: "none",
 };
 
 /** Digests are the text itself here, so that a test can see which of two secrets was asked for. */
@@ -64,6 +65,8 @@ function house(overrides: Partial<ApiKey> = {}, catalog: Partial<Catalog> = {}) 
       logBodies: "none",
       ledgerDurability: "disk",
       ledgerRetentionDays: 400,
+      explanationRetentionDays: 30,
+      captureRetentionDays: 7,
       drainTimeoutMs: 1,
       videoCopyResults: false,
     },
@@ -134,6 +137,29 @@ describe("a known caller", () => {
     await authenticator.authenticate(bearer("secret"), address);
     clock.advance(500);
     expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe("expired_api_key");
+  });
+});
+
+describe("a key as a caller, for whoever may use it without its secret", () => {
+  const held = { ...key, allowedIps: ["203.0.113.7"] };
+
+  test("is the principal that its secret would be, wherever it is used from", async () => {
+    const { authenticator } = house({ allowedIps: held.allowedIps });
+    const [own, known] = [
+      authenticator.principalOf(held),
+      await authenticator.authenticate(bearer("secret"), () => "203.0.113.7"),
+    ];
+    expect(own).toEqual(known);
+  });
+
+  test("is refused as its secret would be", async () => {
+    const { authenticator, clock } = house();
+    const refused = (more: Partial<ApiKey>) => refusalOf(() => authenticator.principalOf({ ...key, ...more }));
+    expect(await refused({ enabled: false })).toBe("disabled_api_key");
+    expect(await refused({ expiresAt: clock.now() })).toBe("expired_api_key");
+    expect(await refused({ groupId: "grp_gone" })).toBe("invalid_api_key");
+    const closed = house({}, { workspaces: new Map([["ws_1", { ...workspace, enabled: false }]]) });
+    expect(await refusalOf(() => closed.authenticator.principalOf(key))).toBe("forbidden");
   });
 });
 

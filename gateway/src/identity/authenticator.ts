@@ -45,6 +45,15 @@ export class Authenticator {
     return this.#admit(key, address);
   }
 
+  /**
+   * A key as a caller, for whoever may use it without its secret. Throws as `authenticate` does, but for the addresses that
+   * the key is bound to: those are about who has the secret.
+   */
+  principalOf(key: ApiKey): Principal {
+    this.#checkUsable(key);
+    return this.#principal(key);
+  }
+
   /** Takes a change notice: what it names is read again at its next use. */
   changed(change: Change): void {
     if (change.kind === "key") this.#cache.forget(change.digest);
@@ -52,14 +61,21 @@ export class Authenticator {
 
   #admit(key: ApiKey | null, address: () => string): Principal {
     if (key === null) throw unknownKey();
-    if (!key.enabled) throw new Failure("disabled_api_key", "The API key is disabled.");
-    if (key.expiresAt !== null && key.expiresAt <= this.#clock.now()) {
-      throw new Failure("expired_api_key", "The API key has expired.");
-    }
+    this.#checkUsable(key);
     if (key.allowedIps !== null && !addressAllowed(key.allowedIps, address())) {
       throw new Failure("ip_not_allowed", "The API key may not be used from this address.");
     }
     return this.#principal(key);
+  }
+
+  #checkUsable(key: ApiKey): void {
+    if (!key.enabled) throw new Failure("disabled_api_key", "The API key is disabled.");
+    if (key.expiresAt !== null && key.expiresAt <= this.#clock.now()) {
+      throw new Failure("expired_api_key", "The API key has expired.");
+    }
+    if (key.secretUntil !== undefined && key.secretUntil <= this.#clock.now()) {
+      throw new Failure("expired_api_key", "The API key was given a new secret, and the time of this one is over.");
+    }
   }
 
   /** The principal of a key under the catalog in force, made once per snapshot. */

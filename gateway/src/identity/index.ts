@@ -2,8 +2,30 @@
  * identity: who is calling and what they may use. Keys are found by digest in a bounded cache in front of the key
  * store; a known caller costs no read. When the store is down, known callers go on and unknown ones are refused
  * with an internal error, never let through.
+ *
+ * For the console: a *grant* is a role in a workspace, or the whole installation; the rules of grants say who may give, change
+ * and take them, and are pure. Set-up makes the first administrator.
  */
 export { Authenticator, type AuthenticatorOptions } from "./authenticator.ts";
-export { looksLikeKeySecret, makeKeySecret } from "./key-secret.ts";
-export { mayCall, whyNot } from "./model-grant.ts";
+export { accessReason, deploymentsReady, isGranted, type KeyStanding } from "./effective-access.ts";
+export { type FirstAdministratorOptions, makeFirstAdministrator } from "./first-administrator.ts";
+export {
+  checkGrant,
+  checkInvitationRevoke,
+  checkMemberRemoval,
+  checkRoleChange,
+  covers,
+  mayInvite,
+  mayRevokeToken,
+  noInvitation,
+} from "./grants.ts";
+export {
+  adminTokenPrefix,
+  keySecretBytes,
+  looksLikeAdminToken,
+  looksLikeKeySecret,
+  makeAdminTokenSecret,
+  makeKeySecret,
+} from "./key-secret.ts";
+export { matches, matchingPattern, mayCall, whyNot } from "./model-grant.ts";
 export { createSetup, type FirstAdministrator, type Setup, type SetupOptions } from "./setup.ts";

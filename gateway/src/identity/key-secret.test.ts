@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { keySecretBytes, looksLikeKeySecret, makeKeySecret } from "./key-secret.ts";
+import {
+  adminTokenPrefix,
+  keySecretBytes,
+  looksLikeAdminToken,
+  looksLikeKeySecret,
+  makeAdminTokenSecret,
+  makeKeySecret,
+} from "./key-secret.ts";
 
 const randomBytes = fc.uint8Array({ minLength: keySecretBytes, maxLength: keySecretBytes });
 
@@ -44,4 +51,18 @@ test("other texts are not taken for a made key", () => {
 
 test("anything but 32 random bytes is refused", () => {
   expect(() => makeKeySecret(new Uint8Array(31))).toThrow("32 random bytes");
+});
+
+test("an admin token and a key are never taken for one another, and both show a mistyped character", () => {
+  const bytes = new Uint8Array(32).fill(7);
+  const [key, token] = [makeKeySecret(bytes), makeAdminTokenSecret(bytes)];
+  expect(token).toMatch(/^sluice-admin-[0-9A-Za-z]{49}$/);
+  expect([looksLikeAdminToken(token), looksLikeKeySecret(token)]).toEqual([true, false]);
+  expect([looksLikeAdminToken(key), looksLikeKeySecret(key)]).toEqual([false, true]);
+  expect(looksLikeAdminToken(`sluice-admin-${key.slice("sk-sluice-".length)}`)).toBe(false);
+  for (let place = "sluice-admin-".length; place < token.length; place++) {
+    const other = token[place] === "0" ? "1" : "0";
+    expect(looksLikeAdminToken(token.slice(0, place) + other + token.slice(place + 1))).toBe(false);
+  }
+  expect(adminTokenPrefix(token)).toBe(token.slice(0, 17));
 });

@@ -6,32 +6,55 @@ import { crc32 } from "node:zlib";
  * without asking a database; it adds no secrecy and takes none.
  */
 export function makeKeySecret(randomBytes: Uint8Array): string {
-  if (randomBytes.length !== keySecretBytes) {
-    throw new RangeError(`a key secret is made of ${keySecretBytes} random bytes, not ${randomBytes.length}`);
-  }
-  let number = 0n;
-  for (const byte of randomBytes) number = (number << 8n) | BigInt(byte);
-  const random = base62(number, randomLength);
-  return prefix + random + checksumOf(random);
+  return makeSecret(keyStart, randomBytes);
 }
 
 /** Whether the text has the shape and the checksum of a made key. Keys declared with a secret of their own do not. */
 export function looksLikeKeySecret(text: string): boolean {
-  const match = shape.exec(text);
-  return match !== null && match[2] === checksumOf(match[1] ?? "");
+  return looksMade(keyStart, text);
+}
+
+/** An admin token is made alike; it begins with `sluice-admin-`, so that nobody takes the one for the other. */
+export function makeAdminTokenSecret(randomBytes: Uint8Array): string {
+  return makeSecret(adminTokenStart, randomBytes);
+}
+
+export function looksLikeAdminToken(text: string): boolean {
+  return looksMade(adminTokenStart, text);
+}
+
+/** What may be shown of an admin token: its beginning and four characters to tell it by. */
+export function adminTokenPrefix(secret: string): string {
+  return secret.slice(0, adminTokenStart.length + 4);
 }
 
 export const keySecretBytes = 32;
 
-const prefix = "sk-sluice-";
+const keyStart = "sk-sluice-";
+const adminTokenStart = "sluice-admin-";
 // 62^43 is just above 2^256, and 62^6 above 2^32.
 const randomLength = 43;
 const checksumLength = 6;
-const shape = /^sk-sluice-([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
+const madePart = /^([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-function checksumOf(random: string): string {
-  return base62(BigInt(crc32(prefix + random)), checksumLength);
+function makeSecret(start: string, randomBytes: Uint8Array): string {
+  if (randomBytes.length !== keySecretBytes) {
+    throw new RangeError(`a secret is made of ${keySecretBytes} random bytes, not ${randomBytes.length}`);
+  }
+  let number = 0n;
+  for (const byte of randomBytes) number = (number << 8n) | BigInt(byte);
+  const random = base62(number, randomLength);
+  return start + random + checksumOf(start, random);
+}
+
+function looksMade(start: string, text: string): boolean {
+  const match = text.startsWith(start) ? madePart.exec(text.slice(start.length)) : null;
+  return match !== null && match[2] === checksumOf(start, match[1] ?? "");
+}
+
+function checksumOf(start: string, random: string): string {
+  return base62(BigInt(crc32(start + random)), checksumLength);
 }
 
 function base62(number: bigint, length: number): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { matches } from "./model-grant.ts";
+import { matches, matchingPattern } from "./model-grant.ts";
 
 describe("a list of model patterns", () => {
   test.each([
@@ -37,5 +37,26 @@ describe("a list of model patterns", () => {
         expect(matches([`${head}*${tail}`], head + middle + tail)).toBe(true);
       }),
     );
+  });
+
+  test("says the same as a regular expression would, for any stars anywhere", () => {
+    const letters = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
+    const names = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 10 });
+    fc.assert(
+      fc.property(fc.array(letters, { maxLength: 3 }), names, (patterns, name) => {
+        const expected = patterns.filter((each) => new RegExp(`^${each.replaceAll(/\*+/g, ".*")}$`).test(name));
+        expect(matches(patterns, name)).toBe(expected.length > 0);
+        expect(matchingPattern(patterns, name)).toBe(expected[0] ?? null);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("cannot be made slow, whatever a member of a workspace writes and a caller asks for", () => {
+    const patterns = Array.from({ length: 1_000 }, (_, n) => `${"*a".repeat(120)}*b${n}`);
+    const began = performance.now();
+    expect(matches(patterns, "a".repeat(256))).toBe(false);
+    // A regular expression would take longer than the universe has.
+    expect(performance.now() - began).toBeLessThan(200);
   });
 });

@@ -13,26 +13,57 @@ export function whyNot(principal: Principal, model: string): "workspace" | "grou
   return null;
 }
 
-/** Compiled patterns by their list, which is frozen in the catalog and lives as long as its snapshot. */
-const compiled = new WeakMap<ModelPatterns, RegExp>();
-
 export function matches(patterns: ModelPatterns, model: string): boolean {
-  let expression = compiled.get(patterns);
-  if (expression === undefined) {
-    expression = compile(patterns);
-    compiled.set(patterns, expression);
-  }
-  return expression.test(model);
+  const list = readyList(patterns);
+  return list.every || list.names.has(model) || list.withStars.some((pieces) => piecesMatch(pieces, model));
 }
 
-/** `*` stands for any run of characters. Runs of stars are one star, so that matching stays linear in practice. */
-function compile(patterns: ModelPatterns): RegExp {
-  if (patterns.length === 0) return /(?!)/;
-  const alternatives = patterns.map((pattern) =>
-    pattern
-      .split(/\*+/)
-      .map((piece) => piece.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"))
-      .join("[\\s\\S]*"),
-  );
-  return new RegExp(`^(?:${alternatives.join("|")})$`);
+/** The first of the patterns that names the model; null when none does. */
+export function matchingPattern(patterns: ModelPatterns, model: string): string | null {
+  if (!matches(patterns, model)) return null;
+  return patterns.find((pattern) => pattern === model || piecesMatch(pattern.split(stars), model)) ?? null;
+}
+
+/** A list of patterns as it is asked: what holds no star is a name. */
+interface ReadyList {
+  readonly every: boolean;
+  readonly names: ReadonlySet<string>;
+  readonly withStars: readonly (readonly string[])[];
+}
+
+/** By their list, which is frozen in the catalog and lives as long as its snapshot. */
+const ready = new WeakMap<ModelPatterns, ReadyList>();
+const stars = /\*+/;
+
+function readyList(patterns: ModelPatterns): ReadyList {
+  let list = ready.get(patterns);
+  if (list === undefined) {
+    list = {
+      every: patterns.includes("*"),
+      names: new Set(patterns.filter((pattern) => !pattern.includes("*"))),
+      withStars: patterns.filter((pattern) => pattern.includes("*")).map((pattern) => pattern.split(stars)),
+    };
+    ready.set(patterns, list);
+  }
+  return list;
+}
+
+/**
+ * Whether a text is these pieces with anything between them. Each piece is taken where it first stands, so that no pattern,
+ * whoever wrote it, can make this slow: a regular expression would try every way to share the text among many stars.
+ */
+function piecesMatch(pieces: readonly string[], text: string): boolean {
+  const head = pieces[0] ?? "";
+  if (pieces.length === 1) return head === text;
+  const tail = pieces.at(-1) ?? "";
+  const end = text.length - tail.length;
+  if (end < head.length || !text.startsWith(head) || !text.endsWith(tail)) return false;
+  let from = head.length;
+  for (let index = 1; index < pieces.length - 1; index++) {
+    const piece = pieces[index] ?? "";
+    const found = text.indexOf(piece, from);
+    if (found < 0 || found + piece.length > end) return false;
+    from = found + piece.length;
+  }
+  return true;
 }

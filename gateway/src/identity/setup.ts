@@ -1,18 +1,18 @@
 import { timingSafeEqual } from "node:crypto";
 import { bounds, Failure } from "#core/index.ts";
-import type { ControlStore } from "#ports/index.ts";
+import { type FirstAdministratorOptions, makeFirstAdministrator } from "./first-administrator.ts";
 
-export interface SetupOptions {
-  readonly controlStore: Pick<ControlStore, "administratorExists" | "createFirstAdministrator">;
+export interface SetupOptions extends FirstAdministratorOptions {
   /** 256 bits of chance as URL-safe text. */
   readonly randomToken: () => string;
-  readonly hashPassword: (password: string) => Promise<string>;
 }
 
 export interface FirstAdministrator {
   readonly token: string;
   readonly email: string;
   readonly password: string;
+  /** Where the call came from, for the audit row. */
+  readonly ip: string | null;
 }
 
 export interface Setup {
@@ -27,18 +27,22 @@ export interface Setup {
  * without an administrator, and gone when one exists, whoever made it.
  */
 export async function createSetup(options: SetupOptions): Promise<Setup> {
-  let token = (await options.controlStore.administratorExists()) ? null : options.randomToken();
+  let token = (await options.people.administratorExists()) ? null : options.randomToken();
+  let underWay = false;
   return {
     token: () => token,
-    async complete(administrator) {
-      // The token first: a guesser must not be able to make us hash.
-      if (token === null || !equalInConstantTime(administrator.token, token)) throw refused();
-      checkPassword(administrator.password);
-      const hash = await options.hashPassword(administrator.password);
-      const email = administrator.email.trim().toLowerCase();
-      const created = await options.controlStore.createFirstAdministrator(email, hash);
-      token = null;
-      if (!created) throw refused();
+    async complete({ token: given, email, password, ip }) {
+      // The token first: a guesser must not be able to make us hash. Of two at once, one is enough.
+      if (token === null || underWay || !equalInConstantTime(given, token)) throw refused();
+      checkPassword(password);
+      underWay = true;
+      try {
+        const made = await makeFirstAdministrator(options, { email, password }, ip);
+        token = null;
+        if (!made) throw refused();
+      } finally {
+        underWay = false;
+      }
     },
   };
 }

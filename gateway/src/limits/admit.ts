@@ -26,6 +26,8 @@ export interface Admission {
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean): Permit | Promise<Permit>;
   /** How far each limit of the caller is used up, widest scope first. Takes nothing. */
   standing(principal: Principal): Promise<readonly Standing[]>;
+  /** The same of any scopes, in their order. */
+  standings(scopes: readonly LimitScope[]): Promise<readonly Standing[]>;
   /** Reservations not yet settled or released; 0 at rest. */
   readonly outstanding: number;
   /** Endings of permits that had ended before; 0 unless something is wrong. */
@@ -96,9 +98,16 @@ class CountedAdmission implements Admission, PermitOffice {
     return this.#permit(rules, answer, estimate, nowMs);
   }
 
-  async standing(principal: Principal): Promise<readonly Standing[]> {
+  standing(principal: Principal): Promise<readonly Standing[]> {
+    return this.#standingsOf(this.#rulesOf(principal));
+  }
+
+  standings(scopes: readonly LimitScope[]): Promise<readonly Standing[]> {
+    return this.#standingsOf(scopes.flatMap((scope) => this.#scopeRules(scope)));
+  }
+
+  async #standingsOf(rules: readonly LimitRule[]): Promise<readonly Standing[]> {
     const nowMs = this.#clock.now();
-    const rules = this.#rulesOf(principal);
     const nothing: Spent = { tokens: 0, nanoUsd: 0 };
     return Promise.all(
       rules.map(async (rule) => rule.standing(await this.counter.peek(rule.claim(nothing, nowMs)), nowMs)),

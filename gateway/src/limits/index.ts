@@ -11,6 +11,7 @@
  */
 export { type Admission, type AdmissionOptions, createAdmission } from "./admit.ts";
 export type { LimitName } from "./limit-name.ts";
+export { NewBudgets, type NewBudgetsOptions } from "./new-budgets.ts";
 export { periodEnd, periodStart } from "./period.ts";
 export type { LimitHeader, Permit, RateHeaders } from "./permit.ts";
 export { type SeedOptions, seedBudgets, seedFromLedger, seedRates } from "./seed.ts";

@@ -33,6 +33,11 @@ export class CatalogHolder {
     return this.#loading;
   }
 
+  /** Resolves when the reading that is under way, if any, has come into force. */
+  async settled(): Promise<void> {
+    await this.#loading;
+  }
+
   async #load(): Promise<void> {
     do {
       this.#again = false;

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import type { Environment } from "#config/index.ts";
-import type { Clock, ControlStore, Ids, LedgerStore, Vault } from "#ports/index.ts";
+import type { Clock, ControlStore, Ids, LedgerStore, PeopleStore, Vault } from "#ports/index.ts";
 import {
   closeDatabase,
   confirmVault,
   createControlStore,
   createLedgerStore,
+  createPeopleStore,
   type Database,
   migrate,
   openDatabase,
@@ -22,6 +23,7 @@ export interface Control {
   readonly database: Database;
   readonly controlStore: ControlStore;
   readonly ledgerStore: LedgerStore;
+  readonly people: PeopleStore;
   readonly databasePath: string;
   readonly journalPath: string;
   close(): Promise<void>;
@@ -54,6 +56,7 @@ export async function openControl(environment: Environment): Promise<Control> {
     database,
     controlStore: createControlStore({ database, vault, ids, clock, kindDefaults }),
     ledgerStore: createLedgerStore(database),
+    people: createPeopleStore({ database, clock, ids }),
     databasePath,
     journalPath: join(environment.dataDir, "journal"),
     close: () => closeDatabase(database),

@@ -3,7 +3,7 @@ import type { Environment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
 import { makeKeySecret } from "#identity/index.ts";
 import type { ControlStore } from "#ports/index.ts";
-import { type ProviderKind, providerKind } from "#providers/index.ts";
+import { type ProviderKind, priceOfStarter, providerKind } from "#providers/index.ts";
 
 /** What a first start made, for the banner. The secret is shown once and kept nowhere. */
 export interface FirstStart {
@@ -80,13 +80,6 @@ function starterModels(kind: ProviderKind): ModelConfig[] {
     name: model.name,
     owned_by: kind.id,
     deployments: [{ provider: kind.id }],
-    price: {
-      input: model.input,
-      cache_read: model.cacheRead,
-      ...(model.cacheWrite === undefined
-        ? {}
-        : { cache_write_5m: model.cacheWrite[0], cache_write_1h: model.cacheWrite[1] }),
-      output: model.output,
-    },
+    price: priceOfStarter(model),
   }));
 }

@@ -1,21 +1,23 @@
 import { join } from "node:path";
 import { createSimulator } from "@sluice/simulator";
-import { createAdmin } from "#admin/index.ts";
-import { type ApiServer, type Face, serveApi } from "#api/index.ts";
+import { createAdmin, RequestTail } from "#admin/index.ts";
+import { type ApiServer, createAsKey, type Face, serveApi } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, Failure } from "#core/index.ts";
-import { Authenticator, createSetup, type Setup } from "#identity/index.ts";
+import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "#identity/index.ts";
 import { createRecorder, recover } from "#ledger/index.ts";
-import { createAdmission, type Standing, seedFromLedger } from "#limits/index.ts";
-import type { Journal, Observer } from "#ports/index.ts";
+import { createAdmission, NewBudgets, type Standing, seedFromLedger } from "#limits/index.ts";
+import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import {
   createChangeFeed,
+  createExplainStore,
   createJournal,
+  createReportStore,
   createSpool,
-  hashPassword,
+  type KeptExplainer,
   openJournalDirectory,
   openStaticFiles,
   startDrain,
@@ -23,9 +25,14 @@ import {
 import { systemChance } from "#system/index.ts";
 import { createMetrics, createObserver } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
+import { budgetScopes, seeBudgets } from "./budget-changes.ts";
 import { CatalogHolder } from "./catalog-holder.ts";
+import { ConfigFile } from "./config-facts.ts";
+import { openConsole } from "./console.ts";
 import type { Control } from "./control.ts";
+import { openExplainer } from "./explained.ts";
 import { pruneDaily } from "./pruning.ts";
+import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
 import { openStudio } from "./studio.ts";
 
@@ -35,6 +42,8 @@ export interface House {
   readonly setup: Setup;
   readonly catalog: CatalogHolder;
   readonly journal: Journal;
+  readonly explainer: KeptExplainer;
+  readonly explain: ExplainStore;
   /** Reservations not yet settled or released; 0 at rest. */
   readonly outstanding: () => number;
   /** Ledger entries of an earlier run that were put right before the port opened. */
@@ -55,12 +64,33 @@ export interface HouseOptions {
 /** Builds the whole gateway around an open control side. The port opens last, when every promise can be kept. */
 export async function openHouse(options: HouseOptions): Promise<House> {
   const { environment, control } = options;
-  const { clock, ids, controlStore, ledgerStore, vault } = control;
+  const { clock, ids, controlStore, ledgerStore, people, vault } = control;
   const metrics = createMetrics();
-  const observer = createObserver({ level: environment.logLevel, format: environment.logFormat, clock, metrics });
+  const startedAt = clock.now();
+  const told = createObserver({ level: environment.logLevel, format: environment.logFormat, clock, metrics });
+  const configFile = new ConfigFile(environment.configFile, clock);
+  const tail = new RequestTail({ clock, controlStore, catalog: () => catalog.current });
+  const observer = tail.before(configFile.before(told));
 
   if (environment.otlpEndpoint !== null) {
     observer.log("warn", "SLUICE_OTLP_ENDPOINT is set, but this version sends no traces; /metrics has the metrics.");
+  }
+
+  // The demo answers everybody alike: what a caller writes is no script for it.
+  const simulator = createSimulator({
+    defaults: { event_ms: 25 },
+    obeysRequests: false,
+    truthRecordsMax: 1,
+    filesUrl: "demo://simulator",
+  });
+  const transport = createTransport({
+    clock,
+    inProcess: new Map([["simulator", (request) => simulator.fetch(request)]]),
+  });
+  const signIn = openSignIn({ environment, control, transport, observer });
+  if (environment.administrator !== null) {
+    const { email, password } = environment.administrator;
+    await makeFirstAdministrator({ signIn, people }, { email, password: password.reveal() }, null);
   }
 
   const directory = openJournalDirectory(control.journalPath);
@@ -82,18 +112,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   await seedFromLedger({ counter, ledgerStore, clock });
   const admission = createAdmission({ counter, clock });
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
-  // The demo answers everybody alike: what a caller writes is no script for it.
-  const simulator = createSimulator({
-    defaults: { event_ms: 25 },
-    obeysRequests: false,
-    truthRecordsMax: 1,
-    filesUrl: "demo://simulator",
-  });
-  const transport = createTransport({
-    clock,
-    inProcess: new Map([["simulator", (request) => simulator.fetch(request)]]),
-  });
   const recorder = createRecorder({ journal, clock, ids, observer });
+  const explainer = openExplainer({ control, catalog, observer, metrics });
+  const explain = createExplainStore(control.database, clock);
   const relay = new Relay({
     catalog: () => catalog.current,
     router,
@@ -105,24 +126,28 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     ids,
     clock,
     observer,
+    explainer,
   });
   const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
-  const stopFeed = createChangeFeed({ database: control.database, clock, observer }).subscribe((change) => {
+  const reports = createReportStore({ databasePath: control.databasePath, clock, observer });
+  const newBudgets = new NewBudgets({ counter, reports, clock }, budgetScopes(first));
+  const feed = createChangeFeed({ database: control.database, clock, observer });
+  const stopFeed = feed.subscribe((change) => {
     authenticator.changed(change);
-    if (change.kind === "catalog") void catalog.refresh();
+    if (change.kind === "catalog") {
+      void catalog.refresh();
+      void useOidc({ signIn, controlStore, observer });
+    }
+    void seeBudgets(change, { catalog, controlStore, newBudgets, observer });
   });
+  const changesSeen = async (): Promise<void> => {
+    await feed.catchUp();
+    await catalog.settled();
+  };
   // What changed between the first reading and the subscription is in this second one.
   await catalog.refresh();
-  const setup = await createSetup({ controlStore, randomToken: options.randomToken, hashPassword });
-  const admin = createAdmin({
-    files: await openStaticFiles(staticRoots),
-    setup,
-    clock,
-    observer,
-    version: options.version,
-    publicUrl: environment.publicUrl,
-    demo: () => [...catalog.current.providers.values()].every((provider) => provider.kind === "demo"),
-  });
+  await useOidc({ signIn, controlStore, observer });
+  const setup = await createSetup({ signIn, people, randomToken: options.randomToken });
   const spool = createSpool({ directory: join(environment.dataDir, "spool"), nextName: () => ids.next("spool_") });
   const studio = openStudio({
     environment,
@@ -134,8 +159,51 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     transport,
     spool,
     observer,
+    explainer,
   });
   await studio.start();
+  let asKey: ReturnType<typeof createAsKey> | null = null;
+  const { console, notices } = openConsole({
+    environment,
+    control,
+    catalog,
+    router,
+    admission,
+    transport,
+    signIn,
+    authenticator,
+    observer,
+    studio,
+    reports,
+    explain,
+    tail,
+    configFile,
+    processFacts: {
+      startedAt,
+      memoryBytes: () => process.memoryUsage.rss(),
+      journalLag: () => journal.lag,
+      journalHealthy: () => journal.healthy,
+      streamsOpen: () => relay.liveStreams,
+      reservationsOpen: () => admission.outstanding,
+    },
+    version: options.version,
+    answerAs: async (call) => {
+      if (asKey === null) throw new Failure("draining", "The gateway is starting.");
+      return await asKey(call);
+    },
+    changesSeen,
+  });
+  const admin = createAdmin({
+    files: await openStaticFiles(staticRoots),
+    setup,
+    clock,
+    observer,
+    version: options.version,
+    publicUrl: environment.publicUrl,
+    randomToken: options.randomToken,
+    demo: () => [...catalog.current.providers.values()].every((provider) => provider.kind === "demo"),
+    console,
+  });
   let draining = false;
   const face: Face = {
     authenticator,
@@ -147,6 +215,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     clock,
     ids,
     observer,
+    explainer,
     spool,
     draining: () => draining,
     unready: () => (draining ? "draining" : journal.healthy ? null : "the ledger cannot be written"),
@@ -156,6 +225,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     standing: async (principal) => (await admission.standing(principal)).map(standingRow),
     admin: admin.fetch,
   };
+  asKey = createAsKey(face);
+  notices.start();
   metrics.gauges({
     sluice_ledger_lag_entries: () => journal.lag,
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
@@ -163,18 +234,23 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     sluice_reservations_open: () => admission.outstanding,
     sluice_catalog_version: () => catalog.current.version,
   });
-  const stopPruning = pruneDaily({ clock, ledgerStore, catalog, observer });
+  const stopPruning = pruneDaily({ clock, ledgerStore, explainer, catalog, observer });
   const server = serveApi(face, { hostname: environment.host, port: environment.port });
 
   const close = async (): Promise<void> => {
     draining = true;
+    // A live view has no end of its own that the drain could wait for.
+    tail.close();
     await settleDown(() => server.pending() === 0, catalog.current.settings.drainTimeoutMs, clock);
     relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
     await settleDown(() => relay.liveStreams === 0 && server.pending() === 0, bounds.lastBytesMs, clock);
     await server.stop(true);
     await studio.stop();
+    await notices.stop();
     stopFeed();
+    await reports.close();
     stopPruning();
+    await explainer.close(bounds.lastBytesMs);
     await journal.close(bounds.flushMs);
     await control.close();
   };
@@ -184,6 +260,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     setup,
     catalog,
     journal,
+    explainer,
+    explain,
     outstanding: () => admission.outstanding,
     recovered: recovered.stored,
     close,

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from "@sluice/contract";
 import type { ConfigCheck } from "#config/index.ts";
 import { defaultTimeouts, type Provider, Secret } from "#core/index.ts";
-import { providerKind, settingsProblem } from "#providers/index.ts";
+import { defaultBaseUrl, providerKind, settingsProblem } from "#providers/index.ts";
 import { kindConflicts } from "#storage/index.ts";
 
 /** What a provider of a kind has unless it is told otherwise; null when there is no such kind. */
@@ -13,7 +13,7 @@ export function kindDefaults(
   if (known === null) return null;
   const provider = providerOf(config);
   const problem = settingsProblem(known, provider);
-  return { problem, baseUrl: problem === null ? (known.baseUrlOf?.(provider) ?? known.baseUrl) : known.baseUrl };
+  return { problem, baseUrl: defaultBaseUrl(known, provider) };
 }
 
 /** Every provider of a config file is of a kind there is, has settings of that kind, and an address. */

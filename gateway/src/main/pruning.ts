@@ -1,30 +1,39 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, LedgerStore, Observer } from "#ports/index.ts";
+import type { KeptExplainer } from "#storage/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
+import { explainedAges } from "./explained.ts";
 
 export interface PruningOptions {
   readonly clock: Clock;
   readonly ledgerStore: LedgerStore;
+  readonly explainer: Pick<KeptExplainer, "prune">;
   readonly catalog: CatalogHolder;
   readonly observer: Observer;
 }
 
-/** Removes ledger entries that are older than the retention, now and then. Rollups stay. Returns its own end. */
+/** Removes ledger entries, explanations and captures that are too old, now and then. Rollups stay. Returns its own end. */
 export function pruneDaily(options: PruningOptions): () => void {
-  const { clock, ledgerStore, catalog, observer } = options;
+  const { clock, ledgerStore, explainer, catalog, observer } = options;
   let ended = false;
   let stop = (): void => {};
   const later = (): void => {
     if (!ended) stop = clock.after(bounds.pruneMs, () => void prune());
   };
   const prune = async (): Promise<void> => {
-    try {
-      const removed = await ledgerStore.prune(clock.now() - catalog.current.settings.ledgerRetentionDays * 86_400_000);
-      if (removed > 0) observer.log("info", "Old ledger entries were removed.", { removed });
-    } catch (thrown) {
-      observer.log("warn", "Old ledger entries could not be removed; it is tried again later.", { error: thrown });
-    }
+    const now = clock.now();
+    const { settings } = catalog.current;
+    await remove("ledger entries", () => ledgerStore.prune(now - settings.ledgerRetentionDays * 86_400_000));
+    await remove("explanations and captures", () => explainer.prune(explainedAges(settings, now)));
     later();
+  };
+  const remove = async (what: string, act: () => Promise<number>): Promise<void> => {
+    try {
+      const removed = await act();
+      if (removed > 0) observer.log("info", `Old ${what} were removed.`, { removed });
+    } catch (thrown) {
+      observer.log("warn", `Old ${what} could not be removed; it is tried again later.`, { error: thrown });
+    }
   };
   later();
   return () => {

@@ -4,7 +4,7 @@ import type { Environment } from "#config/index.ts";
 import type { Principal } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { BlobStore, Observer, Spool, Transport } from "#ports/index.ts";
+import type { BlobStore, Explainer, Observer, Spool, Transport } from "#ports/index.ts";
 import { AccountTokens } from "#relay/index.ts";
 import type { Router } from "#routing/index.ts";
 import { createAssetStore, createBucketBlobStore, createDiskBlobStore, createTaskStore } from "#storage/index.ts";
@@ -24,6 +24,7 @@ export interface StudioOptions {
   readonly transport: Transport;
   readonly spool: Spool;
   readonly observer: Observer;
+  readonly explainer: Pick<Explainer, "explain">;
 }
 
 /** Everything that lasts longer than a call: video tasks, assets, and the bytes of both. */
@@ -54,6 +55,7 @@ export function openStudio(options: StudioOptions): Studio {
     router: options.router,
     admission: options.admission,
     recorder: options.recorder,
+    explainer: options.explainer,
     tokens: new AccountTokens(transport, clock),
     assets,
     secrets: {

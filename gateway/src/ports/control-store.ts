@@ -1,5 +1,7 @@
 import type { ConfigFile } from "@sluice/contract";
 import type { ApiKey, Catalog, Secret } from "#core/index.ts";
+import type { SupplyStore } from "./supply-store.ts";
+import type { TenantStore } from "./tenant-store.ts";
 
 /** Keys by the digest of their secret (hex). The secret itself never reaches a store. */
 export interface KeyStore {
@@ -34,11 +36,33 @@ export interface WorkspaceListing {
   readonly managedBy: "file" | "console";
 }
 
+/** Which keys; `search` is part of a name. */
+export interface LimitedKeyFilter {
+  readonly workspaceId: string | null;
+  readonly search?: string;
+  readonly keyId?: string;
+}
+
+export interface ManagedNames {
+  readonly kind: string;
+  readonly names: readonly string[];
+}
+
+/** Everything as a config file, and what the config file owns of it. */
+export interface ConfigExport {
+  readonly config: ConfigFile;
+  readonly manages: readonly ManagedNames[];
+  /** There are more keys than an export takes. */
+  readonly keysLeftOut: boolean;
+}
+
 /** What an apply did, in words: `created model gpt-5`, `removed key acme/ci`. Empty when nothing changed. */
 export type ApplyReport = readonly string[];
 
-export interface ControlStore extends KeyStore {
+export interface ControlStore extends KeyStore, SupplyStore, TenantStore {
   keyById(id: string): Promise<ApiKey | null>;
+  /** By id, or by prefix when only one matches. */
+  keyNamed(idOrPrefix: string): Promise<KeyListing | null>;
   /** The whole catalog as one frozen snapshot. */
   catalog(): Promise<Catalog>;
   /** Makes the file-managed objects equal to `config`, in one transaction; others are untouched. Idempotent. */
@@ -49,11 +73,12 @@ export interface ControlStore extends KeyStore {
   listKeys(workspace: string | null): Promise<readonly KeyListing[]>;
   /** By id, or by prefix when only one matches. Returns null when there is none. */
   revokeKey(idOrPrefix: string, actor: string): Promise<KeyListing | null>;
+  /** Secrets stand as names of variables; `isSecret` says which settings of a kind are secrets. */
+  exportConfig(isSecret: (kind: string, setting: string) => boolean): Promise<ConfigExport>;
+  /** Keys in use that have a limit or a budget of their own. */
+  limitedKeys(filter: LimitedKeyFilter, limit: number): Promise<readonly ApiKey[]>;
   listWorkspaces(): Promise<readonly WorkspaceListing[]>;
   createWorkspace(slug: string, name: string, actor: string): Promise<WorkspaceListing>;
-  administratorExists(): Promise<boolean>;
-  /** The first administrator only; false when one exists already. `passwordHash` is a PHC string. */
-  createFirstAdministrator(email: string, passwordHash: string): Promise<boolean>;
 }
 
 export type Change = { readonly kind: "catalog" } | { readonly kind: "key"; readonly digest: string };
@@ -62,6 +87,8 @@ export type Change = { readonly kind: "catalog" } | { readonly kind: "key"; read
 export interface ChangeFeed {
   /** Calls `listener` for each change, in order, until the returned function is called. */
   subscribe(listener: (change: Change) => void): () => void;
+  /** Resolves when everything written until now was told; for a process that goes by its own writes at once. */
+  catchUp(): Promise<void>;
 }
 
 /** The keeper of the master key: digests of API keys and sealed provider secrets. */

@@ -49,6 +49,8 @@ export interface Counter {
   settle(ticket: object, actual: readonly number[]): void | Promise<void>;
   /** Adds what happened before this counter existed (a restart): `at` is Unix milliseconds. */
   seed(key: string, kind: "window" | "budget", amount: number, at: number, windowMs: number, periodStart: number): void;
+  /** A budget has used at least this much since `periodStart`: what was spent while nobody counted it. */
+  raise(key: string, amount: number, periodStart: number): void;
   /** The state of a claim without taking anything. */
   peek(claim: Claim): ClaimState | Promise<ClaimState>;
   /** Reservations not yet settled; 0 at rest. */

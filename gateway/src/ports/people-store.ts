@@ -1,5 +1,7 @@
 import type { AdminToken, ConsoleUser, Invitation, Member, Need, WorkspaceRole } from "@sluice/contract";
-import type { Actor } from "#core/index.ts";
+import type { Actor, Grant, Rights } from "#core/index.ts";
+
+export type { Grant };
 
 /** Who does something, for the audit row that it leaves. */
 export interface Doer {
@@ -12,10 +14,10 @@ export interface Paged<Item> {
   readonly next: string | null;
 }
 
-/** What an invitation or a token grants: the whole installation, or a role in one workspace. */
-export type Grant =
-  | { readonly administrator: true }
-  | { readonly administrator: false; readonly workspaceId: string; readonly role: WorkspaceRole };
+export interface TakenReset {
+  readonly userId: string;
+  readonly expiresAt: number;
+}
 
 /**
  * Users as the console knows them, their roles, invitations and admin tokens. One-time secrets are stored by digest. Every
@@ -23,7 +25,7 @@ export type Grant =
  */
 export interface PeopleStore {
   /** The rights of a user now; null when there is none or it is disabled. */
-  rightsOf(userId: string): Promise<Pick<Actor, "administrator" | "roles"> | null>;
+  rightsOf(userId: string): Promise<Rights | null>;
   /** A token's actor by the digest of its secret, cut down to what its maker may do now; null when it does not hold. */
   tokenActor(digest: string): Promise<Actor | null>;
   listUsers(search: string | null, cursor: string | null, limit: number): Promise<Paged<ConsoleUser>>;
@@ -41,8 +43,9 @@ export interface PeopleStore {
   makeFirstAdministrator(userId: string, doer: Doer): Promise<boolean>;
   administratorExists(): Promise<boolean>;
   listMembers(workspaceId: string): Promise<readonly Member[]>;
-  /** Throws `conflict` when it would leave the workspace without an owner that it had. */
+  /** Throws `conflict` when it would leave the workspace without an owner that it had. Somebody new becomes a member. */
   setMember(workspaceId: string, userId: string, role: WorkspaceRole, doer: Doer): Promise<Member>;
+  /** With the tokens they made for it. Throws `not_found` for who is none, `conflict` for the last owner. */
   removeMember(workspaceId: string, userId: string, doer: Doer): Promise<void>;
   listInvitations(workspaceId: string | null): Promise<readonly Invitation[]>;
   /** Replaces an open invitation of the same address to the same place. `digest` is of the link's secret. */
@@ -58,7 +61,7 @@ export interface PeopleStore {
   ): Promise<Invitation>;
   invitation(id: string): Promise<Invitation | null>;
   invitationByDigest(digest: string): Promise<Invitation | null>;
-  /** Gives the user what it grants and takes the invitation away, once; false: it was gone. */
+  /** Gives the user what it grants, never less than they had, and takes the invitation away, once; false: it was gone. */
   acceptInvitation(id: string, userId: string, doer: Doer): Promise<boolean>;
   revokeInvitation(id: string, doer: Doer): Promise<void>;
   /** `ownerId` null: everybody's. */
@@ -72,14 +75,17 @@ export interface PeopleStore {
       readonly digest: string;
       readonly prefix: string;
       readonly expiresAt: number | null;
+      /** The token that makes it: what that one grants now bounds it, and it goes when that one goes. */
+      readonly madeWith?: string;
     },
     doer: Doer,
   ): Promise<AdminToken>;
+  /** With those it made. */
   revokeToken(id: string, doer: Doer): Promise<void>;
   /** One-time links to set a new password; the newest counts. */
   createReset(userId: string, digest: string, expiresAt: number, doer: Doer): Promise<void>;
-  /** The user of a reset link, which is used up by this; null when it does not hold. */
-  takeReset(digest: string): Promise<string | null>;
+  /** What a reset link stands for, which is used up by this; null when it does not hold. */
+  takeReset(digest: string): Promise<TakenReset | null>;
   /** A row of the audit log for what happened outside these stores: sign-ins, a backup, a view of captured bodies. */
   note(
     event: {

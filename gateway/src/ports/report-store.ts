@@ -96,9 +96,7 @@ export interface ReportStore {
   /** By model; `model` null: all. */
   modelUsage(model: string | null, from: number, to: number): Promise<readonly ModelUsage[]>;
   /** Attempts and failures by deployment since a time, from the ledger. */
-  deploymentUse(
-    since: number,
-  ): Promise<
+  deploymentUse(since: number): Promise<
     readonly {
       readonly deployment: string;
       readonly provider: string;

@@ -36,6 +36,31 @@ export interface OidcAccount {
   readonly allowedDomains: readonly string[];
 }
 
+/** What happened at the door, for the audit log. */
+export interface SignInEvent {
+  readonly what:
+    | "signed-in"
+    | "sign-in-refused"
+    /** An account or an address has used up its tries. */
+    | "sign-in-locked"
+    | "signed-out"
+    /** Somebody of an allowed domain became a user by single sign-on. */
+    | "user-created"
+    | "password-changed"
+    | "two-factor-enabled"
+    | "two-factor-disabled"
+    | "backup-codes-made"
+    | "passkey-added"
+    | "passkey-removed"
+    | "sessions-ended";
+  /** How they signed in, or tried to. */
+  readonly by: "password" | "second-factor" | "passkey" | "oidc" | null;
+  readonly userId: string | null;
+  /** As it was typed where the user is unknown; null where nobody said. */
+  readonly email: string | null;
+  readonly ip: string;
+}
+
 /**
  * Sign-in to the console: passwords, passkeys, one-time codes, single sign-on, sessions. Implemented by a library; the
  * rest of the house sees this and nothing of the library.

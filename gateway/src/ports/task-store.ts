@@ -1,7 +1,8 @@
 import type { LedgerEntry, Task, TaskEvent, TaskState } from "#core/index.ts";
 
 export interface TaskFilter {
-  readonly workspaceId: string;
+  /** null: of every workspace; only for who may see them all. */
+  readonly workspaceId: string | null;
   readonly keyId?: string;
   readonly model?: string;
   readonly states?: readonly TaskState[];

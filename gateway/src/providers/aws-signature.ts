@@ -16,6 +16,7 @@ export async function signAws(draft: OutboundDraft, service: string, now: number
     throw new Failure("upstream_error", "The provider has no AWS credentials or no region.", {
       retry: "other",
       unwell: true,
+      trouble: "credential",
     });
   }
   // Loaded with the first call that needs it: other installations are spared its start-up time.

@@ -19,6 +19,7 @@ export const googleTokens: TokenExchange = {
       throw new Failure("upstream_error", "Google gave no access token for the provider's service account.", {
         retry: "other",
         unwell: true,
+        trouble: "credential",
       });
     }
     return { token, expiresInMs: (numberOf(answer["expires_in"]) ?? 3_600) * 1_000 };
@@ -84,6 +85,7 @@ function unusable(): Failure {
   return new Failure("upstream_error", "The provider's service account key cannot be used.", {
     retry: "other",
     unwell: true,
+    trouble: "credential",
   });
 }
 

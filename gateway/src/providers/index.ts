@@ -15,7 +15,14 @@ export type {
   StarterModel,
   TokenExchange,
 } from "./kind.ts";
+export { kindForm } from "./kind-form.ts";
 export { providerKind, providerKinds } from "./kinds.ts";
-export { lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
+export { defaultBaseUrl, lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
+export { adviceFor, type BadProbe } from "./probe-advice.ts";
+export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
 export { readRetryAfter } from "./retry-after.ts";
+export type { KindForm, SettingField } from "./setting-field.ts";
+export { redactedText, settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
+export { priceOfStarter, starterPrice } from "./starter-price.ts";
+export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
 export type { CreateInput, GoodAnswer, ListedTask, VideoAdapter, VideoState } from "./video-adapter.ts";

@@ -2,6 +2,7 @@ import type { EndpointId, Failure, Provider, WireDialectId } from "#core/index.t
 import type { DialectTraits, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
+import type { KindForm } from "./setting-field.ts";
 import type { VideoAdapter } from "./video-adapter.ts";
 
 export type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
@@ -75,6 +76,10 @@ export interface ProviderKind {
   rootOf?(provider: Provider): string;
   /** GET /models below its base URL is not there, so that nobody asks. */
   readonly listsModels?: false;
+  /** What is asked for with it, where a list is short without (`limit=1000`). */
+  readonly modelsQuery?: string;
+  /** How a form asks for an account. Default: an API key, nothing more. */
+  readonly form?: Partial<KindForm>;
   readonly tokens?: TokenExchange;
   /** How this vendor makes videos; absent: it makes none. */
   readonly video?: VideoAdapter;

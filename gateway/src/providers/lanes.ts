@@ -22,6 +22,12 @@ export function rootOf(provider: Provider): string {
   return withoutSlash(root);
 }
 
+/** The base URL of an account that sets none of its own; null: it has to set one. */
+export function defaultBaseUrl(kind: ProviderKind, provider: Provider): string | null {
+  if (settingsProblem(kind, provider) !== null) return kind.baseUrl;
+  return kind.baseUrlOf?.(provider) ?? kind.baseUrl;
+}
+
 /** What is wrong with an account's settings, in one sentence that names the setting; null when nothing is. */
 export function settingsProblem(kind: ProviderKind, provider: Provider): string | null {
   const named = provider.settings["endpoints"];

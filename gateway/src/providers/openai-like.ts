@@ -12,6 +12,7 @@ export interface OpenAiLike {
   readonly video?: NonNullable<ProviderKind["video"]>;
   readonly library?: NonNullable<ProviderKind["library"]>;
   readonly starterModels?: readonly StarterModel[];
+  readonly form?: NonNullable<ProviderKind["form"]>;
 }
 
 /** A vendor that takes a bearer and refuses in OpenAI's shape: only what differs has to be said. */

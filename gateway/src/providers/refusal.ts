@@ -35,10 +35,14 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
   };
 
   if (status === 401 || reading.account === "credential") {
-    return failure("The provider refused the gateway's credentials.", { retry: "other", unwell: true });
+    return failure("The provider refused the gateway's credentials.", {
+      retry: "other",
+      unwell: true,
+      trouble: "credential",
+    });
   }
   if (status === 402 || reading.account === "credit") {
-    return failure("The provider's account has no credit left.", { retry: "other", unwell: true });
+    return failure("The provider's account has no credit left.", { retry: "other", unwell: true, trouble: "credit" });
   }
   switch (status) {
     case 403:

@@ -59,6 +59,8 @@ export interface VideoAdapter {
    */
   readCreated(answer: GoodAnswer, sent?: OutboundDraft): { readonly upstreamId: string };
   poll(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft;
+  /** A name in the vendor's form that no task has, where that form is its own. */
+  readonly noTask?: string;
   /** Throws Failure upstream_error for what is not an answer; that never ends a task. */
   readState(answer: GoodAnswer, provider: Provider): VideoState;
   readNext?(answer: GoodAnswer, before: VideoState): VideoState;

@@ -13,6 +13,7 @@ import type { ReplyFacts, StreamTap, UsageReading } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
+import { failureWords } from "./failure-words.ts";
 import type { RelayHouse } from "./house.ts";
 import type { Way } from "./way.ts";
 
@@ -38,6 +39,7 @@ export class AttemptEntry {
   #tap: StreamTap | null = null;
   #keptId: string | null = null;
   #reported: () => UsageReading | null = () => null;
+  #refusedWith: string | null = null;
   readonly #inputEstimate = (): number => this.#house.forecast.input(this.#call.facts, this.#pick.model.name);
   readonly #reached = () => {
     const { usage, source } = measuredStream(this.#tap, this.#inputEstimate);
@@ -90,6 +92,11 @@ export class AttemptEntry {
   /** Where to ask for the upstream's last word on what it used: paid for even if nothing of the answer can be delivered. */
   hears(reported: () => UsageReading | null): void {
     this.#reported = reported;
+  }
+
+  /** What the upstream said when it refused, for whoever asks why. */
+  refusedWith(words: string): void {
+    this.#refusedWith = words;
   }
 
   progress(tap: StreamTap): void {
@@ -196,8 +203,15 @@ export class AttemptEntry {
     });
     if (this.#keptId !== null && told.source !== "none") this.#tellKeeper(this.#keptId, true);
     this.#tally.add(tokensOf(usage), entry.costNanoUsd satisfies NanoUsd);
+    if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
     const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
     this.#pick.end(ended, now - this.#startMs);
+  }
+
+  #tellFailure({ code, message, retry }: Failure): void {
+    const from = { headers: this.#call.headers, provider: this.#pick.deployment.provider };
+    const words = failureWords(message, this.#refusedWith, from);
+    this.#tally.failed({ attemptId: this.attemptId, code, message: words, retry });
   }
 }
 

@@ -188,9 +188,11 @@ function answerParts({ house, call, pick, tally, entry }: Parts): AnswerParts {
   return { call, pick, tally, overheadMs: entry.overheadMs, now: house.clock.now() };
 }
 
-function refusedBy({ pick, way }: Parts): RefusedBy {
+function refusedBy({ pick, way, entry }: Parts): RefusedBy {
   const { lane, kind } = way;
-  return { kind, errorDialect: lane.errorDialect ?? lane.dialect, idleMs: pick.deployment.provider.timeouts.idleMs };
+  const { idleMs } = pick.deployment.provider.timeouts;
+  const heard = (words: string): void => entry.refusedWith(words);
+  return { kind, errorDialect: lane.errorDialect ?? lane.dialect, idleMs, heard };
 }
 
 function listenerOf({ call, way, translation }: Parts) {

@@ -1,5 +1,6 @@
-import type { NanoUsd, Turn } from "#core/index.ts";
+import type { Failure, NanoUsd, Turn } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
+import type { FailedAttempt } from "./failed-attempt.ts";
 import { Warnings } from "./translator.ts";
 
 /** What one call has come to over all its attempts, and the one place where its permit ends. */
@@ -10,6 +11,10 @@ export class CallTally {
   /** The call in neutral form, once an attempt had to be translated, and what its own dialect could not say. */
   turn: Turn | null = null;
   readonly turnWarnings = new Warnings();
+  /** Attempts that failed, in their order; null when none has. */
+  failures: FailedAttempt[] | null = null;
+  /** Why nothing was sent at all. */
+  refusal: Failure | null = null;
   readonly permit: Permit;
   readonly #over: () => void;
   #tokens = 0;
@@ -25,6 +30,11 @@ export class CallTally {
   add(tokens: number, nanoUsd: NanoUsd): void {
     this.#tokens += tokens;
     this.#nanoUsd += nanoUsd;
+  }
+
+  failed(attempt: FailedAttempt): void {
+    this.failures ??= [];
+    this.failures.push(attempt);
   }
 
   sent(): void {

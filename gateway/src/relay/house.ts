@@ -1,7 +1,7 @@
 import type { Catalog } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, Ids, Journal, LedgerStore, Observer, Transport } from "#ports/index.ts";
+import type { Clock, Explainer, Ids, Journal, LedgerStore, Observer, Transport } from "#ports/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { AccountTokens } from "./account-tokens.ts";
 import type { BackgroundBills } from "./background-bills.ts";
@@ -21,6 +21,7 @@ export interface RelayOptions {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly observer: Observer;
+  readonly explainer: Pick<Explainer, "explain">;
 }
 
 export interface RelayHouse extends RelayOptions {

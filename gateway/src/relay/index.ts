@@ -5,8 +5,12 @@
  */
 export { AccountTokens } from "./account-tokens.ts";
 export type { Call, CallResult, Delivery, Refusal, Speech } from "./call.ts";
+export { explanationOf } from "./explained.ts";
+export type { FailedAttempt } from "./failed-attempt.ts";
 export type { RelayOptions } from "./house.ts";
 export { type FetchedMedia, fetchMedia } from "./inline-media.ts";
 export type { KeptCall } from "./kept-call.ts";
+export { type ListProbe, type Probe, ProviderProbe } from "./provider-probe.ts";
 export { Relay } from "./relay.ts";
+export { upstreamWords } from "./upstream-words.ts";
 export { servedEndpoints, serves } from "./way.ts";

@@ -10,6 +10,8 @@ export interface RefusedBy {
   readonly kind: ProviderKind;
   readonly errorDialect: WireDialectId;
   readonly idleMs: number;
+  /** Hears what it said, unless that is about the account: that is nobody's business but the operator's. */
+  readonly heard?: (words: string) => void;
 }
 
 /**
@@ -19,11 +21,14 @@ export interface RefusedBy {
 export async function refusalOf(
   house: RelayHouse,
   call: { readonly dialect: Dialect; readonly requestId: string },
-  { kind, errorDialect, idleMs }: RefusedBy,
+  { kind, errorDialect, idleMs, heard }: RefusedBy,
   answer: OutboundAnswer,
 ): Promise<Failure> {
   const body = await answer.body.readAll(bounds.errorBodyBytesMax, "idle", idleMs);
   const failure = kind.classify({ status: answer.status, headers: answer.headers, body, now: house.clock.now() });
+  if (heard !== undefined && (failure.upstream !== undefined || answer.status >= 500)) {
+    heard(upstreamSide(errorDialect).errors.readRefusal(answer.status, body).message);
+  }
   return inWordsOf(call, errorDialect, failure);
 }
 

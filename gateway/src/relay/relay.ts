@@ -1,5 +1,5 @@
 import { asFailure, type Deployment, Failure, failureTable } from "#core/index.ts";
-import type { Wishes } from "#routing/index.ts";
+import type { Plan, PlanStory, Wishes } from "#routing/index.ts";
 import { AccountTokens } from "./account-tokens.ts";
 import { refusalHeaders, standingHeaders } from "./answer-headers.ts";
 import { openAttempt } from "./attempt.ts";
@@ -8,6 +8,7 @@ import { BackgroundBills } from "./background-bills.ts";
 import type { Call, CallResult, Refusal, Speech } from "./call.ts";
 import { CallTally } from "./call-tally.ts";
 import { UsageForecast } from "./estimate.ts";
+import { explainCall, explanationOf } from "./explained.ts";
 import type { RelayHouse, RelayOptions } from "./house.ts";
 import { Keepers } from "./keepers.ts";
 import { askKeeper } from "./kept-answers.ts";
@@ -44,19 +45,28 @@ export class Relay {
     const model = call.models[0];
     if (model === undefined) return this.refuse(call, new Failure("model_not_found", "The model does not exist."));
     let tally: CallTally;
-    let plan: ReturnType<typeof router.plan>;
+    let wishes: Wishes | null = null;
+    let plan: Plan | null = null;
     try {
       const { continues } = call.facts;
-      plan = router.plan(call.models, continues === null ? this.#wishes(call) : await this.#bound(call, continues));
+      wishes = continues === null ? this.#wishes(call) : await this.#bound(call, continues);
+      const planned = router.plan(call.models, wishes);
+      plan = planned;
       const admitted = admission.admit(call.principal, {
         tokens: forecast.tokens(call.facts, model),
         nanoUsd: forecast.cost(call.facts, model),
       });
       const permit = admitted instanceof Promise ? await admitted : admitted;
-      tally = new CallTally(permit, () => discard(call));
+      tally = new CallTally(permit, () => {
+        discard(call);
+        explainCall(this.#house, call, planned, tally);
+      });
     } catch (thrown) {
-      const refusal = this.refuse(call, asFailure(thrown));
-      return { ...refusal, headers: await this.#limitHeaders(call, refusal.failure) };
+      const failure = asFailure(thrown);
+      const story = (): PlanStory => plan?.explain() ?? this.#noPlan(call, wishes);
+      this.#explainRefusal(call, failure, story);
+      this.#refused(call, failure);
+      return { failure, headers: await this.#limitHeaders(call, failure) };
     }
     let failure: Failure | null = null;
     let trouble: Failure | null = null;
@@ -78,13 +88,13 @@ export class Relay {
         if (failure.unwell) trouble ??= failure;
       }
     }
+    const told =
+      (refusedByOneOnly(failure) ? (trouble ?? failure) : failure) ??
+      new Failure("no_deployment_available", "No deployment can take the call now.");
+    if (tally.attempts === 0 && told.code !== "client_closed") tally.refusal = told;
     tally.end();
-    const told = refusedByOneOnly(failure) ? (trouble ?? failure) : failure;
-    return this.#ended(
-      call,
-      tally,
-      told ?? new Failure("no_deployment_available", "No deployment can take the call now."),
-    );
+    if (tally.attempts === 0) this.#refused(call, told);
+    return { failure: told, headers: refusalHeaders(call.speech.dialect, tally, this.#house.clock.now()) };
   }
 
   /** A call about an answer that an upstream keeps. */
@@ -92,8 +102,17 @@ export class Relay {
     return askKeeper(this.#house, call);
   }
 
-  /** Records a call that was refused before any attempt; the failure is the caller's answer. */
-  refuse(call: Call, failure: Failure): Refusal {
+  /**
+   * Records a call that was refused before any attempt; the failure is the caller's answer. `why`: what may be said to
+   * whoever looks at the request beyond what its caller is told.
+   */
+  refuse(call: Call, failure: Failure, why: string = failure.message): Refusal {
+    this.#explainRefusal(call, failure, () => nothingPlanned, why);
+    this.#refused(call, failure);
+    return { failure, headers: {} };
+  }
+
+  #refused(call: Call, failure: Failure): void {
     discard(call);
     if (failure.code === "internal_error") this.#report(call, failure);
     this.#house.recorder.refuse(
@@ -102,7 +121,21 @@ export class Relay {
       failureTable[failure.code].status,
       this.#house.clock.monotonic() - call.startedMs,
     );
-    return { failure, headers: {} };
+  }
+
+  /** A caller that went away was not refused. */
+  #explainRefusal(call: Call, failure: Failure, story: () => PlanStory, why: string = failure.message): void {
+    if (failure.code === "client_closed") return;
+    this.#house.explainer.explain({
+      requestId: call.requestId,
+      workspaceId: call.principal.workspace.id,
+      matters: true,
+      explanation: () => explanationOf(story(), failure, [], why),
+    });
+  }
+
+  #noPlan(call: Call, wishes: Wishes | null): PlanStory {
+    return wishes === null ? nothingPlanned : { places: this.#house.router.leftOut(call.models, wishes), walk: [] };
   }
 
   #wishes(call: Call): Wishes {
@@ -125,15 +158,6 @@ export class Relay {
         param: "previous_response_id",
       },
     );
-  }
-
-  #ended(call: Call, tally: CallTally, failure: Failure): Refusal {
-    if (tally.attempts === 0) return { ...this.refuse(call, failure), headers: this.#refusalHeaders(call, tally) };
-    return { failure, headers: this.#refusalHeaders(call, tally) };
-  }
-
-  #refusalHeaders(call: Call, tally: CallTally): Record<string, string> {
-    return refusalHeaders(call.speech.dialect, tally, this.#house.clock.now());
   }
 
   async #limitHeaders(call: Call, failure: Failure): Promise<Record<string, string>> {
@@ -185,6 +209,8 @@ function suitsOf(speech: Speech): (deployment: Deployment) => boolean {
   }
   return suits;
 }
+
+const nothingPlanned: PlanStory = { places: [], walk: [] };
 
 const suiting = new WeakMap<Speech, (deployment: Deployment) => boolean>();
 

@@ -55,8 +55,11 @@ export class Circuit {
   trouble(nowMs: number): string | null {
     if (this.full) return `full, ${this.#inFlight} calls in flight`;
     const coolingMs = this.#coolingMs(nowMs);
-    if (coolingMs > 0)
-      return `cooling for ${(coolingMs / 1_000).toFixed(1)} s: ${nowMs < this.#reasonUntilMs ? this.#reason : "told by a replica"}`;
+    if (coolingMs > 0) {
+      const what = this.#breaker.openForMs(nowMs) > 0 ? "breaker open" : "cooling";
+      const why = nowMs < this.#reasonUntilMs ? this.#reason : "told by a replica";
+      return `${what} for ${(coolingMs / 1_000).toFixed(1)} s: ${why}`;
+    }
     return this.#breaker.admits(nowMs) ? null : "half-open, its probe is under way";
   }
 

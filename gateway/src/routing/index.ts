@@ -17,3 +17,4 @@ export type { DeploymentState } from "./circuit.ts";
 export type { Pick, PickEnd } from "./pick.ts";
 export type { Plan } from "./plan.ts";
 export { createRouter, type Router, type RouterOptions } from "./router.ts";
+export type { Place, PlanStory } from "./story.ts";

@@ -23,6 +23,10 @@ function failWith(plan: Plan, pick: Pick, failure: Failure): Pick | null {
   return plan.next(failure);
 }
 
+function notesOf(plan: Plan): readonly string[] {
+  return plan.explain().places.map(({ deployment, note }) => `${deployment.id}: ${note}`);
+}
+
 const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other", unwell: true });
 
 /** Opens the breaker of every deployment of the model by five failures each. */
@@ -92,13 +96,66 @@ describe("the order of a plan", () => {
       take(router.plan([model("x", [deployment("a")])])).end(unwell(), 1);
     const plan = router.plan([asked]);
     failWith(plan, take(plan), new Failure("invalid_request", "400"));
-    expect(plan.explain()).toEqual([
-      "1. gpt on provider-b as up (b, priority 2, weight 100): ready",
-      "2. gpt on provider-a as up (a, priority 1, weight 100): cooling for 30.0 s: 5 failures in a row",
+    expect(notesOf(plan)).toEqual(["b: null", "a: breaker open for 30.0 s: 5 failures in a row"]);
+    expect(plan.explain().walk).toEqual([
       "attempt 1 to b: first in order",
       "b failed: invalid_request, retry never",
       "no further attempt: this failure is not retried",
     ]);
+  });
+
+  test("what it says of the world is of when it began, however the walk has changed it since", () => {
+    const { router, board, clock } = routingGround();
+    const plan = router.plan([model("m", [deployment("a")])]);
+    take(plan).end(busy(60_000), 1);
+    expect(notesOf(plan)).toEqual(["a: null"]);
+    board.cool("b", clock.monotonic() + 2_000, "429");
+    const cooled = router.plan([model("m", [deployment("b"), deployment("c", { priority: 2 })])]);
+    expect(notesOf(cooled)).toEqual(["c: null", "b: cooling for 2.0 s: told by a replica"]);
+    expect(cooled.explain().walk).toEqual([]);
+  });
+
+  test("it says who comes first and why: weight, conversation, the account that keeps what is gone on from, a fallback", () => {
+    const { router } = routingGround();
+    const equals = model("m", [deployment("a"), deployment("b")]);
+    expect(notesOf(router.plan([equals]))[0]).toEndWith("drawn by weight, first of 2");
+    expect(notesOf(router.plan([equals], { affinity: "talk" }))[0]).toEndWith(
+      "affinity: calls of this conversation come here first, of 2",
+    );
+    expect(notesOf(router.plan([equals], { provider: "provider-b" }))).toEqual([
+      "b: only this account keeps what the call goes on from",
+      "a: left out: another account keeps what the call goes on from",
+    ]);
+    const fallback = router.plan([model("m", [deployment("a")]), model("n", [deployment("c")])]);
+    expect(notesOf(fallback)).toEqual(["a: null", "c: a fallback model"]);
+  });
+
+  test("it says why deployments are left out of it, also when none is left for a plan", () => {
+    const { router } = routingGround();
+    const off = deployment("off", { enabled: false });
+    const gone = deployment("gone", { provider: { ...off.provider, enabled: false } });
+    const idle = deployment("idle", { weight: 0 });
+    const other = deployment("other");
+    const wishes = { suits: ({ id }: { readonly id: string }) => id !== "other" };
+    expect(notesOf(router.plan([model("m", [off, gone, idle, other, deployment("a")])], wishes))).toEqual([
+      "a: null",
+      "off: left out: it is switched off",
+      "gone: left out: its provider is switched off",
+      "idle: left out: weight 0, and others of its priority have some",
+      "other: left out: it cannot serve this call",
+    ]);
+    expect(router.leftOut([model("m", [off, other])], wishes).map(({ note }) => note)).toEqual([
+      "left out: it is switched off",
+      "left out: it cannot serve this call",
+    ]);
+  });
+
+  test("there is nothing to choose where one deployment can take the call", () => {
+    const { router } = routingGround();
+    const one = model("m", [deployment("a"), deployment("off", { enabled: false })]);
+    expect(router.plan([one]).chosen).toBe(false);
+    expect(router.plan([one], { provider: "provider-a" }).chosen).toBe(true);
+    expect(router.plan([one, model("n", [deployment("b")])]).chosen).toBe(true);
   });
 });
 
@@ -134,7 +191,7 @@ describe("what follows a failure", () => {
       const third = second === null ? null : failWith(plan, second, unwell());
       expect(third).toMatchObject({ waitMs: 0, deployment: { id: `b${call}` } });
       expect(third === null ? "none" : failWith(plan, third, unwell())).toBeNull();
-      expect(plan.explain().at(-1)).toBe("no further attempt: enough attempts were made");
+      expect(plan.explain().walk.at(-1)).toBe("no further attempt: enough attempts were made");
     }
   });
 
@@ -205,7 +262,7 @@ describe("a deployment at its limit of calls in flight", () => {
     expect(take(router.plan([shared])).deployment.id).toBe("b");
     const full = router.plan([model("only", [deployment("a")])]);
     expect(full.next(null)).toBeNull();
-    expect(full.explain().at(-1)).toBe("no further attempt: every deployment is at its limit of calls in flight");
+    expect(full.explain().walk.at(-1)).toBe("no further attempt: every deployment is at its limit of calls in flight");
     held[0]?.end("ok", 1);
     expect(take(router.plan([shared])).deployment.id).toBe("a");
   });

@@ -1,8 +1,9 @@
-import { bounds, type Failure } from "#core/index.ts";
+import { bounds, type Failure, type Model } from "#core/index.ts";
 import type { Chance } from "#ports/index.ts";
 import { backoffMs } from "./backoff.ts";
-import type { Candidate } from "./candidates.ts";
+import type { Candidate, Wishes } from "./candidates.ts";
 import { CountedPick, type Pick, type PickWorld } from "./pick.ts";
+import { type PlanStory, placesOf } from "./story.ts";
 
 /** The deployments for one call, in order. */
 export interface Plan {
@@ -11,8 +12,16 @@ export interface Plan {
    * is null only when every deployment is at its limit of calls in flight. Never throws.
    */
   next(lastFailure: Failure | null): Pick | null;
-  /** In words, a line each: why every candidate stands where it does, then what was tried and how it ended. */
-  explain(): readonly string[];
+  /** There was something to choose: several candidates, or one because only its account will do. */
+  readonly chosen: boolean;
+  /** Why every deployment stands where it does, then what was tried and how it ended. Worked out when it is asked for. */
+  explain(): PlanStory;
+}
+
+/** What a plan was made from, for whoever asks it to explain itself. */
+export interface PlanOrigin {
+  readonly models: readonly Model[];
+  readonly wishes: Wishes;
 }
 
 export interface PlanWorld extends PickWorld {
@@ -21,19 +30,27 @@ export interface PlanWorld extends PickWorld {
 
 export class OrderedPlan implements Plan {
   readonly #world: PlanWorld;
+  readonly #origin: PlanOrigin;
   readonly #candidates: readonly Candidate[];
-  /** Why each candidate was passed over when the plan was made; null when it was well. */
-  readonly #troubles: readonly (string | null)[];
-  readonly #walk: string[] = [];
+  /** Why each candidate was passed over when the walk began; null when every one was well. */
+  #troubles: readonly (string | null)[] | null = null;
+  /** Lines about what followed the first attempt, which most calls never come to. */
+  #walk: string[] | null = null;
+  #begin: Candidate | null = null;
+  #beginWhy = "";
   #last: { readonly candidate: Candidate; readonly pick: CountedPick } | null = null;
   #attempts = 0;
+  #begun = false;
   #triedUnready = false;
 
-  constructor(candidates: readonly Candidate[], world: PlanWorld) {
-    this.#world = world;
+  constructor(candidates: readonly Candidate[], origin: PlanOrigin, world: PlanWorld) {
     this.#candidates = candidates;
-    const nowMs = world.clock.monotonic();
-    this.#troubles = candidates.map(({ circuit }) => (circuit.ready(nowMs) ? null : circuit.trouble(nowMs)));
+    this.#origin = origin;
+    this.#world = world;
+  }
+
+  get chosen(): boolean {
+    return this.#candidates.length > 1 || this.#origin.wishes.provider != null;
   }
 
   next(lastFailure: Failure | null): Pick | null {
@@ -48,25 +65,30 @@ export class OrderedPlan implements Plan {
     return this.#repeat(last.candidate, lastFailure) ?? this.#stop("nothing else is left to try");
   }
 
-  explain(): readonly string[] {
-    const place = (troubled: boolean): string[] =>
-      this.#candidates.flatMap((candidate, index) => {
-        const trouble = this.#troubles[index] ?? null;
-        return (trouble !== null) === troubled ? [`${describe(candidate)}: ${trouble ?? "ready"}`] : [];
-      });
-    const order = [...place(false), ...place(true)].map((line, index) => `${index + 1}. ${line}`);
-    return [...order, ...this.#walk];
+  explain(): PlanStory {
+    const troubles = this.#begun ? this.#troubles : this.#troublesNow();
+    const begin = this.#begin === null ? [] : [line(1, this.#begin, this.#beginWhy)];
+    const places = placesOf({ ...this.#origin, candidates: this.#candidates, troubles });
+    return { places, walk: [...begin, ...(this.#walk ?? [])] };
   }
 
   /** A call whose every deployment is unwell goes to the first of them all the same: the last one is never taken out. */
   #first(): Pick | null {
     const nowMs = this.#world.clock.monotonic();
+    this.#begun = true;
+    this.#troubles = this.#troublesNow();
     const ready = this.#candidates.find(({ circuit }) => circuit.ready(nowMs));
     if (ready !== undefined) return this.#take(ready, 0, "first in order");
     const unready = this.#candidates.find(({ circuit }) => !circuit.full);
     if (unready === undefined) return this.#stop("every deployment is at its limit of calls in flight");
     this.#triedUnready = true;
     return this.#take(unready, 0, "nothing is ready, so the first in order is tried all the same");
+  }
+
+  #troublesNow(): readonly (string | null)[] | null {
+    const nowMs = this.#world.clock.monotonic();
+    if (this.#candidates.every(({ circuit }) => circuit.ready(nowMs))) return null;
+    return this.#candidates.map(({ circuit }) => (circuit.ready(nowMs) ? null : circuit.trouble(nowMs)));
   }
 
   #refusal(failure: Failure): string | null {
@@ -105,7 +127,10 @@ export class OrderedPlan implements Plan {
     const pick = new CountedPick(candidate, this.#attempts > 0, waitMs, this.#world);
     this.#attempts++;
     this.#last = { candidate, pick };
-    this.#note(`attempt ${this.#attempts} to ${candidate.deployment.id}: ${why}`);
+    if (this.#begin === null) {
+      this.#begin = candidate;
+      this.#beginWhy = why;
+    } else this.#note(line(this.#attempts, candidate, why));
     return pick;
   }
 
@@ -114,12 +139,12 @@ export class OrderedPlan implements Plan {
     return null;
   }
 
-  #note(line: string): void {
-    this.#walk.push(line);
+  #note(text: string): void {
+    this.#walk ??= [];
+    this.#walk.push(text);
   }
 }
 
-function describe({ model, deployment }: Candidate): string {
-  const { id, provider, upstreamModel, priority, weight } = deployment;
-  return `${model.name} on ${provider.id} as ${upstreamModel} (${id}, priority ${priority}, weight ${weight})`;
+function line(attempt: number, { deployment }: Candidate, why: string): string {
+  return `attempt ${attempt} to ${deployment.id}: ${why}`;
 }

@@ -4,6 +4,7 @@ import { arrange, type Candidate, type Tier, tiersOf, type Wishes } from "./cand
 import { Circuit, type DeploymentState } from "./circuit.ts";
 import { OrderedPlan, type Plan, type PlanWorld } from "./plan.ts";
 import { RetryBudget } from "./retry-budget.ts";
+import { type Place, placesOf } from "./story.ts";
 
 export interface RouterOptions {
   readonly board: HealthBoard;
@@ -19,6 +20,8 @@ export interface Router {
    * it has do not suit.
    */
   plan(models: readonly Model[], wishes?: Wishes): Plan;
+  /** Why none of the models' deployments can take a call of which there is no plan. */
+  leftOut(models: readonly Model[], wishes?: Wishes): readonly Place[];
   /** What is known of each deployment that was called since the start. */
   states(): readonly DeploymentState[];
 }
@@ -52,7 +55,7 @@ class DeploymentRouter implements Router {
     const seen = models.length > 1 ? new Set<string>() : null;
     let unsuited = false;
     for (const model of models) unsuited = this.#append(candidates, seen, model, wishes) || unsuited;
-    if (candidates.length > 0) return new OrderedPlan(candidates, this.#world);
+    if (candidates.length > 0) return new OrderedPlan(candidates, { models, wishes }, this.#world);
     const name = models[0]?.name ?? "";
     if (unsuited) {
       throw new Failure("unsupported_by_model", `The model "${name}" cannot be used on this endpoint.`, {
@@ -63,6 +66,10 @@ class DeploymentRouter implements Router {
       "no_deployment_available",
       `No deployment of the model ${name} is enabled at the moment; ask whoever runs the gateway.`,
     );
+  }
+
+  leftOut(models: readonly Model[], wishes: Wishes = {}): readonly Place[] {
+    return placesOf({ models, wishes, candidates: [], troubles: null });
   }
 
   states(): readonly DeploymentState[] {

@@ -5,12 +5,18 @@ import type { Row } from "./schema.ts";
 
 type DeploymentRow = Row<"deployments">;
 
+/** Of more models than this all deployments are read. */
+const namedMax = 100;
+
 /** Deployments belong to their model: those of the file's models become what the file says. */
 export async function applyDeployments(context: ApplyContext, models: readonly ModelConfig[]): Promise<void> {
   const { transaction, log } = context;
   const existing = new Map<string, DeploymentRow>();
-  for (const row of await transaction.selectFrom("deployments").selectAll().execute()) existing.set(targetOf(row), row);
   const names = new Set(models.map((model) => model.name));
+  if (names.size === 0) return;
+  let stored = transaction.selectFrom("deployments").selectAll();
+  if (names.size <= namedMax) stored = stored.where("model", "in", [...names]);
+  for (const row of await stored.execute()) existing.set(targetOf(row), row);
   const create: DeploymentRow[] = [];
   const update: { before: DeploymentRow; after: DeploymentRow }[] = [];
   const kept = new Set<string>();

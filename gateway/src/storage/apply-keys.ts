@@ -42,19 +42,18 @@ export async function applyKeys(
   await refuseTakenSecrets(context, wanted);
   for (const { before, after } of update) {
     await transaction.updateTable("api_keys").set(after).where("id", "=", after.id).execute();
-    log.record(updateAction(before), label(after), keyView(before), keyView(after));
+    log.record(updateAction(before), label(after), keyView(before), keyView(after), after.workspace_id);
   }
   for (const chunk of chunksOf(create))
     await transaction
       .insertInto("api_keys")
       .values([...chunk])
       .execute();
-  for (const row of create) log.record("create", label(row), null, keyView(row));
-  for (const row of vanished) log.record("remove", label(row), keyView(row), null);
-  for (const row of [...vanished, ...create]) log.keyChanged(row.digest);
-  for (const { before, after } of update) {
-    log.keyChanged(before.digest);
-    log.keyChanged(after.digest);
+  for (const row of create) log.record("create", label(row), null, keyView(row), row.workspace_id);
+  for (const row of vanished) log.record("remove", label(row), keyView(row), null, row.workspace_id);
+  for (const row of [...vanished, ...create, ...update.flatMap(({ before, after }) => [before, after])]) {
+    log.keyChanged(row.digest);
+    log.keyChanged(row.old_digest);
   }
 }
 
@@ -132,13 +131,11 @@ function keyRow(
     managed_by: "file",
     created_at: before?.created_at ?? context.at,
     created_by: before?.created_by ?? null,
-    capture: before?.capture ?? "none",
-    old_digest: before?.old_digest ?? null,
-    old_until: before?.old_until ?? null,
+    capture: key.capture ?? "none",
   };
 }
 
-type SecretColumns = Pick<KeyRow, "digest" | "prefix" | "last_four" | "revoked_at">;
+type SecretColumns = Pick<KeyRow, "digest" | "prefix" | "last_four" | "revoked_at" | "old_digest" | "old_until">;
 
 function secretColumns(context: ApplyContext, key: KeyConfig, before: KeyRow | undefined): SecretColumns {
   const kept: SecretColumns = {
@@ -146,10 +143,13 @@ function secretColumns(context: ApplyContext, key: KeyConfig, before: KeyRow | u
     prefix: before?.prefix ?? "",
     last_four: before?.last_four ?? "",
     revoked_at: before?.revoked_at ?? null,
+    old_digest: before?.old_digest ?? null,
+    old_until: before?.old_until ?? null,
   };
   if (key.secret === undefined) return kept;
   const digest = context.vault.digest(key.secret);
-  return digest === kept.digest ? kept : { digest, ...recognition(new Secret(key.secret)), revoked_at: null };
+  if (digest === kept.digest) return kept;
+  return { digest, ...recognition(new Secret(key.secret)), revoked_at: null, old_digest: null, old_until: null };
 }
 
 /** By now only keys the file does not name, or names with this very secret, still hold one. */

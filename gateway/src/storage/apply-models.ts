@@ -1,11 +1,11 @@
 import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract";
-import { type PriceTable, type PriceVariant, usdPerMillionToPico, usdPerUnitToPico } from "#core/index.ts";
+import { pricesOf } from "#core/index.ts";
 import type { ApplyContext } from "./apply-context.ts";
 import { applyDeployments, removeDeployments } from "./apply-deployments.ts";
 import { chunksOf, reconcile, updateAction } from "./reconcile.ts";
 import type { Row } from "./schema.ts";
 
-type ModelRow = Row<"models">;
+export type ModelRow = Row<"models">;
 
 /** Models with their prices and deployments. A model that vanished goes; its price versions stay. */
 export async function applyModels(
@@ -39,7 +39,7 @@ export async function applyModels(
   if (create.length + update.length + vanished.length > 0) log.catalogChanged();
 }
 
-function modelRow(
+export function modelRow(
   context: ApplyContext,
   model: ModelConfig,
   kinds: ReadonlyMap<string, string>,
@@ -63,69 +63,45 @@ async function applyPrices(
   models: readonly ModelConfig[],
   byName: ReadonlyMap<string, ModelRow>,
 ): Promise<void> {
-  const { transaction, log } = context;
-  const versions = await transaction
+  const versions = await context.transaction
     .selectFrom("prices")
     .innerJoin("models", "models.price_version", "prices.id")
     .select(["prices.id", "prices.price_table"])
     .execute();
   const tables = new Map(versions.map((row) => [row.id, row.price_table]));
   for (const model of models) {
-    const current = byName.get(model.name)?.price_version ?? null;
-    const before = current === null ? null : (tables.get(current) ?? null);
-    const after = model.price === undefined ? null : priceText(model.price);
-    if (before === after) continue;
-    const version = after === null ? null : context.ids.next("prc_");
-    if (version !== null && after !== null) {
-      const row = { id: version, model: model.name, price_table: after, effective_from: context.at };
-      await transaction.insertInto("prices").values(row).execute();
-    }
-    await transaction.updateTable("models").set({ price_version: version }).where("name", "=", model.name).execute();
-    log.record("set-price", `model ${model.name}`, priceView(current, before), priceView(version, after));
-    log.catalogChanged();
+    const version = byName.get(model.name)?.price_version ?? null;
+    const table = version === null ? null : (tables.get(version) ?? null);
+    await setPrice(context, model.name, { version, table }, model.price ?? null);
   }
 }
 
-/** Prices of videos of one kind stand beside the table. */
+/** `before` is what is in force, null where nothing is. The same price again changes nothing. */
+export async function setPrice(
+  { transaction, log, ids, at }: ApplyContext,
+  model: string,
+  before: { readonly version: string | null; readonly table: string | null },
+  price: PriceConfig | null,
+): Promise<void> {
+  const after = price === null ? null : priceText(price);
+  if (before.table === after) return;
+  const version = after === null ? null : ids.next("prc_");
+  if (version !== null && after !== null) {
+    const row = { id: version, model, price_table: after, effective_from: at };
+    await transaction.insertInto("prices").values(row).execute();
+  }
+  await transaction.updateTable("models").set({ price_version: version }).where("name", "=", model).execute();
+  log.record("set-price", `model ${model}`, priceView(before.version, before.table), priceView(version, after));
+  log.catalogChanged();
+}
+
+/** As a version stores it: equal prices are equal text. */
 function priceText(price: PriceConfig): string {
-  const variants = price.variants?.map(
-    ({ resolution, audio, video, output }): PriceVariant => ({
-      resolution: resolution ?? null,
-      audio: audio ?? null,
-      table: {
-        ...(video === undefined ? {} : { videoSeconds: usdPerUnitToPico(video) }),
-        ...(output === undefined ? {} : { output: usdPerMillionToPico(output) }),
-      },
-    }),
-  );
-  return JSON.stringify({ ...priceTableOf(price), ...(variants === undefined ? {} : { variants }) });
+  const { table, variants } = pricesOf(price);
+  return JSON.stringify({ ...table, ...(variants === undefined ? {} : { variants }) });
 }
 
-/**
- * USD as vendors quote it, to pico-USD a unit; classes always in the same order, so that equal prices are equal text.
- * A class of tokens that has no price of its own costs what the plain ones of its side cost: a vendor that counts
- * pictures or cached tokens apart does not give them away.
- */
-export function priceTableOf(price: PriceConfig): PriceTable {
-  const perMillion = (usd: number | undefined) => (usd === undefined ? undefined : usdPerMillionToPico(usd));
-  const perUnit = (usd: number | undefined) => (usd === undefined ? undefined : usdPerUnitToPico(usd));
-  const table: { readonly [Class in keyof PriceTable]-?: number | undefined } = {
-    inputUncached: perMillion(price.input),
-    cacheRead: perMillion(price.cache_read ?? price.input),
-    cacheWrite5m: perMillion(price.cache_write_5m ?? price.input),
-    cacheWrite1h: perMillion(price.cache_write_1h ?? price.cache_write_5m ?? price.input),
-    output: perMillion(price.output),
-    audioInput: perMillion(price.audio_input ?? price.input),
-    audioOutput: perMillion(price.audio_output ?? price.output),
-    imageInput: perMillion(price.image_input ?? price.input),
-    imageOutput: perMillion(price.image_output ?? price.output),
-    images: perUnit(price.image),
-    videoSeconds: perUnit(price.video),
-  };
-  return Object.fromEntries(Object.entries(table).filter(([, pico]) => pico !== undefined));
-}
-
-function modelView(row: ModelRow) {
+export function modelView(row: ModelRow) {
   return {
     name: row.name,
     type: row.type,

@@ -4,7 +4,7 @@ import { chunksOf, reconcile, updateAction } from "./reconcile.ts";
 import type { Row } from "./schema.ts";
 import { sealedAgain, sealId } from "./sealed-columns.ts";
 
-type ProviderRow = Row<"providers">;
+export type ProviderRow = Row<"providers">;
 
 /** Creates and updates; gives the providers that vanished, to be removed once no deployment stands on them. */
 export async function applyProviders(
@@ -67,7 +67,11 @@ export function kindConflicts(providers: readonly ProviderConfig[], kindDefaults
   });
 }
 
-function providerRow(context: ApplyContext, provider: ProviderConfig, before: ProviderRow | undefined): ProviderRow {
+export function providerRow(
+  context: ApplyContext,
+  provider: ProviderConfig,
+  before: ProviderRow | undefined,
+): ProviderRow {
   const baseUrl = provider.base_url ?? context.kindDefaults(provider.kind, provider)?.baseUrl ?? "";
   const { connect_ms, headers_ms, first_event_ms, idle_ms, total_ms } = provider.timeouts ?? {};
   return {
@@ -117,7 +121,7 @@ function sealedSettings(
 }
 
 /** What an audit row shows: that a sealed value is there and whether it changed, never the value. */
-function providerView(row: ProviderRow, before: ProviderRow | null) {
+export function providerView(row: ProviderRow, before: ProviderRow | null) {
   return {
     id: row.id,
     kind: row.kind,

@@ -3,13 +3,13 @@ import type { Settings } from "#core/index.ts";
 import type { ApplyContext } from "./apply-context.ts";
 import type { Connection } from "./database.ts";
 import { reconcile, updateAction } from "./reconcile.ts";
-import type { Row } from "./schema.ts";
+import type { ManagedBy, Row } from "./schema.ts";
 
 /** The settings of the installation, each a row; one that is missing has its default. */
 export async function applySettings(context: ApplyContext, settings: SettingsConfig): Promise<void> {
   const { transaction, log } = context;
   const existing = await transaction.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
-  const { create, update, vanished } = reconcile(existing, settingRows(settings), (row) => row.name);
+  const { create, update, vanished } = reconcile(existing, settingRows(settings, context.owner), (row) => row.name);
   for (const row of create) {
     await transaction.insertInto("settings").values(row).execute();
     log.record("create", `setting ${row.name}`, null, row);
@@ -42,6 +42,8 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
       logBodies: "none",
       ledgerDurability: read<Settings["ledgerDurability"]>("ledger.durability", "disk"),
       ledgerRetentionDays: read("ledger.retention_days", 400),
+      explanationRetentionDays: read("explanations.retention_days", 30),
+      captureRetentionDays: read("captures.retention_days", 7),
       drainTimeoutMs: read("drain_timeout_ms", 120_000),
       videoCopyResults: read("video.copy_results", false),
     }),
@@ -53,20 +55,25 @@ type SettingName =
   | "log_bodies"
   | "ledger.durability"
   | "ledger.retention_days"
+  | "explanations.retention_days"
+  | "captures.retention_days"
   | "disconnect.default"
   | "drain_timeout_ms"
   | "video.copy_results";
 
-function settingRows(settings: SettingsConfig): Row<"settings">[] {
+/** A row for each setting that is said. */
+export function settingRows(settings: SettingsConfig, owner: ManagedBy): Row<"settings">[] {
   const values: Readonly<Record<SettingName, string | number | boolean | undefined>> = {
     log_bodies: settings.log_bodies,
     "ledger.durability": settings.ledger?.durability,
     "ledger.retention_days": settings.ledger?.retention_days,
+    "explanations.retention_days": settings.explanations?.retention_days,
+    "captures.retention_days": settings.captures?.retention_days,
     "disconnect.default": settings.disconnect?.default,
     drain_timeout_ms: settings.drain_timeout_ms,
     "video.copy_results": settings.video?.copy_results,
   };
   return Object.entries(values).flatMap(([name, value]): Row<"settings">[] =>
-    value === undefined ? [] : [{ name, value: JSON.stringify(value), managed_by: "file" }],
+    value === undefined ? [] : [{ name, value: JSON.stringify(value), managed_by: owner }],
   );
 }

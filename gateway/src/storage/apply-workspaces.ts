@@ -2,11 +2,9 @@ import { defaultGroupName, type GroupConfig, type WorkspaceConfig } from "@sluic
 import type { ApplyContext } from "./apply-context.ts";
 import { applyKeys, placeOf } from "./apply-keys.ts";
 import { chunksOf, reconcile, updateAction } from "./reconcile.ts";
-import type { Row } from "./schema.ts";
 import { patternsText, scopeColumns } from "./scope-columns.ts";
-
-type WorkspaceRow = Row<"workspaces">;
-type GroupRow = Row<"groups">;
+import { everyModel, type GroupRow, scopeView, type WorkspaceRow } from "./tenant-rows.ts";
+import { forgetBelongings } from "./workspace-removal.ts";
 
 /**
  * Workspaces with their groups and keys. A workspace or group that vanished but still holds what was made elsewhere
@@ -37,10 +35,10 @@ async function writeWorkspaces(
       .insertInto("workspaces")
       .values([...chunk])
       .execute();
-  for (const row of create) log.record("create", `workspace ${row.slug}`, null, scopeView(row));
+  for (const row of create) log.record("create", `workspace ${row.slug}`, null, scopeView(row), row.id);
   for (const { before, after } of update) {
     await transaction.updateTable("workspaces").set(after).where("id", "=", after.id).execute();
-    log.record(updateAction(before), `workspace ${after.slug}`, scopeView(before), scopeView(after));
+    log.record(updateAction(before), `workspace ${after.slug}`, scopeView(before), scopeView(after), after.id);
   }
   if (create.length + update.length > 0) log.catalogChanged();
 }
@@ -72,10 +70,11 @@ async function applyGroups(
       .insertInto("groups")
       .values([...chunk])
       .execute();
-  for (const row of create) log.record("create", groupLabel(row, slugs), null, scopeView(row));
+  for (const row of create) log.record("create", groupLabel(row, slugs), null, scopeView(row), row.workspace_id);
   for (const { before, after } of update) {
     await transaction.updateTable("groups").set(after).where("id", "=", after.id).execute();
-    log.record(updateAction(before), groupLabel(after, slugs), scopeView(before), scopeView(after));
+    const views = [scopeView(before), scopeView(after)] as const;
+    log.record(updateAction(before), groupLabel(after, slugs), ...views, after.workspace_id);
   }
   if (create.length + update.length > 0) log.catalogChanged();
   return { ids: new Map(wanted.map((row) => [placeOf(row), row.id])), vanished };
@@ -96,10 +95,11 @@ async function removeGroups(
     const key = await transaction.selectFrom("api_keys").select("id").where("group_id", "=", row.id).executeTakeFirst();
     if (key === undefined) {
       await transaction.deleteFrom("groups").where("id", "=", row.id).execute();
-      log.record("remove", groupLabel(row, slugs), scopeView(row), null);
+      log.record("remove", groupLabel(row, slugs), scopeView(row), null, row.workspace_id);
     } else {
       await transaction.updateTable("groups").set({ managed_by: "console" }).where("id", "=", row.id).execute();
-      log.record("release", groupLabel(row, slugs), scopeView(row), scopeView({ ...row, managed_by: "console" }));
+      const views = [scopeView(row), scopeView({ ...row, managed_by: "console" })] as const;
+      log.record("release", groupLabel(row, slugs), ...views, row.workspace_id);
     }
     log.catalogChanged();
   }
@@ -114,12 +114,13 @@ async function removeWorkspaces(context: ApplyContext, vanished: readonly Worksp
       .where("workspace_id", "=", row.id)
       .executeTakeFirst();
     if (group === undefined) {
+      await forgetBelongings(transaction, row.id);
       await transaction.deleteFrom("workspaces").where("id", "=", row.id).execute();
-      log.record("remove", `workspace ${row.slug}`, scopeView(row), null);
+      log.record("remove", `workspace ${row.slug}`, scopeView(row), null, row.id);
     } else {
       await transaction.updateTable("workspaces").set({ managed_by: "console" }).where("id", "=", row.id).execute();
       const after = scopeView({ ...row, managed_by: "console" });
-      log.record("release", `workspace ${row.slug}`, scopeView(row), after);
+      log.record("release", `workspace ${row.slug}`, scopeView(row), after, row.id);
     }
     log.catalogChanged();
   }
@@ -159,17 +160,6 @@ function groupRow(
   };
 }
 
-export const everyModel = JSON.stringify(["*"]);
-
 function groupLabel(row: GroupRow, slugs: ReadonlyMap<string, string>): string {
   return `group ${slugs.get(row.workspace_id) ?? row.workspace_id}/${row.name}`;
-}
-
-export function scopeView(row: WorkspaceRow | GroupRow) {
-  return {
-    ...row,
-    models: JSON.parse(row.models),
-    limits: JSON.parse(row.limits),
-    budget: row.budget === null ? null : JSON.parse(row.budget),
-  };
 }

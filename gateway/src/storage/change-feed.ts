@@ -28,11 +28,13 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
         poll = null;
       };
     },
+    catchUp: async () => await poll?.catchUp(),
   };
 }
 
 interface Poll {
   stop(): void;
+  catchUp(): Promise<void>;
 }
 
 /** Rows of one read; the rest follows in the next. */
@@ -45,20 +47,32 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
   let seen: number | null = null;
   let failing = false;
 
-  const turn = async (): Promise<void> => {
+  /** Whether there is more to read. */
+  const read = async (): Promise<boolean> => {
     try {
       seen ??= await lastChange(database);
       const rows = await readChanges(database, seen);
       failing = false;
       for (const row of rows) {
-        if (stopped) return;
+        if (stopped) return false;
         seen = row.seq;
         tell(row.change, listeners, observer);
       }
+      return rows.length === rowsMax;
     } catch (error) {
       if (!failing) observer.log("warn", "The database does not say what has changed; asking again.", { error });
       failing = true;
+      return false;
     }
+  };
+  // One reading at a time, so that every change is told once and in order.
+  let last: Promise<boolean> = Promise.resolve(false);
+  const readInTurn = (): Promise<boolean> => {
+    last = last.then(read);
+    return last;
+  };
+  const turn = async (): Promise<void> => {
+    await readInTurn();
     if (!stopped) takeBack = clock.after(bounds.changePollMs, () => void turn());
   };
   void turn();
@@ -66,6 +80,9 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
     stop() {
       stopped = true;
       takeBack();
+    },
+    async catchUp() {
+      while (!stopped && (await readInTurn())) {}
     },
   };
 }

@@ -10,6 +10,7 @@ const pastWords = {
   "take-over": "took over",
   release: "released",
   revoke: "revoked",
+  rotate: "rotated",
   "set-price": "set price of",
 } as const;
 

@@ -1,22 +1,31 @@
 import type { ApiKey } from "#core/index.ts";
 import type { ControlStore } from "#ports/index.ts";
-import { administratorExists, createFirstAdministrator } from "./administrators.ts";
 import { applyConfig, type ControlOptions } from "./apply-config.ts";
 import { readCatalog } from "./catalog-reader.ts";
+import { exportConfig } from "./config-export.ts";
 import type { Database } from "./database.ts";
-import { keyOf, listingOf, type NamedKeyRow, namedKeys } from "./key-rows.ts";
-import { createKey, revokeKey } from "./key-writes.ts";
+import { keyByOldSecret, keyOf, listingOf, type NamedKeyRow, namedKeys } from "./key-rows.ts";
+import { createKey, oneKey, revokeKey } from "./key-writes.ts";
+import { limitedKeys } from "./limited-keys.ts";
 import { seedConfig } from "./seed-config.ts";
+import { supplyStore } from "./supply-store.ts";
+import { tenantStore } from "./tenant-store.ts";
 import { createWorkspace, listWorkspaces } from "./workspace-writes.ts";
 
 /** Who may call what, and where it goes. Every write leaves its audit rows and its changes in the same transaction. */
 export function createControlStore(options: ControlOptions): ControlStore {
   const { database, vault } = options;
   return {
+    ...supplyStore(options),
+    ...tenantStore(options),
     find: keyFinder(database),
     keyById: async (id) => {
       const row = await namedKeys(database.kysely).where("api_keys.id", "=", id).executeTakeFirst();
       return row === undefined ? null : keyOf(row);
+    },
+    keyNamed: async (idOrPrefix) => {
+      const row = await oneKey(database.kysely, idOrPrefix);
+      return row === null ? null : listingOf(row);
     },
     catalog: () => readCatalog(database, vault),
     apply: (config, actor) => applyConfig(options, config, actor),
@@ -28,19 +37,23 @@ export function createControlStore(options: ControlOptions): ControlStore {
       if (workspace !== null) query = query.where("workspaces.slug", "=", workspace);
       return (await query.execute()).map(listingOf);
     },
+    exportConfig: (isSecret) => exportConfig(database, vault, isSecret),
+    limitedKeys: (filter, limit) => limitedKeys(database.kysely, filter, limit),
     listWorkspaces: () => listWorkspaces(database.kysely),
     createWorkspace: (slug, name, actor) => createWorkspace(options, slug, name, actor),
-    administratorExists: () => administratorExists(database.kysely),
-    createFirstAdministrator: (email, passwordHash) => createFirstAdministrator(options, email, passwordHash),
   };
 }
 
 /** Compiled once: guessed keys reach it at the rate of the guesser. */
 function keyFinder(database: Database): (digest: string) => Promise<ApiKey | null> {
-  const query = namedKeys(database.kysely).where("digest", "=", "").compile();
+  const byDigest = namedKeys(database.kysely).where("digest", "=", "").compile();
+  const byOldDigest = namedKeys(database.kysely).where("old_digest", "=", "").compile();
   return async (digest) => {
-    const { rows } = await database.kysely.executeQuery<NamedKeyRow>({ ...query, parameters: [digest] });
+    const { rows } = await database.kysely.executeQuery<NamedKeyRow>({ ...byDigest, parameters: [digest] });
     const [row] = rows;
-    return row === undefined ? null : keyOf(row);
+    if (row !== undefined) return keyOf(row);
+    const old = await database.kysely.executeQuery<NamedKeyRow>({ ...byOldDigest, parameters: [digest] });
+    const [rotated] = old.rows;
+    return rotated === undefined ? null : keyByOldSecret(rotated);
   };
 }

@@ -22,6 +22,11 @@ export function keyOf(row: NamedKeyRow): ApiKey {
   return Object.freeze(keyFields(row));
 }
 
+/** The same key as the secret before its last rotation opens it. */
+export function keyByOldSecret(row: NamedKeyRow): ApiKey {
+  return Object.freeze({ ...keyFields(row), secretUntil: row.old_until ?? 0 });
+}
+
 export function listingOf(row: NamedKeyRow): KeyListing {
   return Object.freeze({
     ...keyFields(row),
@@ -50,10 +55,13 @@ export function keyView(row: KeyRow) {
     limits: JSON.parse(row.limits),
     budget: row.budget === null ? null : JSON.parse(row.budget),
     tags: JSON.parse(row.tags),
+    capture: row.capture,
     enabled: row.enabled === 1,
     revoked_at: row.revoked_at,
     expires_at: row.expires_at,
+    old_secret_until: row.old_until,
     managed_by: row.managed_by,
+    created_by: row.created_by,
   };
 }
 
@@ -76,5 +84,6 @@ function keyFields(row: NamedKeyRow): ApiKey {
     expiresAt: row.expires_at,
     createdAt: row.created_at,
     tags: Object.freeze(tags),
+    capture: row.capture as ApiKey["capture"],
   };
 }

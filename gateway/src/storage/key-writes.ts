@@ -27,7 +27,7 @@ export async function createKey(options: ControlOptions, key: NewKey, actor: str
       throw new Failure("invalid_request", message, { param: "name" });
     }
     const at = clock.now();
-    const secret = { digest, ...recognition(key.secret), revoked_at: null };
+    const secret = { digest, ...recognition(key.secret), revoked_at: null, old_digest: null, old_until: null };
     const row: KeyRow =
       before?.managed_by === "file"
         ? { ...before, ...secret }
@@ -41,8 +41,10 @@ export async function createKey(options: ControlOptions, key: NewKey, actor: str
       label,
       before === undefined ? null : keyView(before),
       keyView(row),
+      row.workspace_id,
     );
     log.keyChanged(before?.digest ?? null);
+    log.keyChanged(before?.old_digest ?? null);
     log.keyChanged(digest);
     await log.write(transaction);
     return listingOf(await namedKeys(transaction).where("api_keys.id", "=", row.id).executeTakeFirstOrThrow());
@@ -60,11 +62,19 @@ export async function revokeKey(
     const found = await oneKey(transaction, idOrPrefix);
     if (found === null || found.revoked_at !== null) return found === null ? null : listingOf(found);
     const at = clock.now();
-    await transaction.updateTable("api_keys").set({ revoked_at: at }).where("id", "=", found.id).execute();
-    const after = { ...found, revoked_at: at };
+    const ended = { revoked_at: at, old_digest: null, old_until: null };
+    await transaction.updateTable("api_keys").set(ended).where("id", "=", found.id).execute();
+    const after = { ...found, ...ended };
     const log = new ChangeLog(actor, at);
-    log.record("revoke", `key ${found.workspace_slug}/${found.name}`, keyView(found), keyView(after));
+    log.record(
+      "revoke",
+      `key ${found.workspace_slug}/${found.name}`,
+      keyView(found),
+      keyView(after),
+      found.workspace_id,
+    );
     log.keyChanged(found.digest);
+    log.keyChanged(found.old_digest);
     await log.write(transaction);
     return listingOf(after);
   });
@@ -98,8 +108,12 @@ async function placeOf(connection: Connection, key: NewKey): Promise<Place> {
   return { workspace_id: workspace.id, workspace_slug: workspace.slug, group_id: group.id };
 }
 
-async function refuseTakenSecret(connection: Connection, digest: string): Promise<void> {
-  const holder = await connection.selectFrom("api_keys").select("id").where("digest", "=", digest).executeTakeFirst();
+export async function refuseTakenSecret(connection: Connection, digest: string): Promise<void> {
+  const holder = await connection
+    .selectFrom("api_keys")
+    .select("id")
+    .where((eb) => eb.or([eb("digest", "=", digest), eb("old_digest", "=", digest)]))
+    .executeTakeFirst();
   if (holder === undefined) return;
   throw new Failure("invalid_request", "Another key already has this secret.", { param: "secret" });
 }
@@ -116,8 +130,6 @@ function newRow(options: ControlOptions, key: NewKey, place: Place, before: KeyR
     tags: "{}",
     capture: "none",
     created_by: null,
-    old_digest: null,
-    old_until: null,
     enabled: 1,
     expires_at: key.expiresAt,
     managed_by: "console" as const,
@@ -125,7 +137,7 @@ function newRow(options: ControlOptions, key: NewKey, place: Place, before: KeyR
   };
 }
 
-async function oneKey(connection: Connection, idOrPrefix: string): Promise<NamedKeyRow | null> {
+export async function oneKey(connection: Connection, idOrPrefix: string): Promise<NamedKeyRow | null> {
   const byId = await namedKeys(connection).where("api_keys.id", "=", idOrPrefix).executeTakeFirst();
   if (byId !== undefined) return byId;
   // A declared key without a secret has an empty prefix, which names nothing.

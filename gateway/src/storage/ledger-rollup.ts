@@ -1,5 +1,7 @@
 import type { LedgerEntry } from "#core/index.ts";
+import { columnFor, histogramColumns } from "./latency-histogram.ts";
 import { usageColumnOf } from "./ledger-columns.ts";
+import type { RollupHistograms } from "./report-tables.ts";
 import type { Row } from "./schema.ts";
 
 type RollupRow = Row<"usage_rollups">;
@@ -16,6 +18,7 @@ export const rollupSums = [
   "succeeded",
   ...Object.values(usageColumnOf),
   "cost_nano_usd",
+  ...histogramColumns,
 ] as const satisfies readonly (keyof RollupRow)[];
 
 export const rollupColumns = [...rollupScope, ...rollupSums] as const;
@@ -42,6 +45,8 @@ export function bindRollup(rollup: RollupRow, into: unknown[]): void {
   for (const column of rollupColumns) into.push(rollup[column]);
 }
 
+const noDurations = Object.fromEntries(histogramColumns.map((column) => [column, 0])) as RollupHistograms;
+
 function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
   return {
     hour,
@@ -66,6 +71,7 @@ function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
     images: 0,
     video_seconds: 0,
     cost_nano_usd: 0,
+    ...noDurations,
   };
 }
 
@@ -73,7 +79,11 @@ function add(rollup: RollupRow, entry: LedgerEntry): void {
   const usage = entry.usage;
   rollup.attempts += 1;
   if (entry.retryIndex === 0) rollup.requests += 1;
-  if (entry.outcome === "succeeded") rollup.succeeded += 1;
+  if (entry.outcome === "succeeded") {
+    rollup.succeeded += 1;
+    rollup[columnFor("total_ms", entry.totalMs)] += 1;
+    if (entry.firstTokenMs !== null) rollup[columnFor("first_token_ms", entry.firstTokenMs)] += 1;
+  }
   rollup.input_uncached += usage.inputUncached;
   rollup.cache_read += usage.cacheRead;
   rollup.cache_write_5m += usage.cacheWrite5m;

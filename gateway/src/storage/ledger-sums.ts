@@ -53,7 +53,7 @@ export async function recentEntries(database: Database, sinceMs: number): Promis
   }));
 }
 
-const inputColumns = [
+export const inputColumns = [
   usageColumnOf.inputUncached,
   usageColumnOf.cacheRead,
   usageColumnOf.cacheWrite5m,
@@ -61,7 +61,7 @@ const inputColumns = [
   usageColumnOf.audioInput,
   usageColumnOf.imageInput,
 ] as const;
-const outputColumns = [usageColumnOf.output, usageColumnOf.audioOutput, usageColumnOf.imageOutput] as const;
+export const outputColumns = [usageColumnOf.output, usageColumnOf.audioOutput, usageColumnOf.imageOutput] as const;
 const tokenColumns = [...inputColumns, ...outputColumns] as const;
 
 /**

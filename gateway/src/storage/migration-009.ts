@@ -17,6 +17,13 @@ export function migration009(): Migration {
         .column("old_digest")
         .where(sql.ref("old_digest"), "is not", null)
         .execute();
+      // Keys in use are counted by workspace and by group.
+      await database.schema
+        .createIndex("api_keys_in_use")
+        .on("api_keys")
+        .columns(["workspace_id", "group_id"])
+        .where(sql.ref("revoked_at"), "is", null)
+        .execute();
       await database.schema.alterTable("audit_log").addColumn("ip", "text").execute();
       await database.schema.alterTable("audit_log").addColumn("workspace_id", "text").execute();
       await database.schema

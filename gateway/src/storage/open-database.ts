@@ -27,7 +27,17 @@ export function openDatabase(options: DatabaseOptions): Database {
   return { kysely: new Kysely<Tables>({ dialect: sqliteDialect(file) }), flavour: sqliteFlavour };
 }
 
+/** A connection to a database that is there and open elsewhere, which cannot write. */
+export function openReadOnly(path: string): Database {
+  const file = new SqliteFile(path, { readonly: true });
+  file.run(`pragma busy_timeout = ${busyMsDefault}`);
+  file.run(`pragma cache_size = -${readCacheKb}`);
+  return { kysely: new Kysely<Tables>({ dialect: sqliteDialect(file) }), flavour: sqliteFlavour };
+}
+
 const busyMsDefault = 5_000;
+/** The most it keeps of what it read: enough for the inner pages of every index. */
+const readCacheKb = 16_384;
 
 const sqliteFlavour: Flavour = {
   name: "sqlite",

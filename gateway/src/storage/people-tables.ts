@@ -1,3 +1,57 @@
-/** The tables that migration 008 adds. */
-// biome-ignore lint/suspicious/noEmptyInterface: filled by its migration.
-export interface PeopleTables {}
+import type { WorkspaceRole } from "@sluice/contract";
+
+/** The tables that migration 008 adds. A user is a row of `auth_users`; of a secret only its digest is here. */
+export interface PeopleTables {
+  members: MemberTable;
+  invitations: InvitationTable;
+  admin_tokens: AdminTokenTable;
+  password_resets: PasswordResetTable;
+}
+
+export interface MemberTable {
+  workspace_id: string;
+  user_id: string;
+  role: WorkspaceRole;
+  since: number;
+}
+
+/** Either of an administrator, or of a role in a workspace; then `administrator` is 0 and the two others are there. */
+interface GrantColumns {
+  administrator: number;
+  workspace_id: string | null;
+  role: WorkspaceRole | null;
+}
+
+export interface InvitationTable extends GrantColumns {
+  id: string;
+  /** Lower case. */
+  email: string;
+  digest: string;
+  invited_by: string;
+  created_at: number;
+  expires_at: number;
+}
+
+export interface AdminTokenTable extends GrantColumns {
+  id: string;
+  name: string;
+  digest: string;
+  prefix: string;
+  owner_id: string;
+  /** The token that made this one and takes it along when it is revoked; null: somebody with a session. */
+  made_with: string | null;
+  created_at: number;
+  expires_at: number | null;
+  /** Right to about a minute. */
+  last_used_at: number | null;
+}
+
+/** One for a user: a new link takes the place of the one before. */
+export interface PasswordResetTable {
+  user_id: string;
+  digest: string;
+  expires_at: number;
+}
+
+/** The row of `settings` that every write about people takes hold of first, so that they happen one after the other. */
+export const peopleLock = "people.lock";

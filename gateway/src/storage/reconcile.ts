@@ -28,7 +28,7 @@ export function reconcile<Row extends { readonly managed_by: string }>(
   return { create, update, vanished };
 }
 
-function sameRow(a: object, b: object): boolean {
+export function sameRow(a: object, b: object): boolean {
   const other = new Map(Object.entries(b));
   return Object.entries(a).every(([column, value]) => other.get(column) === value);
 }

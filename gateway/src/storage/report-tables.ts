@@ -1,3 +1,4 @@
-/** The tables that migration 006 adds. */
-// biome-ignore lint/suspicious/noEmptyInterface: filled by its migration.
-export interface ReportTables {}
+import type { HistogramColumns } from "./latency-histogram.ts";
+
+/** The columns that migration 006 adds to `usage_rollups`; see `latency-histogram.ts` for what they count. */
+export type RollupHistograms = HistogramColumns;

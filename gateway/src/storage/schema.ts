@@ -2,7 +2,7 @@ import type { Generated, Insertable, Selectable } from "kysely";
 import type { ExplainTables } from "./explain-tables.ts";
 import type { NoticeTables } from "./notice-tables.ts";
 import type { PeopleTables } from "./people-tables.ts";
-import type { ReportTables } from "./report-tables.ts";
+import type { RollupHistograms } from "./report-tables.ts";
 import type { SignInTables } from "./sign-in-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
@@ -10,7 +10,7 @@ import type { TaskTables } from "./task-tables.ts";
  * The tables as this version of the program knows them. Times are Unix milliseconds, booleans 0 or 1, money whole
  * nano-USD; what is only ever read and written whole (patterns, limits, a price table) is JSON in a text column.
  */
-export interface Tables extends TaskTables, SignInTables, ReportTables, ExplainTables, PeopleTables, NoticeTables {
+export interface Tables extends TaskTables, SignInTables, ExplainTables, PeopleTables, NoticeTables {
   workspaces: WorkspaceTable;
   groups: GroupTable;
   api_keys: KeyTable;
@@ -178,7 +178,7 @@ export interface LedgerTable extends UsageColumns {
 }
 
 /** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */
-export interface RollupTable extends UsageColumns {
+export interface RollupTable extends UsageColumns, RollupHistograms {
   hour: number;
   workspace_id: string;
   group_id: string;

@@ -1,5 +1,5 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract";
-import { type Budget, type LimitScope, type RateLimits, type ScopeKind, usdToNano } from "#core/index.ts";
+import { type Budget, type LimitScope, nanoToUsd, type RateLimits, type ScopeKind, usdToNano } from "#core/index.ts";
 
 /** The columns that hold what limits a workspace, group or key. */
 export interface ScopeColumns {
@@ -22,6 +22,29 @@ export function limitScope(kind: ScopeKind, id: string, name: string, columns: S
     limits: Object.freeze(limits),
     budget: budget === null ? null : Object.freeze(budget),
   });
+}
+
+/** What is not given stays as it is; a budget of null is none. */
+export function changedScope(
+  before: ScopeColumns,
+  change: { readonly limits?: LimitsConfig | undefined; readonly budget?: BudgetConfig | null | undefined },
+): ScopeColumns {
+  const given = scopeColumns(change.limits, change.budget);
+  return {
+    limits: change.limits === undefined ? before.limits : given.limits,
+    budget: change.budget === undefined ? before.budget : given.budget,
+  };
+}
+
+/** The limits in the words they were given in. */
+export function limitsOf(columns: ScopeColumns): LimitsConfig {
+  return JSON.parse(columns.limits);
+}
+
+export function budgetOf(columns: ScopeColumns): BudgetConfig | null {
+  if (columns.budget === null) return null;
+  const { nanoUsd, period, fail }: Budget = JSON.parse(columns.budget);
+  return { usd: nanoToUsd(nanoUsd), period, ...(fail === undefined ? {} : { fail }) };
 }
 
 /** A list of names as it is stored and given out. */

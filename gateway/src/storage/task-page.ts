@@ -6,7 +6,7 @@ import { cursorOf, type Place, placeOf } from "./page-place.ts";
 import type { Tables } from "./schema.ts";
 import { type TaskRow, taskOf } from "./task-columns.ts";
 
-/** One page of a workspace's tasks, newest first, their requests left out: a thousand bodies could be gigabytes. */
+/** One page of tasks, newest first, their requests left out: a thousand bodies could be gigabytes. */
 export async function taskPage(
   database: Database,
   vault: Vault,
@@ -57,6 +57,7 @@ type Rows = SelectQueryBuilder<Tables, "tasks", TaskRow>;
  * database would sort every task that has one of them.
  */
 function newestOf(connection: Connection, filter: TaskFilter, after: Place | null, size: number) {
+  if (filter.workspaceId === null) return ofEveryWorkspace(connection, filter, after).limit(size);
   const states = [...new Set(filter.states ?? [])];
   const [first, ...more] = states.map((state) => matching(connection, filter, after, state).limit(size));
   if (first === undefined) return matching(connection, filter, after, null).limit(size);
@@ -71,18 +72,28 @@ function newestOf(connection: Connection, filter: TaskFilter, after: Place | nul
     .limit(size);
 }
 
+/** Ids are ordered by time, so that of all tasks the newest are found without an index of their own. */
+function ofEveryWorkspace(connection: Connection, filter: TaskFilter, after: Place | null): Rows {
+  let query = narrowed(connection.selectFrom("tasks").selectAll(), filter).orderBy("id", "desc");
+  if (filter.states !== undefined) query = query.where("state", "in", filter.states);
+  return after === null ? query : query.where("id", "<", after.id);
+}
+
 function matching(connection: Connection, filter: TaskFilter, after: Place | null, state: TaskState | null): Rows {
-  let query = connection
-    .selectFrom("tasks")
-    .selectAll()
+  let query = narrowed(connection.selectFrom("tasks").selectAll(), filter)
     .where("workspace_id", "=", filter.workspaceId)
     .orderBy("created_at", "desc")
     .orderBy("id", "desc");
-  if (filter.keyId !== undefined) query = query.where("key_id", "=", filter.keyId);
-  if (filter.model !== undefined) query = query.where("model", "=", filter.model);
   if (state !== null) query = query.where("state", "=", state);
   if (after === null) return query;
   return query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.at, after.id)));
+}
+
+function narrowed(rows: Rows, filter: TaskFilter): Rows {
+  let query = rows;
+  if (filter.keyId !== undefined) query = query.where("key_id", "=", filter.keyId);
+  if (filter.model !== undefined) query = query.where("model", "=", filter.model);
+  return query;
 }
 
 function placeOfTask(task: Task): Place {

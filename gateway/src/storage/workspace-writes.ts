@@ -2,10 +2,10 @@ import { defaultGroupName, workspaceSchema } from "@sluice/contract";
 import { Failure } from "#core/index.ts";
 import type { WorkspaceListing } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";
-import { everyModel, scopeView } from "./apply-workspaces.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Connection } from "./database.ts";
 import { scopeColumns } from "./scope-columns.ts";
+import { everyModel, scopeView } from "./tenant-rows.ts";
 
 export async function listWorkspaces(connection: Connection): Promise<readonly WorkspaceListing[]> {
   const workspaces = await connection.selectFrom("workspaces").selectAll().orderBy("slug").execute();
@@ -58,8 +58,8 @@ export async function createWorkspace(
     await transaction.insertInto("workspaces").values(workspace).execute();
     await transaction.insertInto("groups").values(group).execute();
     const log = new ChangeLog(actor, at);
-    log.record("create", `workspace ${slug}`, null, scopeView(workspace));
-    log.record("create", `group ${slug}/${defaultGroupName}`, null, scopeView(group));
+    log.record("create", `workspace ${slug}`, null, scopeView(workspace), workspace.id);
+    log.record("create", `group ${slug}/${defaultGroupName}`, null, scopeView(group), workspace.id);
     log.catalogChanged();
     await log.write(transaction);
   });

@@ -11,6 +11,7 @@ import {
 } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import type { JsonObject } from "#protocols/index.ts";
+import { explanationOf } from "#relay/index.ts";
 import { checkTakeable } from "./check-capabilities.ts";
 import { estimatedCost } from "./estimate.ts";
 import type { TaskHouse } from "./house.ts";
@@ -225,6 +226,14 @@ function refused(house: TaskHouse, call: CreateCall, failure: Failure, totalMs: 
     failureTable[failure.code].status,
     totalMs,
   );
+  if (failure.code !== "client_closed") {
+    house.explainer.explain({
+      requestId: call.requestId,
+      workspaceId: principal.workspace.id,
+      matters: true,
+      explanation: () => explanationOf({ places: [], walk: [] }, failure, []),
+    });
+  }
   if (failure.code === "internal_error") {
     house.observer.log("error", "A video task could not be accepted.", {
       requestId: call.requestId,

@@ -1,7 +1,17 @@
 import type { Catalog, Provider } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { AssetResolver, BlobStore, Chance, Clock, Ids, Observer, TaskStore, Transport } from "#ports/index.ts";
+import type {
+  AssetResolver,
+  BlobStore,
+  Chance,
+  Clock,
+  Explainer,
+  Ids,
+  Observer,
+  TaskStore,
+  Transport,
+} from "#ports/index.ts";
 import type { TokenExchange } from "#providers/index.ts";
 import type { Router } from "#routing/index.ts";
 
@@ -24,6 +34,7 @@ export interface VideoTasksOptions {
   readonly router: Router;
   readonly admission: Pick<Admission, "admit" | "hold">;
   readonly recorder: Pick<Recorder, "refuse">;
+  readonly explainer: Pick<Explainer, "explain">;
   readonly tokens: AccountTokenSource;
   readonly catalog: () => Catalog;
   readonly clock: Clock;

@@ -28,7 +28,7 @@ export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Recor
     output: outputOf(task, publicUrl),
     error: task.error,
     usage: task.usage === null ? null : usageOf(task.usage),
-    cost: costOf(task),
+    cost: taskCost(task),
     metadata: task.metadata,
     poll_after_ms: open ? Math.round(steadyDelayMs(task, task.updatedAt)) : null,
   };
@@ -62,7 +62,7 @@ function usageOf(usage: Usage) {
 }
 
 /** What is set aside while the task runs; then what it cost, an estimate where the vendor told nothing. */
-function costOf(task: Task) {
+export function taskCost(task: Task): { readonly amount_usd: number; readonly estimated: boolean } | null {
   if (task.priceTable === null) return null;
   if (task.finishedAt === null) return { amount_usd: nanoToUsd(task.reservedNanoUsd), estimated: true };
   const estimated = task.state === "succeeded" && task.rawUsage === null;

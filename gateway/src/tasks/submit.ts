@@ -1,6 +1,7 @@
 import { asFailure, bounds, type Failure, type Model } from "#core/index.ts";
 import type { Plan } from "#routing/index.ts";
 import { accountOf } from "./accounts.ts";
+import { explainSubmission, SubmissionStory } from "./explained.ts";
 import type { TaskHouse } from "./house.ts";
 import { keepAccepted } from "./keep-accepted.ts";
 import { type Leg, planLegs, type SubmitMeans } from "./plan-legs.ts";
@@ -28,8 +29,17 @@ type Attempted = { readonly kind: "left" | "lost" } | { readonly kind: "refused"
  * nobody. Resolves to the failure when every deployment has refused and the task has ended with it, else to null.
  */
 export async function submit(house: TaskHouse, submission: Submission): Promise<Failure | null> {
+  const { pass } = submission;
+  const walk = { startMs: house.clock.monotonic(), sent: false, story: new SubmissionStory() };
+  try {
+    return await walkAll(house, submission, walk);
+  } finally {
+    explainSubmission(house, pass.task, walk.story);
+  }
+}
+
+async function walkAll(house: TaskHouse, submission: Submission, walk: Walk): Promise<Failure | null> {
   const { pass, request, models } = submission;
-  const walk = { startMs: house.clock.monotonic(), sent: false };
   let failure: Failure | null = null;
   try {
     const means = await planLegs(house, pass.task, request);
@@ -63,6 +73,7 @@ interface Walk {
   readonly startMs: number;
   /** Something was sent and refused: nobody else may send this task, and this pass goes on doing so. */
   sent: boolean;
+  readonly story: SubmissionStory;
 }
 
 interface LegParts {
@@ -81,8 +92,11 @@ async function walkLeg(
   let plan: Plan;
   try {
     plan = router.plan(submission.models, leg);
+    walk.story.plans.push(plan);
   } catch (thrown) {
-    return asFailure(thrown);
+    const unplanned = asFailure(thrown);
+    walk.story.noPlan = { failure: unplanned, places: router.leftOut(submission.models, leg) };
+    return unplanned;
   }
   let failure: Failure | null = null;
   for (;;) {
@@ -117,6 +131,7 @@ async function attempt(house: TaskHouse, { pass, request }: Submission, parts: A
   );
   if (prepared instanceof Error) {
     pick.end(prepared, 0);
+    walk.story.failed(pass.task, deployment.provider, prepared);
     return { kind: "refused", failure: prepared };
   }
   const now = clock.now();
@@ -142,9 +157,11 @@ async function attempt(house: TaskHouse, { pass, request }: Submission, parts: A
       return { kind: "left" };
     case "refused":
       pick.end(result.failure, latencyMs);
+      walk.story.failed(pass.task, deployment.provider, result.failure);
       return result;
     case "unknown": {
       pick.end(result.failure, latencyMs);
+      walk.story.failed(pass.task, deployment.provider, result.failure);
       const detail = `nobody knows whether it arrived: ${result.failure.message}`;
       await pass.leave({ state: "unknown", dueAt: clock.now() + unknownFirstLookMs, detail });
       observer.log("warn", "Nobody knows whether a video task arrived at its upstream; it is not sent again.", {

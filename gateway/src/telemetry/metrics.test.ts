@@ -79,6 +79,16 @@ test("gauges are asked for at the scrape, and one that fails does not take the o
   expect(metrics.contentType).toStartWith("text/plain; version=0.0.4");
 });
 
+test("counts that others keep are read at the scrape, each time anew", async () => {
+  const metrics = createMetrics();
+  let dropped = 3;
+  metrics.counts({ sluice_explanations_dropped_total: () => dropped });
+  expect(await metrics.text()).toContain("\nsluice_explanations_dropped_total 3\n");
+  dropped = 5;
+  const text = await metrics.text();
+  expect(text).toContain("# TYPE sluice_explanations_dropped_total counter\nsluice_explanations_dropped_total 5\n");
+});
+
 test("two houses in one process count apart", async () => {
   const one = createMetrics();
   const two = createMetrics();

@@ -15,6 +15,8 @@ export interface Metrics {
   text(): Promise<string>;
   /** Numbers that others know, by metric name, asked for at each scrape. A name may be given once. */
   gauges(readers: Readonly<Record<string, () => number>>): void;
+  /** The same of numbers that only grow. */
+  counts(readers: Readonly<Record<string, () => number>>): void;
   attemptEnd: RecordAttempt;
   requestEnd(route: string, status: number, totalMs: number): void;
   breakerChange(deploymentId: string, state: BreakerState): void;
@@ -24,12 +26,14 @@ export interface Metrics {
 const durationBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const breakerValues: Readonly<Record<BreakerState, number>> = { closed: 0, "half-open": 1, open: 2 };
 
-const gaugeHelp: Readonly<Record<string, string>> = {
+const helpOf: Readonly<Record<string, string>> = {
   sluice_ledger_lag_entries: "Settled entries that are in the journal and not yet in the database.",
   sluice_ledger_healthy: "1 while the journal can be written, else 0.",
   sluice_streams_open: "Streams under way.",
   sluice_reservations_open: "Reservations of limits that are not yet settled.",
   sluice_catalog_version: "Version of the configuration in force.",
+  sluice_explanations_dropped_total: "Explanations of requests that could not be kept in time.",
+  sluice_captures_dropped_total: "Captures of requests that could not be kept in time.",
 };
 
 export function createMetrics(): Metrics {
@@ -47,6 +51,9 @@ export function createMetrics(): Metrics {
     text: () => registry.metrics(),
     gauges: (readers) => {
       for (const [name, read] of Object.entries(readers)) registerGauge(registry, name, read);
+    },
+    counts: (readers) => {
+      for (const [name, read] of Object.entries(readers)) registerCount(registry, name, read);
     },
     attemptEnd: registerAttemptMetrics(registry),
     requestEnd: registerRequests(registry),
@@ -95,7 +102,7 @@ function registerBreakers(registry: Registry): Series<string, Gauge.Internal<str
 function registerGauge(registry: Registry, name: string, read: () => number): void {
   new Gauge({
     name,
-    help: gaugeHelp[name] ?? name,
+    help: helpOf[name] ?? name,
     registers: [registry],
     collect() {
       try {
@@ -103,6 +110,18 @@ function registerGauge(registry: Registry, name: string, read: () => number): vo
       } catch {
         this.set(Number.NaN);
       }
+    },
+  });
+}
+
+function registerCount(registry: Registry, name: string, read: () => number): void {
+  new Counter({
+    name,
+    help: helpOf[name] ?? name,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(read());
     },
   });
 }

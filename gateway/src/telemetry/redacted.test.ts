@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Failure, Secret } from "#core/index.ts";
-import { redacted } from "./index.ts";
+import { isSecretHeader, maskSecrets, redacted } from "./index.ts";
 
 const canary = "c4nary-v4lue";
 
@@ -68,4 +68,20 @@ test("a cycle, a crowd and a flood of text come out bounded", () => {
   };
   cycle["self"] = cycle;
   expect(JSON.stringify(redacted(cycle)).length).toBeLessThan(40_000);
+});
+
+test("a header that holds a credential is known by its name; one that tells of limits or repeats is not", () => {
+  const hidden = ["Authorization", "x-api-key", "ocp-apim-subscription-key", "x-functions-key", "Cookie", "set-cookie"];
+  const jwt = ["cf-access-jwt-assertion", "x-amz-security-token", "x-hub-signature", "x-auth", "x-client-cert"];
+  const shown = ["content-type", "user-agent", "idempotency-key", "x-ratelimit-remaining-tokens", "anthropic-version"];
+  expect([...hidden, ...jwt].filter((name) => !isSecretHeader(name))).toEqual([]);
+  expect(shown.filter(isSecretHeader)).toEqual([]);
+});
+
+test("a long text is masked whole, and what is no credential stays as it is", () => {
+  const text = `{"url":"https://host:8080","email":"a@b.test","said":"${"words ".repeat(2_000)}"}`;
+  expect(maskSecrets(text)).toBe(text);
+  expect(maskSecrets(`${text} sk-proj-c4nary-v4lue ya29.c4nary-v4lue-c4nary gsk_c4naryv4luec4nary`)).toBe(
+    `${text} sk-[redacted] [redacted] [redacted]`,
+  );
 });

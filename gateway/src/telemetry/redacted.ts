@@ -10,15 +10,28 @@ const secretLooks: readonly (readonly [RegExp, string])[] = [
   [/\bsk-[\w-]{4,}/g, `sk-${hidden}`],
   [/\bAIza[\w-]{16,}/g, hidden],
   [/\b(bearer|basic) +[\w.~+/=-]{6,}/gi, `$1 ${hidden}`],
-  [/(:\/\/[^\s/:@]*:)[^\s/@]+@/g, `$1${hidden}@`],
+  [/\b(?:rk|xai|gsk|pplx|hf)[-_][\w-]{16,}/g, hidden],
+  [/\b(?:AKIA|ASIA|ya29\.)[\w.-]{12,}/g, hidden],
+  [/(:\/\/[^\s/:@"]*:)[^\s/@"]+@/g, `$1${hidden}@`],
   [/([?&](?:key|api_?key|token|access_token|x-amz-signature|sig(?:nature)?)=)[^&\s"']+/gi, `$1${hidden}`],
 ];
 
 /** A text without what looks like a credential: keys, bearer tokens, passwords in URLs. Cut at bounds.logTextMax. */
 export function maskText(text: string): string {
-  const cut = text.length > bounds.logTextMax ? `${text.slice(0, bounds.logTextMax)}…` : text;
-  return secretLooks.reduce((masked, [looks, replacement]) => masked.replace(looks, replacement), cut);
+  return maskSecrets(text.length > bounds.logTextMax ? `${text.slice(0, bounds.logTextMax)}…` : text);
 }
+
+/** The same of a text of any length, for whoever bounds it. */
+export function maskSecrets(text: string): string {
+  return secretLooks.reduce((masked, [looks, replacement]) => masked.replace(looks, replacement), text);
+}
+
+/** Whether a header is never shown. More names than in logs: headers are shown whole, also those nobody has heard of. */
+export function isSecretHeader(name: string): boolean {
+  return isSecretName(name) || (secretHeader.test(name) && name.toLowerCase() !== "idempotency-key");
+}
+
+const secretHeader = /(?:key|auth|jwt|assertion|signature|session|cert|csrf|xsrf)$/i;
 
 /** A plain, bounded copy of a value, fit to be written: no credentials, no cycles, no getters run twice. */
 export function redacted(value: unknown, depth = 0): unknown {

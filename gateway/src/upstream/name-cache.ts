@@ -85,5 +85,5 @@ function usableStale(entry: Entry, nowMs: number): readonly string[] | null {
 
 function notFound(hostname: string): Failure {
   const cause = new Error(`no address found for ${hostname}`);
-  return unsentFailure("The upstream's name could not be resolved.", cause);
+  return unsentFailure("The upstream's name could not be resolved.", "name", cause);
 }

@@ -1,16 +1,16 @@
-import { Failure, type FailureCode } from "#core/index.ts";
+import { Failure, type FailureCode, type UpstreamTrouble } from "#core/index.ts";
 
 /**
  * What went wrong between us and the upstream, as a Failure. Callers see the message, so it names no address; the
  * operator's log has the cause. All but the caller's own leaving may be tried elsewhere and count against the deployment.
  */
-export function sendFailure(code: FailureCode, message: string, cause?: unknown): Failure {
-  return new Failure(code, message, { retry: "other", unwell: true, cause });
+export function sendFailure(code: FailureCode, message: string, cause?: unknown, trouble?: UpstreamTrouble): Failure {
+  return new Failure(code, message, { retry: "other", unwell: true, cause, ...(trouble && { trouble }) });
 }
 
 /** The same for what went wrong before anything of the request had left this machine. */
-export function unsentFailure(message: string, cause?: unknown): Failure {
-  return new Failure("upstream_unreachable", message, { retry: "other", unwell: true, unsent: true, cause });
+export function unsentFailure(message: string, trouble: UpstreamTrouble, cause?: unknown): Failure {
+  return new Failure("upstream_unreachable", message, { retry: "other", unwell: true, unsent: true, cause, trouble });
 }
 
 export type WaitName = "connect" | "headers" | "first_event" | "idle" | "total";
@@ -35,7 +35,7 @@ export function clientClosed(): Failure {
 }
 
 export function refusedUrl(reason: string): Failure {
-  return unsentFailure(`The upstream's URL cannot be used: ${reason}.`);
+  return unsentFailure(`The upstream's URL cannot be used: ${reason}.`, "url");
 }
 
 export function refusedAddress(kind: "private" | "forbidden", hostname: string): Failure {
@@ -43,7 +43,7 @@ export function refusedAddress(kind: "private" | "forbidden", hostname: string):
     kind === "private"
       ? "The upstream's address is not public, and its provider is not allowed to use the private network."
       : "The upstream's address is one that is never sent to.";
-  return unsentFailure(message, new Error(`refused to send to ${hostname}`));
+  return unsentFailure(message, `${kind}_address`, new Error(`refused to send to ${hostname}`));
 }
 
 /** Nothing of the request has left this machine when fetch fails with one of these, so another address may be tried. */
@@ -66,6 +66,9 @@ const protocolCodes: ReadonlySet<string> = new Set([
   "UnsupportedTransferEncoding",
 ]);
 
+/** OpenSSL's words for a certificate that does not hold. */
+const certificatePattern = /CERT|LEAF_SIGNATURE|CRL_/;
+
 export function neverConnected(thrown: unknown): boolean {
   return notConnectedCodes.has(codeOf(thrown));
 }
@@ -77,7 +80,9 @@ export function failedSend(thrown: unknown): Failure {
     return sendFailure("upstream_error", "The upstream's answer was not valid HTTP.", thrown);
   }
   const message = "The upstream could not be reached.";
-  return neverConnected(thrown) ? unsentFailure(message, thrown) : sendFailure("upstream_unreachable", message, thrown);
+  if (neverConnected(thrown)) return unsentFailure(message, "unreachable", thrown);
+  const trouble = certificatePattern.test(codeOf(thrown)) ? "certificate" : "unreachable";
+  return sendFailure("upstream_unreachable", message, thrown, trouble);
 }
 
 /** After the status line. */

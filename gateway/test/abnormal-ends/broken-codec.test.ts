@@ -7,6 +7,7 @@ import type { CallerCodec } from "#protocols/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
 import { type Habit, habits } from "../simulation/habits.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
@@ -69,6 +70,8 @@ async function callWith(codec: CallerCodec, stream: boolean) {
         logBodies: "none",
         ledgerDurability: "disk",
         ledgerRetentionDays: 1,
+        explanationRetentionDays: 30,
+        captureRetentionDays: 7,
         drainTimeoutMs: 1,
         videoCopyResults: false,
       },
@@ -82,6 +85,7 @@ async function callWith(codec: CallerCodec, stream: boolean) {
     ids,
     clock,
     observer: noise,
+    explainer: silentExplainer,
   });
   let sent = 0;
   upstream.onSend = () => sent++;

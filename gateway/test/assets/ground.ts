@@ -136,6 +136,8 @@ function catalogOf(providers: ReadonlyMap<string, Provider>): Catalog {
     logBodies: "none",
     ledgerDurability: "process",
     ledgerRetentionDays: 1,
+    explanationRetentionDays: 30,
+    captureRetentionDays: 7,
     drainTimeoutMs: 1_000,
     videoCopyResults: false,
   } as const;

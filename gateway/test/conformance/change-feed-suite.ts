@@ -62,6 +62,23 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
       expect(ground.clock.pending).toBe(0);
     });
 
+    test("whoever catches up hears at once of everything written until then, once and in order", async () => {
+      await using ground = await make();
+      const seen: Change[] = [];
+      await ground.changeFeed.catchUp();
+      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
+      await ground.changeFeed.catchUp();
+      expect(seen).toEqual([]);
+      const keys = Array.from({ length: 1_200 }, (_, n) => ({ name: `k${n}`, secret: `${ciSecret}-${n}` }));
+      await ground.controlStore.apply(acmeWith({ keys }), "test");
+      await Promise.all([ground.changeFeed.catchUp(), ground.changeFeed.catchUp()]);
+      const told = seen.map((change) => (change.kind === "key" ? change.digest : change.kind));
+      expect(told).toEqual(["catalog", ...keys.map((key) => ground.vault.digest(key.secret))]);
+      await poll(ground);
+      expect(seen.length).toBe(1_201);
+      stop();
+    });
+
     test("a listener that throws does not keep the others from hearing, nor the next change", async () => {
       await using ground = await make();
       const seen: Change[] = [];

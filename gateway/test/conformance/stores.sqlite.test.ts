@@ -17,6 +17,8 @@ import { controlStoreSuite } from "./control-store-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
 import { kindDefaults, newYear, type StoreGround, silentObserver } from "./store-ground.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
+import { supplyStoreSuite } from "./supply-store-suite.ts";
+import { tenantStoreSuite } from "./tenant-store-suite.ts";
 
 async function sqliteGround(): Promise<StoreGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-stores-"));
@@ -40,5 +42,7 @@ async function sqliteGround(): Promise<StoreGround> {
 
 controlStoreSuite("sqlite", sqliteGround);
 storedKeysSuite("sqlite", sqliteGround);
+supplyStoreSuite("sqlite", sqliteGround);
+tenantStoreSuite("sqlite", sqliteGround);
 ledgerStoreSuite("sqlite", sqliteGround);
 changeFeedSuite("sqlite", sqliteGround);

@@ -26,6 +26,7 @@ export function governedPrincipal(on: { readonly [K in ScopeKind]?: ScopeLimits 
     expiresAt: null,
     createdAt: 0,
     tags: {},
+    capture: "none",
   };
   return { key, group, workspace, scopes: [workspaceScope, groupScope, keyScope] };
 }

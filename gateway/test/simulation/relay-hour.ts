@@ -6,6 +6,7 @@ import type { Observer } from "#ports/index.ts";
 import { type CallResult, Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { type Habit, habits, providers, responsesHabit } from "./habits.ts";
 import { JournalInMemory } from "./journal-in-memory.ts";
@@ -38,6 +39,8 @@ const catalog: Catalog = {
     logBodies: "none",
     ledgerDurability: "disk",
     ledgerRetentionDays: 1,
+    explanationRetentionDays: 30,
+    captureRetentionDays: 7,
     drainTimeoutMs: 1,
     videoCopyResults: false,
   },
@@ -69,6 +72,7 @@ export async function playHour(seed: number) {
     ids,
     clock,
     observer,
+    explainer: silentExplainer,
   });
   const begun = new Set<string>();
   upstream.onSend = (request) => {

@@ -30,6 +30,7 @@ import {
 } from "#storage/index.ts";
 import { type CreateCall, VideoTasks, type VideoTasksOptions } from "#tasks/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { JournalInMemory } from "./journal-in-memory.ts";
 import { type Habits, PretendedArk } from "./pretended-ark.ts";
@@ -117,6 +118,7 @@ export function openTaskHouse(town: TaskWorld, changes: HouseChanges = {}): Task
     admission,
     router: createRouter({ board: createMemoryHealthBoard(clock), clock, chance: town.chance, observer }),
     recorder: createRecorder({ journal, clock, ids: town.ids, observer }),
+    explainer: silentExplainer,
     tokens: { tokenOf: () => null },
     catalog: () => catalog,
     ids: town.ids,
@@ -237,6 +239,8 @@ function catalogOf(models: readonly Model[]): Catalog {
     settings: {
       ledgerDurability: "disk",
       ledgerRetentionDays: 1,
+      explanationRetentionDays: 30,
+      captureRetentionDays: 7,
       logBodies: "none",
       drainTimeoutMs: 1,
       videoCopyResults: false,

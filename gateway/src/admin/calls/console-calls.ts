@@ -18,23 +18,22 @@ import { type UsageCallsHouse, usageCalls } from "./usage-calls.ts";
 import { type WorkspaceCallsHouse, workspaceCalls } from "./workspace-calls.ts";
 
 /** Everything that the calls of the admin API stand on; each file of calls names its own part. */
-export interface ConsoleHouse
-  extends SessionCallsHouse,
-    PeopleCallsHouse,
-    TokenCallsHouse,
-    WorkspaceCallsHouse,
-    AccessCallsHouse,
-    KeyCallsHouse,
-    ProviderCallsHouse,
-    ModelCallsHouse,
-    UsageCallsHouse,
-    LimitCallsHouse,
-    RequestCallsHouse,
-    StudioCallsHouse,
-    SettingsCallsHouse,
-    SystemCallsHouse,
-    AuditCallsHouse,
-    NoticeCallsHouse {}
+export type ConsoleHouse = SessionCallsHouse &
+  PeopleCallsHouse &
+  TokenCallsHouse &
+  WorkspaceCallsHouse &
+  AccessCallsHouse &
+  KeyCallsHouse &
+  ProviderCallsHouse &
+  ModelCallsHouse &
+  UsageCallsHouse &
+  LimitCallsHouse &
+  RequestCallsHouse &
+  StudioCallsHouse &
+  SettingsCallsHouse &
+  SystemCallsHouse &
+  AuditCallsHouse &
+  NoticeCallsHouse;
 
 /** The handler of every route. */
 export function consoleCalls(house: ConsoleHouse): Handlers<RouteId> {

@@ -1,22 +1,103 @@
-import { Failure } from "#core/index.ts";
-import type { Handlers } from "./handler.ts";
+import { type ConsoleKey, meets } from "@sluice/contract";
+import { type Catalog, Failure, Secret, type Workspace } from "#core/index.ts";
+import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
+import type { Clock, ControlStore, KeyFilter, ReportStore } from "#ports/index.ts";
+import type { ConsoleCall, Handlers } from "./handler.ts";
+import { checkKeyFields, keyChangeOf } from "./key-fields.ts";
+import { oneWorkspace } from "./one-workspace.ts";
+import { someone } from "./someone.ts";
 
-// biome-ignore lint/suspicious/noEmptyInterface: filled by whoever writes these calls.
-export interface KeyCallsHouse {}
+export interface KeyCallsHouse {
+  readonly controlStore: ControlStore;
+  readonly reports: ReportStore;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly randomBytes: (size: number) => Uint8Array;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+}
 
-/** The calls about keys. */
-export function keyCalls(
-  _house: KeyCallsHouse,
-): Handlers<"keys.list" | "keys.create" | "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke"> {
-  const missing = () => {
-    throw new Failure("not_found", "This call is not there yet.");
-  };
+type KeyRoutes = "keys.list" | "keys.create" | "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
+type OneKeyRoute = "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
+
+/** The calls about keys. A member manages the keys they made, an admin of the workspace all of them. */
+export function keyCalls(house: KeyCallsHouse): Handlers<KeyRoutes> {
+  const { controlStore, clock } = house;
   return {
-    "keys.list": missing,
-    "keys.create": missing,
-    "keys.show": missing,
-    "keys.update": missing,
-    "keys.rotate": missing,
-    "keys.revoke": missing,
+    "keys.list": async (call) => {
+      const { cursor = null, limit = 50 } = call.query;
+      const { data, next } = await house.reports.keys(filterOf(call, house), cursor, limit);
+      return { data: [...data], next };
+    },
+    "keys.create": async (call) => {
+      const { id } = oneWorkspace(call);
+      checkKeyFields(call.body, { now: clock.now(), before: null });
+      const secret = newSecret(house);
+      const createdBy = someone(call.actor).userId;
+      const wanted = { ...keyChangeOf(call.body), name: call.body.name, secret, createdBy };
+      const key = await controlStore.addKey(id, wanted, call.doer);
+      await house.changesSeen();
+      return { key, secret: secret.reveal() };
+    },
+    "keys.show": (call) => theKey(call, house),
+    "keys.update": async (call) => {
+      const before = await ownKey(call, house);
+      checkKeyFields(call.body, { now: clock.now(), before });
+      const key = await controlStore.updateKey(before.workspace.id, before.id, keyChangeOf(call.body), call.doer);
+      await house.changesSeen();
+      return key;
+    },
+    "keys.rotate": async (call) => {
+      const before = await ownKey(call, house);
+      const secret = newSecret(house);
+      const rotation = { secret, graceMs: (call.body.grace_seconds ?? 0) * 1_000 };
+      const key = await controlStore.rotateKey(before.workspace.id, before.id, rotation, call.doer);
+      await house.changesSeen();
+      return { key, secret: secret.reveal() };
+    },
+    "keys.revoke": async (call) => {
+      const before = await ownKey(call, house);
+      const key = await controlStore.endKey(before.workspace.id, before.id, call.doer);
+      await house.changesSeen();
+      return key;
+    },
   };
+}
+
+function newSecret({ randomBytes }: KeyCallsHouse): Secret {
+  return new Secret(makeKeySecret(randomBytes(keySecretBytes)));
+}
+
+/** A key of the workspace that the path names; one of another looks missing. */
+async function theKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: KeyCallsHouse): Promise<ConsoleKey> {
+  const key = await controlStore.key(call.workspace?.id ?? null, call.params.key);
+  if (key !== null) return key;
+  throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
+}
+
+async function ownKey(call: ConsoleCall<OneKeyRoute>, house: KeyCallsHouse): Promise<ConsoleKey> {
+  const key = await theKey(call, house);
+  if (meets(call.held, "admin") || key.created_by?.id === someone(call.actor).userId) return key;
+  throw new Failure("forbidden", "Somebody else made this key. An admin of the workspace may change it.");
+}
+
+function filterOf({ actor, query, workspace }: ConsoleCall<"keys.list">, { catalog, clock }: KeyCallsHouse): KeyFilter {
+  const { search, group, state, mine } = query;
+  return {
+    workspaceId: workspace?.id ?? null,
+    now: clock.now(),
+    ...(search === undefined || search === "" ? {} : { search }),
+    ...(group === undefined ? {} : { groupId: groupIdOf(group, workspace, catalog()) }),
+    ...(state === undefined ? {} : { state }),
+    ...(mine === "true" ? { createdBy: someone(actor).userId } : {}),
+  };
+}
+
+/** A group may be named in one workspace; among all of them only its id tells which. */
+function groupIdOf(idOrName: string, workspace: Workspace | null, catalog: Catalog): string {
+  if (workspace === null || catalog.groups.has(idOrName)) return idOrName;
+  const named = [...catalog.groups.values()].find(
+    (group) => group.workspaceId === workspace.id && group.name === idOrName,
+  );
+  return named?.id ?? idOrName;
 }

@@ -1,31 +1,99 @@
-import { Failure } from "#core/index.ts";
+import type { ConsoleModel } from "@sluice/contract";
+import { type Actor, type Catalog, Failure, type Model } from "#core/index.ts";
+import type { ControlStore, ModelRecord, ReportStore } from "#ports/index.ts";
+import { type HealthSources, readHealth } from "../supply/health.ts";
+import { changedModel, newModel } from "../supply/model-change.ts";
+import { type ModelSurroundings, modelView, priceVersionView, visibleModels } from "../supply/model-view.ts";
+import { simulatePrice } from "../supply/price-simulation.ts";
 import type { Handlers } from "./handler.ts";
 
-// biome-ignore lint/suspicious/noEmptyInterface: filled by whoever writes these calls.
-export interface ModelCallsHouse {}
+export interface ModelCallsHouse extends HealthSources {
+  readonly controlStore: ControlStore;
+  readonly reports: Pick<ReportStore, "deploymentUse" | "modelUsage">;
+  readonly catalog: () => Catalog;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+  /** Where a model can be called. */
+  readonly endpointsOf: (model: Model) => readonly string[];
+}
 
-/** The calls about models. */
-export function modelCalls(
-  _house: ModelCallsHouse,
-): Handlers<
+type ModelRouteId =
   | "models.list"
   | "models.create"
   | "models.show"
   | "models.update"
   | "models.remove"
   | "models.prices"
-  | "models.simulate"
-> {
-  const missing = () => {
-    throw new Failure("not_found", "This call is not there yet.");
+  | "models.simulate";
+
+const weekMs = 7 * 86_400_000;
+
+/** The calls about models. */
+export function modelCalls(house: ModelCallsHouse): Handlers<ModelRouteId> {
+  const { controlStore, reports } = house;
+  const changed = async (record: ModelRecord, actor: Actor | null): Promise<ConsoleModel> => {
+    await house.changesSeen();
+    return modelView(record, await surroundings(house, actor, record.name));
   };
   return {
-    "models.list": missing,
-    "models.create": missing,
-    "models.show": missing,
-    "models.update": missing,
-    "models.remove": missing,
-    "models.prices": missing,
-    "models.simulate": missing,
+    "models.list": async ({ query, actor }) => {
+      const may = visibleModels(actor, house.catalog());
+      const found = (await controlStore.listModels()).filter(
+        (record) => may(record.name) && fits(record, query.search),
+      );
+      const around = await surroundings(house, actor, null);
+      return { data: found.map((record) => modelView(record, around)), next: null };
+    },
+    "models.create": async ({ body, doer, actor }) =>
+      changed(await controlStore.createModel(newModel(body), doer), actor),
+    "models.show": async ({ params, actor }) => {
+      const record = await visibleRecord(house, params.model, actor);
+      return modelView(record, await surroundings(house, actor, record.name));
+    },
+    "models.update": async ({ params, body, doer, actor }) =>
+      changed(await controlStore.updateModel(params.model, (before) => changedModel(before, body), doer), actor),
+    "models.remove": async ({ params, doer }) => {
+      await controlStore.removeModel(params.model, doer);
+      await house.changesSeen();
+      return {};
+    },
+    "models.prices": async ({ params, actor }) => {
+      const record = await visibleRecord(house, params.model, actor);
+      const versions = await controlStore.listPrices(record.name);
+      return { data: versions.map((version) => priceVersionView(version, record.price?.id ?? null)), next: null };
+    },
+    "models.simulate": async ({ params, body, actor }) => {
+      const { price, from, to } = body;
+      if (from >= to) throw new Failure("invalid_request", "`to` must be later than `from`.", { param: "to" });
+      const record = await visibleRecord(house, params.model, actor);
+      return { from, to, ...simulatePrice(price, await reports.modelUsage(record.name, from, to)) };
+    },
   };
+}
+
+/** One that somebody may not call looks missing to them. */
+async function visibleRecord(house: ModelCallsHouse, name: string, actor: Actor | null): Promise<ModelRecord> {
+  const record = visibleModels(actor, house.catalog())(name) ? await house.controlStore.model(name) : null;
+  if (record === null) throw new Failure("not_found", "There is no such model.", { param: "model" });
+  return record;
+}
+
+/** Health and figures are worked out for administrators only: nobody else is shown them. */
+async function surroundings(
+  house: ModelCallsHouse,
+  actor: Actor | null,
+  model: string | null,
+): Promise<ModelSurroundings> {
+  const { catalog, endpointsOf } = house;
+  const shown = actor?.administrator === true;
+  const now = house.clock.now();
+  const used = shown ? await house.reports.modelUsage(model, now - weekMs, now) : [];
+  const health = await readHealth(shown ? house : { ...house, reports: { deploymentUse: async () => [] } });
+  const week = used.map((each) => [each.model, { requests: each.requests, cost_usd: each.costUsd }] as const);
+  return { health, lastWeek: new Map(week), catalog: catalog(), endpointsOf };
+}
+
+function fits(record: ModelRecord, search: string | undefined): boolean {
+  const part = search?.trim().toLowerCase() ?? "";
+  return record.name.toLowerCase().includes(part) || record.ownedBy.toLowerCase().includes(part);
 }

@@ -22,7 +22,11 @@ export interface MountOptions extends WhoCallsOptions {
 }
 
 export interface AdminEnv {
-  readonly Bindings: { readonly ip: string };
+  readonly Bindings: {
+    readonly ip: string;
+    /** Lifts the server's idle time-out for an answer that may be silent for long. */
+    readonly patient?: () => void;
+  };
 }
 
 /** Puts every route of the contract on the app. Deny by default: what is not in the table is not there. */

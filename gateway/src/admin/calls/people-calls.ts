@@ -1,47 +1,11 @@
-import { Failure } from "#core/index.ts";
-import type { Handlers } from "./handler.ts";
+import { type InvitationCallsHouse, invitationCalls } from "./invitation-calls.ts";
+import { type LinkCallsHouse, linkCalls } from "./link-calls.ts";
+import { type MemberCallsHouse, memberCalls } from "./member-calls.ts";
+import { type UserCallsHouse, userCalls } from "./user-calls.ts";
 
-// biome-ignore lint/suspicious/noEmptyInterface: filled by whoever writes these calls.
-export interface PeopleCallsHouse {}
+export type PeopleCallsHouse = UserCallsHouse & MemberCallsHouse & InvitationCallsHouse & LinkCallsHouse;
 
-/** The calls about people. */
-export function peopleCalls(
-  _house: PeopleCallsHouse,
-): Handlers<
-  | "invitation.look"
-  | "invitation.accept"
-  | "reset.complete"
-  | "users.list"
-  | "users.update"
-  | "users.remove"
-  | "users.reset"
-  | "members.list"
-  | "members.update"
-  | "members.remove"
-  | "invitations.administrators"
-  | "invitations.inviteAdministrator"
-  | "invitations.list"
-  | "invitations.create"
-  | "invitations.revoke"
-> {
-  const missing = () => {
-    throw new Failure("not_found", "This call is not there yet.");
-  };
-  return {
-    "invitation.look": missing,
-    "invitation.accept": missing,
-    "reset.complete": missing,
-    "users.list": missing,
-    "users.update": missing,
-    "users.remove": missing,
-    "users.reset": missing,
-    "members.list": missing,
-    "members.update": missing,
-    "members.remove": missing,
-    "invitations.administrators": missing,
-    "invitations.inviteAdministrator": missing,
-    "invitations.list": missing,
-    "invitations.create": missing,
-    "invitations.revoke": missing,
-  };
+/** The calls about people: users, members, invitations, and the links that both are sent. */
+export function peopleCalls(house: PeopleCallsHouse) {
+  return { ...linkCalls(house), ...userCalls(house), ...memberCalls(house), ...invitationCalls(house) };
 }

@@ -1,16 +1,76 @@
-import { Failure } from "#core/index.ts";
+import type { ConfigView } from "@sluice/contract";
+import { stringify } from "yaml";
+import type { ControlStore, ReportStore } from "#ports/index.ts";
+import { settingIsShown } from "#providers/index.ts";
 import type { Handlers } from "./handler.ts";
 
-// biome-ignore lint/suspicious/noEmptyInterface: filled by whoever writes these calls.
-export interface SystemCallsHouse {}
+/** What is known of the config file while the gateway runs. */
+export interface ConfigFacts {
+  /** null: there is none. */
+  readonly path: string | null;
+  /** The text without secrets; null when it cannot be read. */
+  text(): Promise<string | null>;
+  lastReload(): ConfigView["last_reload"];
+}
+
+/** What the process knows of itself. */
+export interface ProcessFacts {
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  memoryBytes(): number;
+  journalLag(): number;
+  journalHealthy(): boolean;
+  streamsOpen(): number;
+  reservationsOpen(): number;
+}
+
+export interface SystemCallsHouse {
+  readonly controlStore: Pick<ControlStore, "exportConfig">;
+  readonly reports: Pick<ReportStore, "facts">;
+  readonly configFacts: ConfigFacts;
+  readonly processFacts: ProcessFacts;
+  readonly databaseKind: "sqlite" | "postgres";
+  readonly version: string;
+}
+
+/** How many names of one kind the view of the config file lists. */
+const namesMax = 200;
 
 /** The calls about the system itself. */
-export function systemCalls(_house: SystemCallsHouse): Handlers<"settings.config" | "system.show"> {
-  const missing = () => {
-    throw new Failure("not_found", "This call is not there yet.");
-  };
+export function systemCalls(house: SystemCallsHouse): Handlers<"settings.config" | "system.show"> {
   return {
-    "settings.config": missing,
-    "system.show": missing,
+    "settings.config": async () => {
+      const isSecret = (kind: string, name: string) => !settingIsShown(kind, name);
+      const { config, manages, keysLeftOut } = await house.controlStore.exportConfig(isSecret);
+      const note = keysLeftOut ? "# There are more keys than are listed here.\n" : "";
+      return {
+        path: house.configFacts.path,
+        text: await house.configFacts.text(),
+        manages: manages.map(({ kind, names }) => ({
+          kind,
+          names: names.slice(0, namesMax),
+          more: Math.max(0, names.length - namesMax),
+        })),
+        last_reload: house.configFacts.lastReload(),
+        as_file: `${note}${stringify(config, { lineWidth: 120 })}`,
+      };
+    },
+    "system.show": async () => {
+      const { processFacts } = house;
+      const facts = await house.reports.facts();
+      return {
+        version: house.version,
+        started_at: processFacts.startedAt,
+        database: { kind: house.databaseKind, size_bytes: facts.sizeBytes },
+        ledger: {
+          entries: facts.entries,
+          lag: processFacts.journalLag(),
+          healthy: processFacts.journalHealthy(),
+        },
+        memory_bytes: processFacts.memoryBytes(),
+        streams_open: processFacts.streamsOpen(),
+        reservations_open: processFacts.reservationsOpen(),
+      };
+    },
   };
 }

@@ -1,17 +1,103 @@
-import { Failure } from "#core/index.ts";
-import type { Handlers } from "./handler.ts";
+import type { AdminToken } from "@sluice/contract";
+import { type Actor, type Catalog, Failure, type Grant } from "#core/index.ts";
+import { adminTokenPrefix, checkGrant, keySecretBytes, makeAdminTokenSecret, mayRevokeToken } from "#identity/index.ts";
+import type { Clock, PeopleStore, Vault } from "#ports/index.ts";
+import type { ConsoleCall, Handlers } from "./handler.ts";
+import { someone } from "./someone.ts";
+import { workspaceNamed } from "./who-calls.ts";
 
-// biome-ignore lint/suspicious/noEmptyInterface: filled by whoever writes these calls.
-export interface TokenCallsHouse {}
+export interface TokenCallsHouse {
+  readonly people: PeopleStore;
+  readonly catalog: () => Catalog;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly randomBytes: (size: number) => Uint8Array;
+}
 
 /** The calls about admin tokens. */
-export function tokenCalls(_house: TokenCallsHouse): Handlers<"tokens.list" | "tokens.create" | "tokens.revoke"> {
-  const missing = () => {
-    throw new Failure("not_found", "This call is not there yet.");
-  };
+export function tokenCalls(house: TokenCallsHouse): Handlers<"tokens.list" | "tokens.create" | "tokens.revoke"> {
+  const { people, vault } = house;
   return {
-    "tokens.list": missing,
-    "tokens.create": missing,
-    "tokens.revoke": missing,
+    "tokens.list": async ({ query, actor }) => {
+      const caller = someone(actor);
+      const ownerId = caller.administrator ? null : caller.userId;
+      const { data, next } = await people.listTokens(ownerId, query.cursor ?? null, query.limit ?? 50);
+      return { data: [...data], next };
+    },
+    "tokens.create": async ({ body, actor, doer }) => {
+      const maker = someone(actor);
+      const grant = grantAsked(body, maker, house.catalog());
+      checkGrant(maker, grant);
+      const expiresAt = await endAsked(house, body.expires_at ?? null, maker);
+      const secret = makeAdminTokenSecret(house.randomBytes(keySecretBytes));
+      const token = await people.createToken(
+        {
+          name: body.name,
+          grant,
+          ownerId: maker.userId,
+          digest: vault.digest(secret),
+          prefix: adminTokenPrefix(secret),
+          expiresAt,
+          ...(maker.tokenId === undefined ? {} : { madeWith: maker.tokenId }),
+        },
+        doer,
+      );
+      return { token, secret };
+    },
+    "tokens.revoke": async ({ params, actor, doer }) => {
+      const token = await people.token(params.token);
+      if (token === null || !mayRevokeToken(someone(actor), revocable(token))) {
+        throw new Failure("not_found", "There is no such admin token of yours.", { param: "token" });
+      }
+      await people.revokeToken(token.id, doer);
+      return {};
+    },
   };
+}
+
+function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, catalog: Catalog): Grant {
+  if (body.administrator === true) {
+    const other = body.workspace !== undefined ? "workspace" : body.role !== undefined ? "role" : null;
+    if (other === null) return { administrator: true };
+    throw new Failure("invalid_request", "An administrator's token has every workspace. Leave this out.", {
+      param: other,
+    });
+  }
+  if (body.workspace === undefined) throw missing("workspace");
+  if (body.role === undefined) throw missing("role");
+  const workspace = workspaceNamed(body.workspace, maker, catalog);
+  if (workspace === null) {
+    throw new Failure("invalid_request", "A token is for one workspace, or an administrator's.", {
+      param: "workspace",
+    });
+  }
+  return { administrator: false, workspaceId: workspace.id, role: body.role };
+}
+
+/** A token that a token makes does not outlive it. */
+async function endAsked(
+  { people, clock }: TokenCallsHouse,
+  asked: number | null,
+  maker: Actor,
+): Promise<number | null> {
+  if (asked !== null && asked <= clock.now()) {
+    throw new Failure("invalid_request", "`expires_at` must be in the future.", { param: "expires_at" });
+  }
+  const end = maker.tokenId === undefined ? null : ((await people.token(maker.tokenId))?.expires_at ?? null);
+  if (end !== null && asked !== null && asked > end) {
+    throw new Failure("forbidden", "A token cannot make one that outlives it.", { param: "expires_at" });
+  }
+  return asked ?? end;
+}
+
+function revocable({ id, owner, workspace, role }: AdminToken) {
+  const grant: Grant =
+    workspace === null || role === null
+      ? { administrator: true }
+      : { administrator: false, workspaceId: workspace.id, role };
+  return { id, ownerId: owner.id, grant };
+}
+
+function missing(param: string): Failure {
+  return new Failure("missing_required_parameter", `\`${param}\` is needed, or \`administrator\`.`, { param });
 }

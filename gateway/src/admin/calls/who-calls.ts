@@ -1,5 +1,6 @@
 import { everyWorkspace, type Need, needs, workspaceRoles } from "@sluice/contract";
 import { type Actor, type Catalog, Failure, type Workspace } from "#core/index.ts";
+import { looksLikeAdminToken } from "#identity/index.ts";
 import type { PeopleStore, SignIn, Vault } from "#ports/index.ts";
 
 export interface WhoCallsOptions {
@@ -13,8 +14,6 @@ export interface Caller {
   readonly actor: Actor | null;
   readonly cookies: readonly string[];
 }
-
-export const adminTokenStart = "sluice-admin-";
 
 /** Who takes a call: an admin token in `authorization`, else a session. Throws not_signed_in for a token that does not hold. */
 export async function whoCalls(request: Request, options: WhoCallsOptions): Promise<Caller> {
@@ -30,19 +29,23 @@ export async function whoCalls(request: Request, options: WhoCallsOptions): Prom
 
 async function tokenActor(authorization: string, { people, vault }: WhoCallsOptions): Promise<Actor> {
   const secret = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-  const actor = secret?.startsWith(adminTokenStart) === true ? await people.tokenActor(vault.digest(secret)) : null;
+  // One that was mistyped or made up costs no read.
+  const actor =
+    secret !== undefined && looksLikeAdminToken(secret) ? await people.tokenActor(vault.digest(secret)) : null;
   if (actor !== null) return actor;
   throw new Failure("not_signed_in", "This is not an admin token that holds. Make one in the console, under Settings.");
 }
 
 /** The workspace that a path names, by id or slug; null for every one. One that the actor may not see looks missing. */
 export function workspaceNamed(name: string, actor: Actor | null, catalog: Catalog): Workspace | null {
+  // Whose session ended has to hear that, and nothing of what there is.
+  if (actor === null) throw new Failure("not_signed_in", "Sign in first.");
   if (name === everyWorkspace) {
-    if (actor?.administrator === true) return null;
+    if (actor.administrator) return null;
     throw new Failure("forbidden", "Only an administrator sees every workspace at once. Name one.");
   }
   const workspace = catalog.workspaces.get(name) ?? [...catalog.workspaces.values()].find((each) => each.slug === name);
-  if (workspace !== undefined && (actor?.administrator === true || actor?.roles.has(workspace.id) === true)) {
+  if (workspace !== undefined && (actor.administrator || actor.roles.has(workspace.id))) {
     return workspace;
   }
   throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });

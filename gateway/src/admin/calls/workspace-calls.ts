@@ -1,35 +1,83 @@
-import { Failure } from "#core/index.ts";
+import type { ConsoleWorkspace } from "@sluice/contract";
+import { type Actor, Failure } from "#core/index.ts";
+import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
+import { oneWorkspace } from "./one-workspace.ts";
+import { someone } from "./someone.ts";
 
-// biome-ignore lint/suspicious/noEmptyInterface: filled by whoever writes these calls.
-export interface WorkspaceCallsHouse {}
+export interface WorkspaceCallsHouse {
+  readonly controlStore: ControlStore;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+}
 
-/** The calls about workspaces and groups. */
-export function workspaceCalls(
-  _house: WorkspaceCallsHouse,
-): Handlers<
+type WorkspaceRoutes =
   | "workspaces.list"
   | "workspaces.create"
   | "workspaces.show"
   | "workspaces.update"
-  | "workspaces.remove"
-  | "groups.list"
-  | "groups.create"
-  | "groups.update"
-  | "groups.remove"
-> {
-  const missing = () => {
-    throw new Failure("not_found", "This call is not there yet.");
-  };
+  | "workspaces.remove";
+type GroupRoutes = "groups.list" | "groups.create" | "groups.update" | "groups.remove";
+
+/** The calls about workspaces and groups. */
+export function workspaceCalls(house: WorkspaceCallsHouse): Handlers<WorkspaceRoutes | GroupRoutes> {
+  return { ...ofWorkspaces(house), ...ofGroups(house) };
+}
+
+function ofWorkspaces({ controlStore, changesSeen }: WorkspaceCallsHouse): Handlers<WorkspaceRoutes> {
   return {
-    "workspaces.list": missing,
-    "workspaces.create": missing,
-    "workspaces.show": missing,
-    "workspaces.update": missing,
-    "workspaces.remove": missing,
-    "groups.list": missing,
-    "groups.create": missing,
-    "groups.update": missing,
-    "groups.remove": missing,
+    "workspaces.list": async ({ actor, query }) => {
+      const caller = someone(actor);
+      const filter = { ids: caller.administrator ? null : [...caller.roles.keys()], search: query.search };
+      const { data, next } = await controlStore.workspaces(filter, query.cursor ?? null, query.limit ?? 50);
+      return { data: data.map((workspace) => seenBy(caller, workspace)), next };
+    },
+    "workspaces.create": async ({ actor, body, doer }) => {
+      const made = await controlStore.addWorkspace(body, doer);
+      await changesSeen();
+      return seenBy(someone(actor), made);
+    },
+    "workspaces.show": async (call) => {
+      const workspace = await controlStore.workspace(oneWorkspace(call).id);
+      if (workspace === null) throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
+      return seenBy(someone(call.actor), workspace);
+    },
+    "workspaces.update": async (call) => {
+      const changed = await controlStore.updateWorkspace(oneWorkspace(call).id, call.body, call.doer);
+      await changesSeen();
+      return seenBy(someone(call.actor), changed);
+    },
+    "workspaces.remove": async (call) => {
+      await controlStore.removeWorkspace(oneWorkspace(call).id, call.doer);
+      await changesSeen();
+      return {};
+    },
   };
+}
+
+function ofGroups({ controlStore, changesSeen }: WorkspaceCallsHouse): Handlers<GroupRoutes> {
+  return {
+    "groups.list": async (call) => ({ data: [...(await controlStore.groups(oneWorkspace(call).id))], next: null }),
+    "groups.create": async (call) => {
+      const group = await controlStore.addGroup(oneWorkspace(call).id, call.body, call.doer);
+      await changesSeen();
+      return group;
+    },
+    "groups.update": async (call) => {
+      const { group } = call.params;
+      const changed = await controlStore.updateGroup(oneWorkspace(call).id, group, call.body, call.doer);
+      await changesSeen();
+      return changed;
+    },
+    "groups.remove": async (call) => {
+      await controlStore.removeGroup(oneWorkspace(call).id, call.params.group, call.doer);
+      await changesSeen();
+      return {};
+    },
+  };
+}
+
+/** An administrator is an owner everywhere. */
+function seenBy(caller: Actor, workspace: StoredWorkspace): ConsoleWorkspace {
+  return { ...workspace, role: caller.administrator ? "owner" : (caller.roles.get(workspace.id) ?? "viewer") };
 }

@@ -25,6 +25,7 @@ const formEdits: Endpoint = async (face, exchange) => {
       principal,
       facts,
       body: form,
+      sent: form,
       bodyWaitMs,
       query: "",
     });

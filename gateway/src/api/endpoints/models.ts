@@ -78,8 +78,8 @@ function openaiModel(model: Model): object {
   };
 }
 
-/** Videos are tasks, which no dialect speaks. */
-function endpointsOf(model: Model): readonly string[] {
+/** Where a model can be called, as far as its enabled deployments go. Videos are tasks, which no dialect speaks. */
+export function endpointsOf(model: Model): readonly string[] {
   if (model.type === "video") return makesVideos(model) ? ["/v1/video/tasks"] : [];
   return paths[model.type].filter(([, speech]) => serves([model], speech)).map(([path]) => path);
 }

@@ -1,4 +1,4 @@
-import { bounds, Failure, type Task, type TaskState } from "#core/index.ts";
+import { asFailure, bounds, Failure, statesShownAs, type Task, type TaskState } from "#core/index.ts";
 import { taskAnswer } from "#tasks/index.ts";
 import { readJsonBody } from "../body.ts";
 import type { Endpoint, Exchange, Face } from "../face.ts";
@@ -7,7 +7,8 @@ import { authenticated, callableModels } from "../model-call.ts";
 import { originOf } from "../origin.ts";
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
-import { json } from "../respond.ts";
+import { captureOf } from "../request-capture.ts";
+import { json, renderFailure } from "../respond.ts";
 import { readTags } from "../tags.ts";
 import { modelNotFound } from "./models.ts";
 
@@ -18,7 +19,7 @@ export const createVideoTask: Endpoint = async (face, exchange) => {
   const { request, requestId } = exchange;
   const principal = await authenticated(face, exchange);
   exchange.patient();
-  const { text, value } = await readJsonObject(exchange);
+  const { bytes, text, value } = await readJsonObject(exchange);
   const model = value["model"];
   if (model === undefined || model === "") {
     throw new Failure("missing_required_parameter", 'The parameter "model" is missing.', { param: "model" });
@@ -28,19 +29,27 @@ export const createVideoTask: Endpoint = async (face, exchange) => {
   }
   const models = callableModels(face.catalog(), principal, model);
   if (models.length === 0) throw modelNotFound(model.slice(0, bounds.modelNameBytesMax));
-  const task = await face.videos.create({
-    requestId,
-    principal,
-    model,
-    models,
-    body: value,
-    bodyText: text,
-    idempotencyKey: readIdempotencyKey(request.headers),
-    userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
-    tags: readTags(request.headers, principal),
-    signal: request.signal,
-  });
-  return answer(face, exchange, task);
+  const capture = captureOf(face, exchange, { principal, body: bytes, models });
+  try {
+    const task = await face.videos.create({
+      requestId,
+      principal,
+      model,
+      models,
+      body: value,
+      bodyText: text,
+      idempotencyKey: readIdempotencyKey(request.headers),
+      userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
+      tags: readTags(request.headers, principal),
+      signal: request.signal,
+    });
+    const response = answer(face, exchange, task);
+    await capture?.answered(response);
+    return response;
+  } catch (thrown) {
+    await capture?.answered(renderFailure(asFailure(thrown), requestId));
+    throw thrown;
+  }
 };
 
 /** GET /v1/video/tasks: the workspace's tasks, newest first; `?status=` and `?model=` filter. */
@@ -114,11 +123,10 @@ function readIdempotencyKey(headers: Headers): string | null {
   });
 }
 
-/** What callers see as queued are several steps to us. */
 function statesOf(status: string): readonly TaskState[] {
-  if (status === "queued") return ["accepted", "submitting", "unknown", "queued"];
-  if (shown.has(status)) return [status as TaskState];
-  throw new Failure("invalid_request", `status must be one of queued, ${[...shown].join(", ")}.`, { param: "status" });
+  const shown = shownStates.find((one) => one === status);
+  if (shown !== undefined) return statesShownAs(shown);
+  throw new Failure("invalid_request", `status must be one of ${shownStates.join(", ")}.`, { param: "status" });
 }
 
-const shown: ReadonlySet<string> = new Set(["running", "succeeded", "failed", "cancelled", "expired"]);
+const shownStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import type { Provider } from "#core/index.ts";
 import { openControl } from "#main.ts";
 import { providerKind } from "#providers/index.ts";
+import type { ProviderProbe } from "#relay/index.ts";
 import { failureLine } from "../failure-line.ts";
-import { modelIds, ProviderProbe } from "../provider-probe.ts";
+import { ownProbe } from "../own-probe.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const skewMsMax = 5 * 60_000;
@@ -27,7 +28,7 @@ export const providersCheck: Check = async ({ environment, clock, online }) => {
     return [fail("providers", failureLine(thrown), "see the checks above")];
   }
   if (providers.length === 0) return [warn("providers", "there are none", "declare one in the config file")];
-  const probe = new ProviderProbe(clock);
+  const probe = ownProbe(clock);
   const findings: Finding[] = [];
   for (let from = 0; from < providers.length; from += atOnceMax) {
     const some = providers.slice(from, from + atOnceMax);
@@ -40,12 +41,16 @@ async function askedFor(provider: Provider, probe: ProviderProbe, now: () => num
   const name = `provider ${provider.id}`;
   const kind = providerKind(provider.kind);
   if (kind === null) return fail(name, `its kind ${provider.kind} is not known`, "start a version that knows it");
-  const listing = await probe.listModels(provider, kind);
+  const listing = await probe.listModels(provider, kind, new AbortController().signal);
   if (listing === null)
     return ok(name, `tells no models, so it was not asked; try \`sluice provider test ${provider.id}\``);
-  const { status, ms, problem, body, date } = listing;
-  if (status === 0) return fail(name, problem ?? "no answer", "check base_url, the network and allow_private_network");
-  if (status === 401 || status === 403) return fail(name, problem ?? `status ${status}`, "check its api_key");
+  const { status, ms, problem, advice, models, date } = listing;
+  if (status === 0) {
+    return fail(name, problem ?? "no answer", advice ?? "check base_url, the network and allow_private_network");
+  }
+  if (status === 401 || status === 403) {
+    return fail(name, problem ?? `status ${status}`, advice ?? "check its api_key");
+  }
   if (date !== null && Math.abs(date - now()) > skewMsMax) {
     const minutes = Math.round((now() - date) / 60_000);
     return warn(name, `its clock and ours differ by ${minutes} minutes`, "set this machine's clock");
@@ -57,5 +62,5 @@ async function askedFor(provider: Provider, probe: ProviderProbe, now: () => num
       `it may have no model list; try \`sluice provider test ${provider.id}\``,
     );
   }
-  return ok(name, `${modelIds(body)?.length ?? "no list of"} models, ${Math.round(ms)} ms`);
+  return ok(name, `${models?.length ?? "no list of"} models, ${Math.round(ms)} ms`);
 }

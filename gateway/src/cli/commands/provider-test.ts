@@ -3,7 +3,7 @@ import type { Catalog, Provider } from "#core/index.ts";
 import { type ProviderKind, providerKind } from "#providers/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { withControl } from "../open.ts";
-import { modelIds, ProviderProbe, testLane } from "../provider-probe.ts";
+import { ownProbe } from "../own-probe.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -19,14 +19,14 @@ export function addProviderTest(parent: Command, terminal: Terminal): void {
       await withControl(terminal.variables, async ({ controlStore, clock }) => {
         const catalog = await controlStore.catalog();
         const { provider, kind } = subjectOf(catalog, id);
-        const probe = new ProviderProbe(clock);
-        const listing = await probe.listModels(provider, kind);
-        const models = modelIds(listing?.body);
+        const probe = ownProbe(clock);
+        const { signal } = new AbortController();
+        const listing = await probe.listModels(provider, kind, signal);
+        const models = listing?.models?.map((each) => each.id) ?? null;
         const model = options.model ?? deployedModel(catalog, provider) ?? kind.starterModels[0]?.name ?? models?.[0];
         if (model === undefined) throw new CommandFailed(`no model is known for provider ${id}; name one with --model`);
-        const lane = testLane(provider, kind, model);
-        if (lane === null) throw new CommandFailed(`provider ${id} has no endpoint to be tested with`);
-        const chat = await probe.ask(provider, kind, lane, model);
+        const chat = await probe.ask(provider, kind, { upstreamModel: model, type: "chat" }, signal);
+        if (chat === null) throw new CommandFailed(`provider ${id} has no endpoint to be tested with`);
         const data = {
           provider: id,
           kind: kind.id,
@@ -35,6 +35,7 @@ export function addProviderTest(parent: Command, terminal: Terminal): void {
           status: chat.status,
           latency_ms: Math.round(chat.ms),
           problem: chat.problem,
+          advice: chat.advice,
           models,
         };
         const shown = models?.slice(0, modelsShownMax) ?? [];
@@ -45,7 +46,10 @@ export function addProviderTest(parent: Command, terminal: Terminal): void {
             ? `models  no list (${listing === null ? "it tells none" : (listing.problem ?? "an answer of another shape")})`
             : `models  ${models.length}: ${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`,
         ]);
-        if (chat.problem !== null) throw new CommandFailed(`provider ${id}: ${chat.problem}`);
+        if (chat.problem !== null) {
+          const advice = chat.advice === null ? "" : ` ${chat.advice}`;
+          throw new CommandFailed(`provider ${id}: ${chat.problem}${advice}`);
+        }
       });
     });
 }

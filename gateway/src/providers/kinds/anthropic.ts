@@ -10,8 +10,13 @@ export const anthropic: ProviderKind = {
   baseUrl: "https://api.anthropic.com/v1",
   envKey: "ANTHROPIC_API_KEY",
   envBaseUrl: "ANTHROPIC_BASE_URL",
+  form: {
+    baseUrlHelp: "With or without /v1 at its end.",
+    apiKeyHelp: "Make one at console.anthropic.com, under API keys.",
+  },
   lanes: [messages, countTokens],
   rootOf: withVersion,
+  modelsQuery: "limit=1000",
   authorize: authorizeApiKey,
   classify: classifyAnthropicShaped,
   starterModels: [

@@ -1,6 +1,7 @@
 import { byteplusPlace, libraryProblem, volcengineLibrary, volcenginePlace } from "../assets/volcengine-library.ts";
 import type { Lane, ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
+import { type SettingField, settingField, signingFields } from "../setting-field.ts";
 import { chatWith, embeddings, images, responses } from "../standard-lanes.ts";
 import { arkVideo } from "../video/ark.ts";
 
@@ -22,6 +23,10 @@ export const ark: ProviderKind = {
     title: "Volcengine Ark",
     baseUrl: "https://ark.cn-beijing.volces.com/api/v3",
     variable: "ARK",
+    form: {
+      apiKeyHelp: "Make one at console.volcengine.com/ark, under API keys.",
+      fields: arkFields("https://open.volcengineapi.com/", "cn-beijing"),
+    },
     lanes,
   }),
   checkSettings: libraryProblem,
@@ -36,9 +41,26 @@ export const byteplus: ProviderKind = {
     title: "BytePlus ModelArk",
     baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
     variable: "BYTEPLUS",
+    form: {
+      apiKeyHelp: "Make one at console.byteplus.com/ark, under API keys.",
+      fields: arkFields("https://ark.ap-southeast-1.byteplusapi.com/", "ap-southeast-1"),
+    },
     lanes,
   }),
   checkSettings: libraryProblem,
   video: arkVideo({ platform: "byteplus" }),
   library: volcengineLibrary(byteplusPlace),
 };
+
+function arkFields(openapiUrl: string, region: string): readonly SettingField[] {
+  return [
+    ...signingFields("For the asset library, which does not take the API key."),
+    settingField("project_name", "Project", { help: "Where the library's groups are made. Default: default." }),
+    settingField("region", "Region of the library", { placeholder: region, leads: true }),
+    settingField("openapi_url", "Address of the library", { placeholder: openapiUrl, leads: true }),
+    settingField("mark_tasks", "Mark video tasks", {
+      type: "boolean",
+      help: "Sends our task's id along as safety_identifier, so that a task whose answer was lost is found again.",
+    }),
+  ];
+}

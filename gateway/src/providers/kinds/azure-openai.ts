@@ -1,6 +1,7 @@
 import { Failure, type Provider } from "#core/index.ts";
 import type { BadAnswer, Lane, OutboundDraft, ProviderKind } from "../kind.ts";
 import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
+import { settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
 import { chat, embeddings, imageEdits, images, responses, responsesCompact } from "../standard-lanes.ts";
 import { soraVideo } from "../video/sora.ts";
@@ -15,6 +16,22 @@ export const azureOpenai: ProviderKind = {
   baseUrl: null,
   envKey: null,
   envBaseUrl: null,
+  form: {
+    baseUrlHelp:
+      "The resource's endpoint, such as https://NAME.openai.azure.com. Leave it empty to go by the resource's name.",
+    apiKeyHelp: "Key 1 or key 2 of the resource, under Keys and Endpoint.",
+    fields: [
+      settingField("resource", "Resource", {
+        help: "The name before .openai.azure.com. Needed where no base URL is given.",
+        placeholder: "my-resource",
+        leads: true,
+      }),
+      settingField("api_version", "API version", {
+        help: "Of the dated API, such as 2024-10-21. Leave it empty for the v1 API.",
+        placeholder: "2024-10-21",
+      }),
+    ],
+  },
   lanes: [
     { ...responses, adjust: dated(responses, false) },
     { ...responsesCompact, adjust: dated(responsesCompact, false) },

@@ -7,6 +7,7 @@ import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
 import { editBody } from "../edit-body.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
+import { betasField, settingField, signingFields } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
 
 /**
@@ -20,6 +21,16 @@ export const bedrock: ProviderKind = {
   baseUrl: null,
   envKey: null,
   envBaseUrl: null,
+  form: {
+    baseUrlHelp: "Leave it empty: the region says where. Of a VPC endpoint: its address.",
+    apiKey: "optional",
+    apiKeyHelp: "A Bedrock API key. Leave it empty to sign with an access key.",
+    fields: [
+      settingField("region", "Region", { required: true, placeholder: "us-east-1", leads: true }),
+      ...signingFields("Of an IAM user or role that may invoke models, unless there is a Bedrock API key."),
+      betasField,
+    ],
+  },
   lanes: [
     {
       endpoint: "messages",

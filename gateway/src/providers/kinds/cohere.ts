@@ -9,6 +9,9 @@ export const cohere = openaiLike({
   title: "Cohere",
   baseUrl: "https://api.cohere.ai/compatibility/v1",
   variable: "COHERE",
+  form: {
+    apiKeyHelp: "Make one at dashboard.cohere.com, under API keys.",
+  },
   lanes: [{ ...chatWith({ outputCapName: "max_tokens", noSchemaOutput: true }), adjust: asCohereTakes }, embeddings],
 });
 

@@ -11,6 +11,11 @@ export const dashscope: ProviderKind = {
     title: "Alibaba Cloud Model Studio (Qwen)",
     baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
     variable: "DASHSCOPE",
+    form: {
+      baseUrlHelp:
+        "A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1.",
+      apiKeyHelp: "Make one in the console of Model Studio (Bailian), under API keys.",
+    },
     lanes: [
       chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
       messagesBeside(/\/compatible-mode\/v1$/, "/apps/anthropic/v1"),

@@ -11,6 +11,9 @@ export const deepseek = openaiLike({
   title: "DeepSeek",
   baseUrl: "https://api.deepseek.com",
   variable: "DEEPSEEK",
+  form: {
+    apiKeyHelp: "Make one at platform.deepseek.com, under API keys.",
+  },
   lanes: [
     {
       ...chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content", noSchemaOutput: true }),

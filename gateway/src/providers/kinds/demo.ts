@@ -24,6 +24,10 @@ export const demo: ProviderKind = {
     title: "Built-in demo",
     baseUrl: "demo://simulator/v1",
     variable: null,
+    form: {
+      apiKey: "none",
+      baseUrlHelp: "Inside this process: nothing leaves it.",
+    },
     lanes: [chat, responses, responsesCompact, messages, countTokens, generate, embeddings, images, imageEdits],
     starterModels: [{ name: "demo", input: 0, cacheRead: 0, output: 0 }],
   }),

@@ -6,6 +6,9 @@ import { falVideo } from "../video/fal.ts";
 export const fal: ProviderKind = {
   ...openaiLike({ id: "fal", title: "fal", baseUrl: "https://queue.fal.run", variable: null, lanes: [] }),
   envKey: "FAL_KEY",
+  form: {
+    apiKeyHelp: "Make one at fal.ai, under Keys.",
+  },
   listsModels: false,
   video: falVideo,
   authorize: ({ provider, headers }) => {

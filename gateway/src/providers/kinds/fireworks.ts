@@ -7,6 +7,9 @@ export const fireworks = openaiLike({
   title: "Fireworks AI",
   baseUrl: "https://api.fireworks.ai/inference/v1",
   variable: "FIREWORKS",
+  form: {
+    apiKeyHelp: "Make one at app.fireworks.ai, under API keys.",
+  },
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
     messages,

@@ -12,6 +12,9 @@ export const gemini: ProviderKind = {
   baseUrl: "https://generativelanguage.googleapis.com/v1beta",
   envKey: "GEMINI_API_KEY",
   envBaseUrl: "GEMINI_BASE_URL",
+  form: {
+    apiKeyHelp: "Make one at aistudio.google.com, under API keys.",
+  },
   lanes: [
     generate,
     { ...chat, path: "/openai/chat/completions", errorDialect: "gemini" },
@@ -19,6 +22,7 @@ export const gemini: ProviderKind = {
     { endpoint: "images", dialect: "gemini", path: generate.path },
   ],
   rootOf: geminiRoot,
+  modelsQuery: "pageSize=1000",
   video: veoVideo(geminiRoot),
   authorize: authorizeGoogleKey,
   classify: classifyGoogleShaped,

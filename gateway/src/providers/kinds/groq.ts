@@ -6,5 +6,8 @@ export const groq = openaiLike({
   title: "Groq",
   baseUrl: "https://api.groq.com/openai/v1",
   variable: "GROQ",
+  form: {
+    apiKeyHelp: "Make one at console.groq.com, under API keys.",
+  },
   lanes: [chat, responses],
 });

@@ -1,5 +1,6 @@
 import type { ProviderKind } from "../kind.ts";
 import { authorizeKling, classifyKling } from "../kling-shaped.ts";
+import { settingField } from "../setting-field.ts";
 import { nameProblem } from "../settings.ts";
 import { klingVideo } from "../video/kling.ts";
 
@@ -14,6 +15,16 @@ export const kling: ProviderKind = {
   // A pair of keys makes an account, and one variable could not tell which of them it is.
   envKey: null,
   envBaseUrl: null,
+  form: {
+    baseUrlHelp: "For an account in China: https://api-beijing.klingai.com.",
+    apiKeyHelp:
+      "The secret key that belongs to the access key; or a plain API key alone. Made at app.klingai.com, under API keys.",
+    fields: [
+      settingField("access_key", "Access key", {
+        help: "Of an account that has a pair of keys. Leave it empty for a plain API key.",
+      }),
+    ],
+  },
   lanes: [],
   checkSettings: (provider) => nameProblem(provider, "access_key"),
   listsModels: false,

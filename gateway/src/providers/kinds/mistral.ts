@@ -9,6 +9,9 @@ export const mistral = openaiLike({
   title: "Mistral",
   baseUrl: "https://api.mistral.ai/v1",
   variable: "MISTRAL",
+  form: {
+    apiKeyHelp: "Make one at console.mistral.ai, under API keys.",
+  },
   lanes: [{ ...chatWith({ outputCapName: "max_tokens" }), adjust: asMistralTakes }, embeddings],
 });
 

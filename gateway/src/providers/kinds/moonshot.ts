@@ -7,6 +7,10 @@ export const moonshot = openaiLike({
   title: "Moonshot AI (Kimi)",
   baseUrl: "https://api.moonshot.ai/v1",
   variable: "MOONSHOT",
+  form: {
+    baseUrlHelp: "For an account in China: https://api.moonshot.cn/v1.",
+    apiKeyHelp: "Make one at platform.moonshot.ai (in China: platform.moonshot.cn), under API keys.",
+  },
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
     messagesBeside(/\/v1$/, "/anthropic/v1"),

@@ -8,6 +8,9 @@ export const openai = openaiLike({
   title: "OpenAI",
   baseUrl: "https://api.openai.com/v1",
   variable: "OPENAI",
+  form: {
+    apiKeyHelp: "Make one at platform.openai.com, under API keys.",
+  },
   lanes: [responses, responsesCompact, chat, embeddings, images, imageEdits],
   video: soraVideo(plainRoot),
   starterModels: [

@@ -7,5 +7,8 @@ export const openrouter = openaiLike({
   title: "OpenRouter",
   baseUrl: "https://openrouter.ai/api/v1",
   variable: "OPENROUTER",
+  form: {
+    apiKeyHelp: "Make one at openrouter.ai, under Keys.",
+  },
   lanes: [chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning" }), messages, responses, embeddings],
 });

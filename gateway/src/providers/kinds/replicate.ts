@@ -12,6 +12,9 @@ export const replicate: ProviderKind = {
     lanes: [],
   }),
   envKey: "REPLICATE_API_TOKEN",
+  form: {
+    apiKeyHelp: "A token; make one at replicate.com, under API tokens.",
+  },
   listsModels: false,
   video: replicateVideo,
 };

@@ -13,6 +13,9 @@ export const runway: ProviderKind = {
     lanes: [],
   }),
   envKey: "RUNWAYML_API_SECRET",
+  form: {
+    apiKeyHelp: "A secret; make one at dev.runwayml.com, under API keys.",
+  },
   envBaseUrl: "RUNWAYML_BASE_URL",
   listsModels: false,
   video: runwayVideo,

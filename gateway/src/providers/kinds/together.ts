@@ -6,5 +6,8 @@ export const together = openaiLike({
   title: "Together AI",
   baseUrl: "https://api.together.ai/v1",
   variable: "TOGETHER",
+  form: {
+    apiKeyHelp: "Make one at api.together.ai, under Settings, API keys.",
+  },
   lanes: [chatWith({ outputCapName: "max_tokens" }), responses, embeddings, images],
 });

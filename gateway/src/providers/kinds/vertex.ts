@@ -6,6 +6,7 @@ import { editBody } from "../edit-body.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
 import type { AuthorizeMeans, OutboundDraft, ProviderKind } from "../kind.ts";
+import { betasField, settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
 import { countTokens, generate, messages } from "../standard-lanes.ts";
 import { veoOnVertex } from "../video/veo-on-vertex.ts";
@@ -23,6 +24,16 @@ export const vertex: ProviderKind = {
   baseUrl: null,
   envKey: null,
   envBaseUrl: null,
+  form: {
+    baseUrlHelp: "Leave it empty: the location says where.",
+    apiKeyHelp: "A service account's key, as the whole JSON text it is given out as; or an access token.",
+    fields: [
+      settingField("project", "Project", { required: true, help: "Its ID.", placeholder: "my-project-123456" }),
+      settingField("location", "Location", { help: "Default: global.", placeholder: "us-central1", leads: true }),
+      settingField("storage_uri", "Bucket for videos", { placeholder: "gs://bucket/prefix" }),
+      betasField,
+    ],
+  },
   lanes: [
     { ...generate, path: google + generate.path, streamPath: `${google}${generate.streamPath ?? ""}`, fits: isGoogles },
     {

@@ -9,6 +9,10 @@ export const vidu: ProviderKind = {
   baseUrl: "https://api.vidu.com",
   envKey: "VIDU_API_KEY",
   envBaseUrl: "VIDU_BASE_URL",
+  form: {
+    baseUrlHelp: "For an account in China: https://api.vidu.cn.",
+    apiKeyHelp: "Make one at platform.vidu.com, under API keys.",
+  },
   lanes: [],
   listsModels: false,
   video: viduVideo,

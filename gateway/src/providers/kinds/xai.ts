@@ -7,5 +7,8 @@ export const xai = openaiLike({
   title: "xAI",
   baseUrl: "https://api.x.ai/v1",
   variable: "XAI",
+  form: {
+    apiKeyHelp: "Make one at console.x.ai, under API keys.",
+  },
   lanes: [responses, chatWith({ reasoningField: "reasoning_content" }), images],
 });

@@ -8,6 +8,11 @@ export const zhipu = openaiLike({
   title: "Z.ai (Zhipu)",
   baseUrl: "https://api.z.ai/api/paas/v4",
   variable: "ZHIPU",
+  form: {
+    baseUrlHelp:
+      "For an account in China: https://open.bigmodel.cn/api/paas/v4. For a coding plan: https://api.z.ai/api/coding/paas/v4.",
+    apiKeyHelp: "Make one at z.ai (in China: open.bigmodel.cn), under API keys.",
+  },
   lanes: [
     {
       ...chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content", noSchemaOutput: true }),

@@ -28,6 +28,7 @@ export const klingVideo: VideoAdapter = {
     const path = pathIn(sent?.url ?? "") ?? markedPath(data) ?? "text2video";
     return { upstreamId: `${path}/${upstreamId}` };
   },
+  noTask: "text2video/0",
   poll: (provider, upstreamModel, upstreamId) => {
     const [path = "", id = ""] = upstreamId.split("/");
     return videoDraft({

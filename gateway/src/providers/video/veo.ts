@@ -30,6 +30,7 @@ export function veoVideo(rootOf: RootOf): VideoAdapter {
       return videoDraft({ provider, upstreamModel, method: "POST", url, json: veoBody(turn, {}) });
     },
     readCreated: readVeoName,
+    noTask: "models/veo/operations/0",
     poll: (provider, upstreamModel, upstreamId) =>
       videoDraft({ provider, upstreamModel, url: `${rootOf(provider)}/${upstreamId}` }),
     readState: (answer) => veoState(answerObject(answer)),

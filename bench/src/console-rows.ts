@@ -1,0 +1,221 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type LedgerEntry, noUsage } from "../../gateway/src/core/index.ts";
+import { closeDatabase, createLedgerStore, migrate, openDatabase } from "../../gateway/src/storage/index.ts";
+import { createIds } from "../../gateway/src/system/index.ts";
+
+/** How large an installation is made, and in how many days its entries fell. */
+export interface Rows {
+  readonly entries: number;
+  readonly keys: number;
+  readonly days: number;
+  /** Unix milliseconds of the newest entry. */
+  readonly now: number;
+}
+
+/** What a search can be tried on. Rare: a handful among all. */
+export interface Filled {
+  readonly databasePath: string;
+  readonly workspace: string;
+  readonly group: string;
+  readonly key: string;
+  readonly sampleRequest: string;
+  readonly sampleUpstream: string;
+  readonly insertMs: number;
+  readonly now: number;
+}
+
+export const rareModel = "bench-rare";
+export const rareProvider = "provider-rare";
+export const rareError = "upstream_truncated";
+
+const workspaces = 20;
+const groupsEach = 5;
+const batchRows = 500;
+
+/**
+ * An installation of some size, made by the ledger store itself, so that its rollups are what they would be. Half of all
+ * belongs to one workspace; models, providers and keys are as unequal as they are in life; one entry in twenty failed.
+ */
+export async function fillConsole(directory: string, rows: Rows): Promise<Filled> {
+  mkdirSync(directory, { recursive: true });
+  const databasePath = join(directory, "sluice.db");
+  const database = openDatabase({ path: databasePath });
+  try {
+    await migrate(database);
+    await insertKeys(database, rows);
+    const store = createLedgerStore(database);
+    const make = entryMaker(rows);
+    const startedAt = performance.now();
+    let sample: LedgerEntry | null = null;
+    for (let done = 0; done < rows.entries; done += batchRows) {
+      const batch = Array.from({ length: Math.min(batchRows, rows.entries - done) }, (_, n) => make(done + n));
+      await store.insert(batch);
+      if (done <= rows.entries / 2) sample = batch.find((entry) => entry.upstreamId !== null) ?? sample;
+    }
+    return {
+      databasePath,
+      workspace: workspaceId(0),
+      group: groupId(0, 3),
+      key: keyId(workspaces * 40),
+      sampleRequest: sample?.requestId ?? "",
+      sampleUpstream: sample?.upstreamId ?? "",
+      insertMs: performance.now() - startedAt,
+      now: rows.now,
+    };
+  } finally {
+    await closeDatabase(database);
+  }
+}
+
+const workspaceId = (n: number): string => `ws_${String(n).padStart(26, "0")}`;
+const groupId = (workspace: number, n: number): string => `grp_${String(workspace * groupsEach + n).padStart(26, "0")}`;
+const keyId = (n: number): string => `key_${String(n).padStart(26, "0")}`;
+
+async function insertKeys({ kysely }: ReturnType<typeof openDatabase>, { keys, now }: Rows): Promise<void> {
+  const all = Array.from({ length: workspaces }, (_, n) => n);
+  const shared = { limits: "{}", budget: null, managed_by: "console" as const, created_at: now - 400 * 86_400_000 };
+  await kysely
+    .insertInto("workspaces")
+    .values(
+      all.map((n) => ({
+        id: workspaceId(n),
+        slug: `team-${n}`,
+        name: `Team ${n}`,
+        models: "[]",
+        enabled: 1,
+        ...shared,
+      })),
+    )
+    .execute();
+  const groups = all.flatMap((workspace) =>
+    Array.from({ length: groupsEach }, (_, n) => ({
+      id: groupId(workspace, n),
+      workspace_id: workspaceId(workspace),
+      name: `group-${n}`,
+      models: "[]",
+      ...shared,
+    })),
+  );
+  await kysely.insertInto("groups").values(groups).execute();
+  await kysely.transaction().execute(async (transaction) => {
+    for (let done = 0; done < keys; done += batchRows) {
+      const rows = Array.from({ length: Math.min(batchRows, keys - done) }, (_, n) => keyRow(done + n, shared));
+      await transaction.insertInto("api_keys").values(rows).execute();
+    }
+  });
+}
+
+function keyRow(n: number, shared: { limits: string; budget: null; managed_by: "console"; created_at: number }) {
+  const workspace = n % workspaces;
+  const text = mixed(n).toString(36).padStart(7, "0");
+  return {
+    id: keyId(n),
+    workspace_id: workspaceId(workspace),
+    group_id: groupId(workspace, Math.floor(n / workspaces) % groupsEach),
+    name: `${["ci", "agent", "service", "laptop", "batch"][n % 5]}-${text}`,
+    digest: `digest-${n}`,
+    prefix: `sk-sluice-${text.slice(0, 4)}`,
+    last_four: text.slice(-4),
+    models: null,
+    allowed_ips: null,
+    tags: "{}",
+    enabled: n % 50 === 0 ? 0 : 1,
+    revoked_at: n % 97 === 0 ? shared.created_at : null,
+    expires_at: null,
+    created_by: null,
+    old_digest: null,
+    old_until: null,
+    ...shared,
+  };
+}
+
+/** A number of the same size for each number, without a pattern that anybody would see. */
+function mixed(n: number): number {
+  return Bun.hash.crc32(`row ${n}`);
+}
+
+/** [0, 1), the same for the same row and purpose. */
+function share(n: number, purpose: string): number {
+  return Bun.hash.crc32(`${purpose} ${n}`) / 2 ** 32;
+}
+
+/** Small numbers often, large ones rarely: the first of a hundred takes about a third. */
+function unequal(part: number, count: number): number {
+  return Math.min(count - 1, Math.floor(count ** part - 1 + part));
+}
+
+const endpoints = ["chat", "messages", "responses", "embeddings", "images"] as const;
+const failures = [
+  [502, "upstream_error"],
+  [429, "upstream_error"],
+  [504, "upstream_timeout"],
+  [502, "upstream_unreachable"],
+] as const;
+
+export function entryMaker({ entries, keys, days, now }: Rows): (n: number) => LedgerEntry {
+  const stepMs = (days * 86_400_000) / entries;
+  let at = now - days * 86_400_000;
+  const ids = createIds({ now: () => at });
+  return (n) => {
+    at = Math.floor(now - (entries - n) * stepMs);
+    return madeEntry(n, at, { attemptId: ids.next("att_"), requestId: ids.next("req_") }, keys);
+  };
+}
+
+function madeEntry(
+  n: number,
+  at: number,
+  names: Pick<LedgerEntry, "attemptId" | "requestId">,
+  keys: number,
+): LedgerEntry {
+  const workspace = share(n, "workspace") < 0.5 ? 0 : unequal(share(n, "other"), workspaces);
+  const key = workspace + workspaces * unequal(share(n, "key"), Math.max(1, Math.floor(keys / workspaces)));
+  const rare = n % 40_000 === 7;
+  const model = rare ? rareModel : `model-${unequal(share(n, "model"), 40)}`;
+  const provider = n % 50_000 === 9 ? rareProvider : `provider-${unequal(share(n, "provider"), 10)}`;
+  const luck = share(n, "luck");
+  const failure = n % 45_000 === 11 ? ([502, rareError] as const) : (failures[n % failures.length] ?? failures[0]);
+  const outcome = n % 45_000 === 11 || luck < 0.035 ? "failed" : luck < 0.05 ? "cancelled" : "succeeded";
+  const good = outcome === "succeeded";
+  const totalMs =
+    1_500 * Math.exp(2.2 * (share(n, "latency") + share(n, "latency too") - 1)) * (n % 30_000 === 13 ? 100 : 1);
+  const endpoint = endpoints[unequal(share(n, "endpoint"), endpoints.length)] ?? "chat";
+  const [input, output] = [Math.floor(5_000 * share(n, "input")), good ? Math.floor(900 * share(n, "output")) : 0];
+  return {
+    ...names,
+    at,
+    endedAt: at + Math.round(totalMs),
+    workspaceId: workspaceId(workspace),
+    groupId: groupId(workspace, Math.floor(key / workspaces) % groupsEach),
+    keyId: keyId(key),
+    model,
+    requestedModel: model,
+    provider,
+    deployment: `dep_${provider}_${model}`,
+    upstreamModel: `vendor/${model}`,
+    endpoint,
+    callerDialect: "openai-chat",
+    upstreamDialect: "openai-chat",
+    stream: n % 3 !== 0,
+    retryIndex: 0,
+    priceVersion: "prc_bench",
+    inputEstimate: input,
+    reservedNanoUsd: 5_000_000,
+    userAgent: "openai-python/2.14.0 (linux; x86_64)",
+    tags: {},
+    outcome,
+    httpStatus: good ? 200 : outcome === "cancelled" ? 499 : failure[0],
+    errorCode: good ? null : outcome === "cancelled" ? "client_closed" : failure[1],
+    usage: { ...noUsage, inputUncached: input, cacheRead: n % 4 === 0 ? 2_000 : 0, output },
+    usageSource: "upstream",
+    rawUsage: `{"prompt_tokens":${input},"completion_tokens":${output},"total_tokens":${input + output},"prompt_tokens_details":{"cached_tokens":0}}`,
+    costNanoUsd: input * 1_250 + output * 10_000,
+    totalMs,
+    firstByteMs: totalMs / 5,
+    firstTokenMs: good ? totalMs / 4 : null,
+    upstreamMs: totalMs - 1,
+    overheadMs: 0.4,
+    upstreamId: endpoint === "responses" && good ? `resp_${mixed(n).toString(16).padStart(8, "0")}${n}` : null,
+  };
+}

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+describe.skipIf(noBrowser !== null)("the API reference in a browser", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    browser = await openBrowser(gateway.url);
+  }, 40_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  test("it opens, calls with a key that is entered there, and breaks no content policy", async () => {
+    const page = await browser.page();
+    await page.goto("/docs");
+    await page.locator(".btn.authorize").first().click();
+    await page.locator(".auth-container input").first().fill(gateway.key);
+    await page.locator(".modal-btn.authorize").first().click();
+    await page.locator(".btn-done").first().click();
+    await page.locator("#operations-models-listModels .opblock-summary-control").click();
+    await page.getByRole("button", { name: "Try it out" }).click();
+    await page.getByRole("button", { name: "Execute" }).click();
+    await page.locator(".live-responses-table").getByText('"demo"').first().waitFor();
+    expect(browser.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,22 @@
+import { source } from "axe-core";
+import type { Page } from "playwright-core";
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[];
+  }[];
+}
+
+/**
+ * What in a page keeps somebody out, by the rules of WCAG 2.2 A and AA that a machine can check. The page's context needs
+ * `bypassCSP`, since the checker is a script that the page itself would refuse.
+ */
+export async function barriers(page: Page): Promise<readonly string[]> {
+  await page.evaluate(source);
+  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+  const result: AxeResult = await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(tags)} })`);
+  return result.violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`),
+  );
+}

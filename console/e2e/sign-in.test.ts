@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { barriers } from "./barriers.ts";
+import { oneTimeCode } from "./one-time-code.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const password = "correct horse battery";
+
+setDefaultTimeout(60_000);
+
+/** In order: set-up happens once in the life of a gateway, and what follows builds on it. */
+describe.skipIf(noBrowser !== null)("signing in to the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  /** Of the authenticator app that one of the tests sets up. */
+  let key = "";
+  let backupCodes: readonly string[] = [];
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    browser = await openBrowser(gateway.url);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  async function givePassword(page: Page, given = password): Promise<void> {
+    await page.getByRole("textbox", { name: "E-mail address" }).fill(email);
+    await page.getByRole("textbox", { name: "Password" }).fill(given);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  }
+
+  async function signOut(page: Page): Promise<void> {
+    await page.getByRole("button", { name: /^Account of/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  }
+
+  test("without the set-up link the page says where to find it, and shows no page of the console", async () => {
+    const page = await browser.page();
+    await page.goto("/console/keys");
+    await page.getByRole("heading", { name: "There is no administrator yet" }).waitFor();
+    expect(await page.getByRole("navigation", { name: "Pages" }).count()).toBe(0);
+  });
+
+  test("the set-up link makes the first administrator and signs them in; its token leaves the address bar at once", async () => {
+    const page = await browser.page();
+    await page.goto(gateway.consoleLink);
+    await page.getByLabel("E-mail address").fill(email);
+    expect(page.url()).not.toContain("setup=");
+    await page.getByLabel("Password", { exact: true }).fill("too short");
+    await page.getByLabel("Password again").fill("too short");
+    await page.getByRole("button", { name: "Create administrator" }).click();
+    await page.getByText("3 more characters are needed.").waitFor();
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByLabel("Password again").fill(password);
+    await page.getByRole("button", { name: "Create administrator" }).click();
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await page.goto("about:blank");
+    await page.goto(gateway.consoleLink);
+    await page.getByRole("heading", { name: "Set-up is already done" }).waitFor();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  });
+
+  test("a wrong password is told apart from nothing, and a right one leads back to the page one wanted", async () => {
+    const page = await browser.page();
+    await page.goto("/console/profile");
+    await givePassword(page, "correct horse batter");
+    await page.getByRole("alert").getByText("sign_in_refused").waitFor();
+    await givePassword(page);
+    await page.getByRole("heading", { name: "Profile and sign-in" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/profile");
+    await page.getByRole("row", { name: /This one/ }).waitFor();
+    await signOut(page);
+    expect(await page.evaluate(() => JSON.stringify([sessionStorage, localStorage, document.cookie]))).not.toContain(
+      "ada",
+    );
+    await page.goto("/console/profile");
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  });
+
+  test("an authenticator app is set up by its key and a first code, and gives backup codes", async () => {
+    const page = await browser.page();
+    await page.goto("/console/profile");
+    await givePassword(page);
+    await page.getByRole("button", { name: "Set up" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Password" }).fill("wrong password here");
+    await dialog.getByRole("button", { name: "Go on" }).click();
+    await dialog.getByText("The password is wrong.").waitFor();
+    await dialog.getByRole("textbox", { name: "Password" }).fill(password);
+    await dialog.getByRole("button", { name: "Go on" }).click();
+    await dialog.getByRole("img", { name: /QR code/ }).waitFor();
+    key = (await dialog.locator("code").first().textContent()) ?? "";
+    await dialog.getByLabel("Code that the app shows now").fill(oneTimeCode(key));
+    await dialog.getByRole("button", { name: "Switch on" }).click();
+    const codes = await dialog.locator("pre").textContent();
+    backupCodes = (codes ?? "").split("\n");
+    expect(backupCodes.length).toBe(10);
+    expect(await dialog.getByRole("button", { name: "Done" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("I have stored them").check();
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("button", { name: "New backup codes" }).waitFor();
+  });
+
+  test("from then on a code is asked for; a backup code works once in its place", async () => {
+    const page = await browser.page();
+    await page.goto("/console/profile");
+    await givePassword(page);
+    await page.getByLabel("Code", { exact: true }).fill("000000");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByText("This code is wrong, or was used before.").waitFor();
+    await page.getByLabel("Code", { exact: true }).fill(oneTimeCode(key));
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("heading", { name: "Profile and sign-in" }).waitFor();
+    await signOut(page);
+    for (const [backup, works] of [
+      [backupCodes[0], true],
+      [backupCodes[0], false],
+    ] as const) {
+      await givePassword(page);
+      await page.getByRole("button", { name: "Use a backup code" }).click();
+      await page.getByLabel("Backup code").fill(backup ?? "");
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+      if (!works) await page.getByRole("alert").getByText("sign_in_refused").waitFor();
+      else {
+        await page.getByRole("navigation", { name: "Pages" }).waitFor();
+        await signOut(page);
+      }
+    }
+  });
+
+  test("a passkey is added, named, and signs in by itself", async () => {
+    const page = await browser.page();
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("WebAuthn.enable");
+    await devtools.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await page.goto("/console/profile");
+    await givePassword(page);
+    await page.getByRole("button", { name: "Use a backup code" }).click();
+    await page.getByLabel("Backup code").fill(backupCodes[1] ?? "");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByRole("button", { name: "Rename Linux" }).click();
+    await page.getByLabel("Name of the passkey").fill("Test device");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Rename Test device" }).waitFor();
+    await signOut(page);
+    await page.getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await page.goto("/console/profile");
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("No passkey yet").waitFor();
+  });
+
+  test("at 360 pixels, light or dark, nothing sticks out sideways", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await browser.page({ viewport: { width: 360, height: 740 }, colorScheme });
+      await page.goto("/console/");
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+      expect(await page.locator("html").getAttribute("data-mantine-color-scheme")).toBe(colorScheme);
+    }
+  });
+
+  test("sign-in and profile meet WCAG 2.2 AA as far as a machine can tell, light and dark", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await browser.page({ colorScheme, bypassCSP: true });
+      await page.goto("/console/profile");
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      expect(await barriers(page)).toEqual([]);
+      await givePassword(page);
+      await page.getByRole("button", { name: "Use a backup code" }).click();
+      await page.getByLabel("Backup code").fill(backupCodes[colorScheme === "light" ? 2 : 3] ?? "");
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+      await page.getByRole("row", { name: /This one/ }).waitFor();
+      expect(await barriers(page)).toEqual([]);
+    }
+  });
+
+  test("no page breaks the content policy, throws, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,32 @@
+/** What sign-in's own calls answer. Times are Unix milliseconds. */
+export interface AuthAccount {
+  readonly user: { readonly id: string; readonly email: string; readonly name: string };
+  /** Whether there is a password; somebody who signs in elsewhere may have none. */
+  readonly password: boolean;
+  readonly two_factor: boolean;
+  readonly passkeys: number;
+  readonly session: AuthSession;
+}
+
+export interface AuthSession {
+  readonly id: string;
+  readonly current: boolean;
+  readonly fresh: boolean;
+  readonly created_at: number;
+  readonly seen_at: number;
+  readonly ends_at: number;
+  readonly ip: string | null;
+  readonly user_agent: string | null;
+}
+
+export interface AuthPasskey {
+  readonly id: string;
+  readonly name: string | null;
+  readonly created_at: number | null;
+  /** Kept by a password manager or a cloud. */
+  readonly synced: boolean;
+}
+
+export interface AuthList<Item> {
+  readonly data: readonly Item[];
+}

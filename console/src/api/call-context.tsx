@@ -1,0 +1,31 @@
+import type { ConsoleCall } from "@sluice/contract";
+import { createContext, type ReactNode, use } from "react";
+import type { sendJson } from "../client/call.ts";
+
+interface Calls {
+  /** The admin API. */
+  readonly call: ConsoleCall;
+  /** Sign-in's own paths, with the same guard: signed out, sign in again. */
+  readonly ask: typeof sendJson;
+}
+
+const CallContext = createContext<Calls | null>(null);
+
+export function CallProvider({ call, ask, children }: Calls & { readonly children: ReactNode }) {
+  return <CallContext value={{ call, ask }}>{children}</CallContext>;
+}
+
+function useCalls(): Calls {
+  const calls = use(CallContext);
+  if (calls === null) throw new Error("This stands outside CallProvider.");
+  return calls;
+}
+
+/** The bare client, for what is neither a query nor a mutation. */
+export function useClient(): ConsoleCall {
+  return useCalls().call;
+}
+
+export function useAsk(): Calls["ask"] {
+  return useCalls().ask;
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { Problem } from "../client/problem.ts";
+import { createCall } from "./call.ts";
+import { Confirmation } from "./confirmation.ts";
+
+function house(answers: readonly (Problem | object)[]) {
+  const confirmation = new Confirmation();
+  const sent: string[] = [];
+  let signedOut = 0;
+  const left = [...answers];
+  const call = createCall({ confirmation, onSignedOut: () => signedOut++ }, async (path, { method }) => {
+    sent.push(`${method} ${path}`);
+    const answer = left.shift();
+    if (answer instanceof Problem) throw answer;
+    return answer;
+  });
+  return { call, confirmation, sent, signedOut: () => signedOut };
+}
+const stale = new Problem("confirm_sign_in", "Sign in again.");
+const remove = { params: { model: "gpt/4.1" } };
+
+test("what needs a fresh sign-in waits for one and is then sent again", async () => {
+  const { call, confirmation, sent } = house([stale, {}]);
+  const removed = call("models.remove", remove);
+  await Bun.sleep(0);
+  expect([confirmation.asked(), sent.length]).toEqual([true, 1]);
+  confirmation.answer(true);
+  expect(await removed).toEqual({});
+  expect(sent).toEqual(["DELETE /api/models/gpt%2F4.1", "DELETE /api/models/gpt%2F4.1"]);
+  expect(confirmation.asked()).toBe(false);
+});
+
+test("two calls that need it share one dialog, and a dismissed one sends nothing again", async () => {
+  const { call, confirmation, sent } = house([stale, stale]);
+  const both = Promise.allSettled([call("models.remove", remove), call("models.remove", remove)]);
+  await Bun.sleep(0);
+  confirmation.answer(false);
+  expect((await both).map((each) => (each.status === "rejected" ? each.reason : null))).toEqual([stale, stale]);
+  expect(sent.length).toBe(2);
+});
+
+test("a session that is gone is told, an abort is passed on, anything else becomes a problem", async () => {
+  const gone = house([new Problem("not_signed_in", "Sign in first.")]);
+  expect(await gone.call("tokens.list").catch((thrown: unknown) => thrown)).toBeInstanceOf(Problem);
+  expect(gone.signedOut()).toBe(1);
+  const abort = new DOMException("stop", "AbortError");
+  const call = createCall({ confirmation: new Confirmation(), onSignedOut: () => undefined }, async () => {
+    throw abort;
+  });
+  expect(await call("tokens.list").catch((thrown: unknown) => thrown)).toBe(abort);
+  const broken = createCall({ confirmation: new Confirmation(), onSignedOut: () => undefined }, async () => {
+    throw new SyntaxError("not JSON");
+  });
+  expect(await broken("tokens.list").catch((thrown: unknown) => thrown)).toMatchObject({ code: "unexpected" });
+});

@@ -1,0 +1,45 @@
+import type { AnswerOf, CallOptions, RouteId } from "@sluice/contract";
+import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
+import { asProblem, type Problem } from "../client/problem.ts";
+import { noticeDone, noticeProblem } from "../parts/notice.tsx";
+import { useClient } from "./call-context.tsx";
+
+export interface ActSettings<Id extends RouteId> {
+  /** Routes whose answers are asked for again afterwards. */
+  readonly invalidates?: readonly RouteId[];
+  /** Said in a notice when it is done. */
+  readonly done?: string | ((answer: AnswerOf<Id>) => string);
+  /** true: the caller shows `error` itself (a form does); else a failure is said in a notice. */
+  readonly inline?: boolean;
+  readonly onDone?: (answer: AnswerOf<Id>, asked: ActOptions<Id>) => void;
+}
+
+export type ActOptions<Id extends RouteId> = Omit<CallOptions<Id>, "signal">;
+export type Act<Id extends RouteId> = UseMutationResult<AnswerOf<Id>, Problem, ActOptions<Id>>;
+
+/**
+ * A call that changes something: `const revoke = useAct("keys.revoke", { invalidates: ["keys.list"] })`, then
+ * `revoke.mutate({ params: { workspace, key } })`. Its `error` is a Problem whose `param` names the field.
+ */
+export function useAct<Id extends RouteId>(id: Id, settings: ActSettings<Id> = {}): Act<Id> {
+  const call = useClient();
+  const queries = useQueryClient();
+  return useMutation<AnswerOf<Id>, Problem, ActOptions<Id>>({
+    mutationFn: async (options) => {
+      try {
+        return await call(id, options as CallOptions<Id>);
+      } catch (thrown) {
+        throw asProblem(thrown);
+      }
+    },
+    onSuccess: async (answer, asked) => {
+      const { done } = settings;
+      if (done !== undefined) noticeDone(typeof done === "function" ? done(answer) : done);
+      settings.onDone?.(answer, asked);
+      await Promise.all((settings.invalidates ?? []).map((route) => queries.invalidateQueries({ queryKey: [route] })));
+    },
+    onError: (problem) => {
+      if (settings.inline !== true) noticeProblem(problem);
+    },
+  });
+}

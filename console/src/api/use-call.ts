@@ -1,0 +1,37 @@
+import type { AnswerOf, CallOptions, RouteId } from "@sluice/contract";
+import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import type { Problem } from "../client/problem.ts";
+import { useClient } from "./call-context.tsx";
+
+export interface CallSettings<Id extends RouteId> extends Omit<CallOptions<Id>, "body" | "signal"> {
+  /** false: do not ask yet. */
+  readonly enabled?: boolean;
+  /** Ask again this often while the page is looked at. */
+  readonly everyMs?: number | false;
+  /** Show the answer before while another page or search loads. */
+  readonly keepBefore?: boolean;
+}
+
+/** What a call of the admin API is remembered by; a prefix of it takes in all calls of a route. */
+export function callKey<Id extends RouteId>(
+  id: Id,
+  options: Pick<CallOptions<Id>, "params" | "query"> = {},
+): unknown[] {
+  return [id, options.params ?? null, options.query ?? null];
+}
+
+/** A GET of the admin API: `useCall("keys.show", { params: { workspace, key } })`. */
+export function useCall<Id extends RouteId>(
+  id: Id,
+  settings: CallSettings<Id> = {},
+): UseQueryResult<AnswerOf<Id>, Problem> {
+  const call = useClient();
+  const { enabled, everyMs, keepBefore, ...options } = settings;
+  return useQuery<AnswerOf<Id>, Problem>({
+    queryKey: callKey(id, options),
+    queryFn: ({ signal }) => call(id, { ...options, signal } as CallOptions<Id>),
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(keepBefore === true ? { placeholderData: keepPreviousData } : {}),
+  });
+}

@@ -1,0 +1,58 @@
+import type { AnswerOf, CallOptions, QueryInput, RouteId } from "@sluice/contract";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { Problem } from "../client/problem.ts";
+import { useClient } from "./call-context.tsx";
+import type { CallSettings } from "./use-call.ts";
+import { callKey } from "./use-call.ts";
+
+/** Routes that answer with a page of a list. */
+export type PagedId = {
+  [Id in RouteId]: AnswerOf<Id> extends { data: unknown[]; next: string | null } ? Id : never;
+}[RouteId];
+export type RowOf<Id extends PagedId> = AnswerOf<Id>["data"][number];
+
+/** A list as `DataTable` takes it: everything loaded so far, and how to get more. */
+export interface Rows<Row> {
+  readonly rows: readonly Row[] | null;
+  readonly loading: boolean;
+  /** Shows what was there before while a new search loads. */
+  readonly stale: boolean;
+  readonly problem: Problem | null;
+  readonly more: (() => void) | null;
+  readonly loadingMore: boolean;
+  readonly reload: () => void;
+}
+
+/** A list of the admin API, page after page: `usePages("keys.list", { params: { workspace }, query: { search } })`. */
+export function usePages<Id extends PagedId>(id: Id, settings: CallSettings<Id> = {}): Rows<RowOf<Id>> {
+  const call = useClient();
+  const { enabled, everyMs, keepBefore = true, ...options } = settings;
+  const query = useInfiniteQuery({
+    queryKey: [...callKey(id, options), "pages"],
+    queryFn: async ({ pageParam, signal }) => {
+      const cursor = pageParam === null ? {} : { cursor: pageParam };
+      const asked = {
+        ...options,
+        query: { ...(options.query as object | undefined), ...cursor } as QueryInput<Id>,
+        signal,
+      };
+      return (await call(id, asked as CallOptions<Id>)) as { data: RowOf<Id>[]; next: string | null };
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next,
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(keepBefore ? { placeholderData: keepPreviousData } : {}),
+  });
+  const rows = useMemo(() => query.data?.pages.flatMap((page) => page.data) ?? null, [query.data]);
+  return {
+    rows,
+    loading: query.isPending,
+    stale: query.isPlaceholderData,
+    problem: query.error as Problem | null,
+    more: query.hasNextPage ? () => void query.fetchNextPage() : null,
+    loadingMore: query.isFetchingNextPage,
+    reload: () => void query.refetch(),
+  };
+}

@@ -1,0 +1,73 @@
+import { Button, Group, TextInput } from "@mantine/core";
+
+interface ExpiryInputProps {
+  /** Unix milliseconds; null: never. */
+  readonly value: number | null;
+  readonly onChange: (at: number | null) => void;
+  readonly disabled?: boolean;
+  readonly error?: string | null;
+}
+
+const dayMs = 86_400_000;
+const spans = [
+  { label: "7 days", days: 7 },
+  { label: "30 days", days: 30 },
+  { label: "90 days", days: 90 },
+  { label: "1 year", days: 365 },
+] as const;
+
+/** When something ends by itself: a date in the reader's own time, or one of the usual spans. */
+export function ExpiryInput({ value, onChange, disabled = false, error = null }: ExpiryInputProps) {
+  return (
+    <div>
+      <TextInput
+        type="datetime-local"
+        label="Expires"
+        description="Your time. Empty: never."
+        disabled={disabled}
+        error={error}
+        value={value === null ? "" : localText(value)}
+        onChange={(event) => onChange(momentOf(event.currentTarget.value))}
+      />
+      <Group gap={4} mt={6}>
+        {spans.map(({ label, days }) => (
+          <Button
+            key={days}
+            variant="default"
+            size="compact-xs"
+            disabled={disabled}
+            aria-label={`Expires in ${label}`}
+            onClick={() => onChange(wholeMinute(Date.now() + days * dayMs))}
+          >
+            {label}
+          </Button>
+        ))}
+        <Button
+          variant="subtle"
+          size="compact-xs"
+          disabled={disabled || value === null}
+          aria-label="Never expires"
+          onClick={() => onChange(null)}
+        >
+          Never
+        </Button>
+      </Group>
+    </div>
+  );
+}
+
+function wholeMinute(at: number): number {
+  return Math.floor(at / 60_000) * 60_000;
+}
+
+/** What the field shows: `2026-11-21T14:30`, in the reader's own time. */
+export function localText(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return Number.isNaN(local.getTime()) ? "" : local.toISOString().slice(0, 16);
+}
+
+/** null for the empty text and for what is no date. */
+export function momentOf(text: string): number | null {
+  const at = new Date(text).getTime();
+  return text === "" || Number.isNaN(at) ? null : at;
+}

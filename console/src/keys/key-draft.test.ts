@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import type { ConsoleKey } from "@sluice/contract";
+import { blockedBy, bodyOf, changesOf, draftOf, emptyDraft, leastLimits, tagsOf } from "./key-draft.ts";
+
+const key: ConsoleKey = {
+  id: "key_1",
+  name: "ci",
+  workspace: { id: "ws_1", slug: "acme" },
+  group: { id: "grp_1", name: "default" },
+  prefix: "sk-sluice-abcd",
+  last_four: "wxyz",
+  state: "active",
+  models: ["gpt-*"],
+  allowed_ips: ["10.0.0.0/8"],
+  limits: { rpm: 60 },
+  budget: { usd: 5, period: "month" },
+  tags: { team: "payments" },
+  capture: "headers",
+  enabled: true,
+  expires_at: 1_800_000_000_000,
+  created_at: 1_795_000_000_000,
+  created_by: null,
+  last_used_at: null,
+  revoked_at: null,
+  old_secret_until: null,
+  managed_by: "console",
+};
+
+test("an untouched form changes nothing", () => {
+  expect(changesOf(draftOf(key), draftOf(key))).toEqual({});
+});
+
+test("only what was touched is sent, so that a member's edit never holds a field of admins", () => {
+  const before = draftOf(key);
+  expect(changesOf(before, { ...before, name: " ci 2 " })).toEqual({ name: "ci 2" });
+  expect(changesOf(before, { ...before, models: null, allowedIps: [], budget: null, expiresAt: null })).toEqual({
+    models: null,
+    allowed_ips: null,
+    budget: null,
+    expires_at: null,
+  });
+  expect(changesOf(before, { ...before, tags: [] })).toEqual({ tags: {} });
+});
+
+test("a new key is made of its name and what was chosen for it", () => {
+  expect(bodyOf({ ...emptyDraft, name: "ci" })).toEqual({ name: "ci" });
+  expect(bodyOf({ ...emptyDraft, name: "ci", models: [], limits: { rpm: 1 } })).toEqual({
+    name: "ci",
+    models: [],
+    limits: { rpm: 1 },
+  });
+});
+
+test("a tag is a name and a value, which may hold an equals sign", () => {
+  expect(tagsOf(["team=payments", " query = a=b "])).toEqual({ team: "payments", query: "a=b" });
+  expect(blockedBy({ ...emptyDraft, name: "ci", tags: ["team=x", "loose"] })).toContain("loose");
+  expect(blockedBy({ ...emptyDraft, name: "ci", tags: ["=x"] })).toContain("=x");
+  expect(blockedBy({ ...emptyDraft, name: "ci", tags: ["team="] })).toBeNull();
+  expect(blockedBy({ ...emptyDraft, name: "  " })).not.toBeNull();
+});
+
+test("of the limits above the least of each kind holds", () => {
+  expect(leastLimits({ rpm: 600, tpm: 9 }, { rpm: 60 }, {})).toEqual({ rpm: 60, tpm: 9 });
+});

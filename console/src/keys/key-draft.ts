@@ -1,0 +1,104 @@
+import type { BodyInput, BudgetConfig, Capture, ConsoleKey, LimitsConfig } from "@sluice/contract";
+
+/** A key as its form holds it. */
+export interface KeyDraft {
+  readonly name: string;
+  /** An id; empty while the groups are not there yet: the gateway's default. */
+  readonly group: string;
+  /** null: whatever the group may call. */
+  readonly models: readonly string[] | null;
+  readonly allowedIps: readonly string[];
+  readonly expiresAt: number | null;
+  readonly limits: LimitsConfig;
+  readonly budget: BudgetConfig | null;
+  /** `name=value` each. */
+  readonly tags: readonly string[];
+  readonly capture: Capture;
+}
+
+export const emptyDraft: KeyDraft = Object.freeze({
+  name: "",
+  group: "",
+  models: null,
+  allowedIps: [],
+  expiresAt: null,
+  limits: {},
+  budget: null,
+  tags: [],
+  capture: "none",
+});
+
+export function draftOf(key: ConsoleKey): KeyDraft {
+  return {
+    name: key.name,
+    group: key.group.id,
+    models: key.models,
+    allowedIps: key.allowed_ips ?? [],
+    expiresAt: key.expires_at,
+    limits: key.limits,
+    budget: key.budget,
+    tags: Object.entries(key.tags).map(([name, value]) => `${name}=${value}`),
+    capture: key.capture,
+  };
+}
+
+type Body = BodyInput<"keys.create">;
+type Change = BodyInput<"keys.update">;
+
+/** What makes the key. Only what was chosen: some fields may be sent by admins alone. */
+export function bodyOf(draft: KeyDraft): Body {
+  return { ...changesOf(emptyDraft, draft), name: draft.name.trim() };
+}
+
+/** What differs, as the gateway takes it; what was not touched is not sent. */
+export function changesOf(before: KeyDraft, after: KeyDraft): Change {
+  const was = fieldsOf(before);
+  return Object.fromEntries(
+    Object.entries(fieldsOf(after)).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(was[name as keyof Fields]),
+    ),
+  );
+}
+
+type Fields = ReturnType<typeof fieldsOf>;
+
+function fieldsOf(draft: KeyDraft) {
+  return {
+    name: draft.name.trim(),
+    group: draft.group,
+    models: draft.models === null ? null : [...draft.models],
+    allowed_ips: draft.allowedIps.length === 0 ? null : [...draft.allowedIps],
+    expires_at: draft.expiresAt,
+    limits: draft.limits,
+    budget: draft.budget,
+    tags: tagsOf(draft.tags),
+    capture: draft.capture,
+  };
+}
+
+/** The last of two tags of one name counts. A value may hold `=`, a name may not. */
+export function tagsOf(texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf("=");
+      return at === -1 ? [text.trim(), ""] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+    }),
+  );
+}
+
+/** Why the form cannot be sent as it stands; null: it can. */
+export function blockedBy(draft: KeyDraft): string | null {
+  if (draft.name.trim() === "") return "Give it a name.";
+  const wrong = draft.tags.find((tag) => tag.indexOf("=") < 1);
+  return wrong === undefined ? null : `Write the tag “${wrong}” as name=value.`;
+}
+
+/** The limits that hold anyway: of each kind the least of those above. */
+export function leastLimits(...above: readonly LimitsConfig[]): LimitsConfig {
+  const least: LimitsConfig = {};
+  for (const kind of ["rpm", "tpm", "concurrency"] as const) {
+    const values = above.map((limits) => limits[kind]).filter((value) => value !== undefined);
+    if (values.length > 0) least[kind] = Math.min(...values);
+  }
+  return least;
+}

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { reachOf } from "./model-reach.ts";
+
+const names = ["gpt-5", "gpt-5-mini", "claude-opus", "llama"];
+
+test("a model is reached when workspace, group and key all let it through; the widest that does not is named", () => {
+  expect(
+    reachOf(names, { workspace: ["gpt-*", "claude-*"], group: ["*-mini", "claude-*"], own: ["gpt-*", "llama"] }),
+  ).toEqual({
+    callable: ["gpt-5-mini"],
+    heldByWorkspace: ["llama"],
+    heldByGroup: ["gpt-5"],
+  });
+});
+
+test("a key without patterns of its own reaches what its group does; one with none reaches nothing", () => {
+  expect(reachOf(names, { workspace: ["*"], group: ["gpt-*"], own: null }).callable).toEqual(["gpt-5", "gpt-5-mini"]);
+  expect(reachOf(names, { workspace: ["*"], group: ["*"], own: [] })).toEqual({
+    callable: [],
+    heldByWorkspace: [],
+    heldByGroup: [],
+  });
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import type { UsageFigures } from "@sluice/contract";
+import { chartOf, errorRateOf, measures } from "./measures.ts";
+
+const figures: UsageFigures = {
+  requests: 4,
+  attempts: 5,
+  succeeded: 4,
+  failed: 1,
+  input_tokens: 100,
+  cached_tokens: 20,
+  output_tokens: 30,
+  images: 0,
+  video_seconds: 0,
+  cost_usd: 0.5,
+  latency_p50_ms: 200,
+  latency_p95_ms: 900,
+  first_token_p50_ms: 50,
+  first_token_p95_ms: 80,
+};
+const usage = {
+  at: [0, 3_600_000],
+  step_ms: 3_600_000,
+  series: [
+    { id: "m", label: "m", totals: figures, points: [figures, null] },
+    { id: "", label: "", totals: figures, points: [null, figures] },
+  ],
+};
+
+test("sums are bars that begin at nothing; times are lines with gaps where nothing happened", () => {
+  expect(chartOf(usage, "spend", "p50").series[0]?.values).toEqual([0.5, 0]);
+  expect(chartOf(usage, "tokens", "p50").series[0]?.values).toEqual([130, 0]);
+  expect(chartOf(usage, "latency", "p95").series[0]?.values).toEqual([900, null]);
+  expect(chartOf(usage, "first-token", "p50").series[0]?.values).toEqual([50, null]);
+  expect(measures.map((each) => chartOf(usage, each, "p50").kind)).toEqual([
+    "bar",
+    "bar",
+    "bar",
+    "line",
+    "line",
+    "bar",
+  ]);
+});
+
+test("the rest is drawn in grey under a name of its own", () => {
+  expect(chartOf(usage, "errors", "p50").series[1]).toMatchObject({ label: "Everything else", quiet: true });
+});
+
+test("without attempts there is no error rate", () => {
+  expect(errorRateOf(figures)).toBe(0.2);
+  expect(errorRateOf({ ...figures, attempts: 0 })).toBeNull();
+});

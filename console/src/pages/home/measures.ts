@@ -1,0 +1,80 @@
+import type { UsageFigures, UsageSeries } from "@sluice/contract";
+import { formatCompact, formatDuration, formatUsdShort } from "../../client/format.ts";
+import type { ChartProps, ChartSeries } from "../../parts/chart.tsx";
+
+/** What the chart can show. */
+export const measures = ["spend", "requests", "errors", "latency", "first-token", "tokens"] as const;
+export type Measure = (typeof measures)[number];
+
+/** Which of the slow ones: half of the calls are slower, or one in twenty. */
+export type Percentile = "p50" | "p95";
+
+export const measureWords: Readonly<Record<Measure, string>> = {
+  spend: "Spend",
+  requests: "Requests",
+  errors: "Errors",
+  latency: "Latency",
+  "first-token": "First token",
+  tokens: "Tokens",
+};
+
+export function isMeasure(text: string): text is Measure {
+  return measures.some((each) => each === text);
+}
+
+export function isTimed(measure: Measure): boolean {
+  return measure === "latency" || measure === "first-token";
+}
+
+/** Failed attempts among all; null when there was none. */
+export function errorRateOf(figures: UsageFigures): number | null {
+  return figures.attempts === 0 ? null : figures.failed / figures.attempts;
+}
+
+/** How a measure is drawn: sums as bars upon each other, times as lines. */
+export function chartOf(
+  usage: Pick<UsageSeries, "at" | "series" | "step_ms">,
+  measure: Measure,
+  percentile: Percentile,
+): Pick<ChartProps, "kind" | "at" | "series" | "stepMs" | "format"> {
+  const timed = isTimed(measure);
+  return {
+    kind: timed ? "line" : "bar",
+    at: usage.at,
+    stepMs: usage.step_ms,
+    format: formatOf(measure),
+    series: usage.series.map((line): ChartSeries => {
+      const figure = figureOf(measure, percentile);
+      return {
+        id: line.id,
+        label: line.label || restLabel,
+        values: line.points.map((point) => (point === null ? (timed ? null : 0) : figure(point))),
+        quiet: line.id === "",
+      };
+    }),
+  };
+}
+
+export const restLabel = "Everything else";
+
+function figureOf(measure: Measure, percentile: Percentile): (figures: UsageFigures) => number | null {
+  switch (measure) {
+    case "spend":
+      return (figures) => figures.cost_usd;
+    case "requests":
+      return (figures) => figures.requests;
+    case "errors":
+      return (figures) => figures.failed;
+    case "tokens":
+      return (figures) => figures.input_tokens + figures.output_tokens;
+    case "latency":
+      return (figures) => (percentile === "p50" ? figures.latency_p50_ms : figures.latency_p95_ms);
+    case "first-token":
+      return (figures) => (percentile === "p50" ? figures.first_token_p50_ms : figures.first_token_p95_ms);
+  }
+}
+
+function formatOf(measure: Measure): (value: number) => string {
+  if (measure === "spend") return formatUsdShort;
+  return isTimed(measure) ? formatDuration : formatCompact;
+}

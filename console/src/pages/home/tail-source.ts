@@ -1,0 +1,115 @@
+import { type RequestRow, tailPath } from "@sluice/contract";
+
+/** `open`: rows come as they end. `waiting`: tries again by itself. `ended`: it is over until somebody asks again. */
+export type TailState = "opening" | "open" | "waiting" | "ended";
+
+export interface TailWatcher {
+  readonly onState: (state: TailState) => void;
+  readonly onRows: (rows: readonly RequestRow[]) => void;
+  /** So many were lost, because they came faster than they could be sent. */
+  readonly onDropped: (rows: number) => void;
+}
+
+const firstRetryMs = 2_000;
+const lastRetryMs = 60_000;
+/** Rows are handed on together: a busy gateway ends hundreds in a second, and nobody reads so fast. */
+const gatherMs = 250;
+
+/**
+ * Watches requests as they end. A browser gives a page few connections to one address, so that a page that nobody looks at
+ * lets its own go; it comes back when somebody does.
+ */
+export class TailSource {
+  readonly #path: string;
+  readonly #watcher: TailWatcher;
+  #events: EventSource | null = null;
+  #gathered: RequestRow[] = [];
+  #gathering: ReturnType<typeof setTimeout> | null = null;
+  #retry: ReturnType<typeof setTimeout> | null = null;
+  #retryMs = firstRetryMs;
+  #ended = false;
+
+  constructor(workspace: string, watcher: TailWatcher) {
+    this.#path = tailPath(workspace);
+    this.#watcher = watcher;
+  }
+
+  /** Returns what ends it. */
+  start(): () => void {
+    const look = () => (document.hidden ? this.#release() : this.#open());
+    document.addEventListener("visibilitychange", look);
+    look();
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      this.#release();
+      if (this.#gathering !== null) clearTimeout(this.#gathering);
+      this.#gathering = null;
+    };
+  }
+
+  #open(): void {
+    if (this.#events !== null || this.#ended) return;
+    this.#watcher.onState("opening");
+    const events = new EventSource(this.#path);
+    this.#events = events;
+    events.addEventListener("open", () => {
+      this.#retryMs = firstRetryMs;
+      this.#watcher.onState("open");
+    });
+    events.addEventListener("message", ({ data }) => this.#gather(data));
+    events.addEventListener("dropped", ({ data }) => {
+      const rows = member(parsed(data), "rows");
+      if (typeof rows === "number") this.#watcher.onDropped(rows);
+    });
+    events.addEventListener("end", ({ data }) => {
+      // After its time, or when a process closes, a view is simply opened again; without a session it would be refused.
+      if (member(parsed(data), "why") !== "session") return this.#again();
+      this.#ended = true;
+      this.#release();
+      this.#watcher.onState("ended");
+    });
+    events.addEventListener("error", () => {
+      // While it is connecting the browser tries by itself; after an answer that is no stream it has given up.
+      if (events.readyState === EventSource.CLOSED) this.#again();
+      else this.#watcher.onState("waiting");
+    });
+  }
+
+  #again(): void {
+    this.#release();
+    this.#watcher.onState("waiting");
+    this.#retry = setTimeout(() => this.#open(), this.#retryMs);
+    this.#retryMs = Math.min(lastRetryMs, this.#retryMs * 2);
+  }
+
+  #release(): void {
+    this.#events?.close();
+    this.#events = null;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#retry = null;
+  }
+
+  #gather(data: unknown): void {
+    const row = parsed(data);
+    if (typeof member(row, "attempt_id") !== "string") return;
+    this.#gathered.push(row as RequestRow);
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = null;
+      const rows = this.#gathered;
+      this.#gathered = [];
+      this.#watcher.onRows(rows);
+    }, gatherMs);
+  }
+}
+
+function parsed(data: unknown): unknown {
+  try {
+    return typeof data === "string" ? JSON.parse(data) : null;
+  } catch {
+    return null;
+  }
+}
+
+function member(value: unknown, name: string): unknown {
+  return value !== null && typeof value === "object" ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,76 @@
+import type { UsageFigures } from "@sluice/contract";
+import { formatShare } from "../../client/format.ts";
+import { Count, Duration, Money } from "../../parts/figures.tsx";
+import { ProblemAlert } from "../../parts/problem-alert.tsx";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { errorRateOf } from "./measures.ts";
+import { useUsage } from "./use-usage.ts";
+
+/** The state of things at a glance, each beside the same length of time before. */
+export function UsageFiguresRow() {
+  const usage = useUsage("none");
+  if (usage.error !== null && usage.data === undefined) {
+    return <ProblemAlert problem={usage.error} onRetry={() => void usage.refetch()} />;
+  }
+  const { totals, previous, series } = usage.data ?? {};
+  const points = series?.[0]?.points ?? [];
+  const trend = (figure: (figures: UsageFigures) => number | null, nothing: number | null = 0) => ({
+    trend: points.map((each) => (each === null ? nothing : figure(each))),
+  });
+  const change = (figure: (figures: UsageFigures) => number | null) =>
+    totals === undefined || previous === undefined ? {} : { change: { now: figure(totals), before: figure(previous) } };
+  return (
+    <Stats label="Usage in figures">
+      <Stat
+        label="Spend"
+        value={totals && <Money usd={totals.cost_usd} short />}
+        {...change((each) => each.cost_usd)}
+        {...trend((each) => each.cost_usd)}
+      />
+      <Stat
+        label="Requests"
+        value={totals && <Count value={totals.requests} short />}
+        {...change((each) => each.requests)}
+        {...trend((each) => each.requests)}
+      />
+      <Stat
+        label="Error rate"
+        value={totals && <ErrorRate figures={totals} />}
+        hint={totals && totals.failed > 0 && <Count value={totals.failed} short unit="failed" />}
+        {...change(errorRateOf)}
+        {...trend(errorRateOf, null)}
+        better="less"
+      />
+      <Stat
+        label="Latency, median"
+        value={totals && <Duration ms={totals.latency_p50_ms} />}
+        hint={totals && <Slow ms={totals.latency_p95_ms} />}
+        {...change((each) => each.latency_p50_ms)}
+        {...trend((each) => each.latency_p50_ms, null)}
+        better="less"
+      />
+      <Stat
+        label="First token, median"
+        value={totals && <Duration ms={totals.first_token_p50_ms} />}
+        hint={totals && <Slow ms={totals.first_token_p95_ms} />}
+        {...change((each) => each.first_token_p50_ms)}
+        {...trend((each) => each.first_token_p50_ms, null)}
+        better="less"
+      />
+    </Stats>
+  );
+}
+
+function ErrorRate({ figures }: { readonly figures: UsageFigures }) {
+  const rate = errorRateOf(figures);
+  return rate === null ? <Count value={null} /> : formatShare(rate);
+}
+
+function Slow({ ms }: { readonly ms: number | null }) {
+  if (ms === null) return null;
+  return (
+    <span title="One in twenty takes longer.">
+      p95 <Duration ms={ms} />
+    </span>
+  );
+}

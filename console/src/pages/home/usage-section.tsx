@@ -1,0 +1,92 @@
+import { Group, SegmentedControl, Select, Skeleton, Text } from "@mantine/core";
+import { Chart } from "../../parts/chart.tsx";
+import { ProblemAlert } from "../../parts/problem-alert.tsx";
+import { Section } from "../../parts/section.tsx";
+import { useUrlText } from "../../routes/search.ts";
+import { useWorkspace } from "../../session/workspace.ts";
+import { dimensions, dimensionWords, isDimension } from "./dimensions.ts";
+import { chartOf, isMeasure, isTimed, measures, measureWords } from "./measures.ts";
+import { TopLines } from "./top-lines.tsx";
+import { useUsage } from "./use-usage.ts";
+
+const chartHeight = 280;
+const hourMs = 3_600_000;
+
+/** One measure over time, apart by model, provider, key …, and below it the lines with their shares. */
+export function UsageSection() {
+  const { all } = useWorkspace();
+  const [askedMeasure, setMeasure] = useUrlText("show", "spend");
+  const [askedBy, setBy] = useUrlText("by", "model");
+  const [askedPercentile, setPercentile] = useUrlText("percentile", "p50");
+  const measure = isMeasure(askedMeasure) ? askedMeasure : "spend";
+  const percentile = askedPercentile === "p95" ? "p95" : "p50";
+  const by = isDimension(askedBy) && (all || askedBy !== "workspace") ? askedBy : "model";
+  const usage = useUsage(by);
+  const choices = dimensions
+    .filter((each) => all || each !== "workspace")
+    .map((value) => ({ value, label: `By ${dimensionWords[value].toLowerCase()}` }));
+  const step = usage.data?.step_ms === hourMs ? "hour" : "day";
+  const percentileNote = percentile === "p50" ? "median" : "95th percentile";
+  const what = isTimed(measure)
+    ? `${measureWords[measure]}, ${percentileNote}, of each ${step}`
+    : `${measureWords[measure]} by ${step}`;
+  return (
+    <>
+      <Section
+        title="Usage"
+        description={what}
+        actions={
+          <>
+            {isTimed(measure) && (
+              <SegmentedControl
+                aria-label="Percentile"
+                data={[
+                  { value: "p50", label: "p50" },
+                  { value: "p95", label: "p95" },
+                ]}
+                value={percentile}
+                onChange={setPercentile}
+              />
+            )}
+            <Select
+              aria-label="Apart by"
+              size="xs"
+              w={140}
+              data={choices}
+              value={by}
+              onChange={(value) => setBy(value ?? "model")}
+              allowDeselect={false}
+            />
+          </>
+        }
+      >
+        <Group mb="md" className="sideways">
+          <SegmentedControl
+            aria-label="What is shown"
+            data={measures.map((value) => ({ value, label: measureWords[value] }))}
+            value={measure}
+            onChange={setMeasure}
+          />
+        </Group>
+        {usage.data !== undefined ? (
+          usage.data.totals.attempts === 0 ? (
+            <Text ta="center" c="dimmed" fz="sm" py="xl">
+              No requests in this time. Choose a longer one.
+            </Text>
+          ) : (
+            <Chart
+              {...chartOf(usage.data, measure, percentile)}
+              label={`${what}, by ${dimensionWords[by].toLowerCase()}`}
+              height={chartHeight}
+            />
+          )
+        ) : usage.error !== null ? (
+          <ProblemAlert problem={usage.error} onRetry={() => void usage.refetch()} />
+        ) : (
+          <Skeleton height={chartHeight} />
+        )}
+      </Section>
+      <TopLines usage={usage} by={by} />
+    </>
+  );
+}

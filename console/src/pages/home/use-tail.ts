@@ -1,0 +1,46 @@
+import { useEffect, useReducer, useState } from "react";
+import { useCall } from "../../api/use-call.ts";
+import { useWorkspace } from "../../session/workspace.ts";
+import { emptyTail, nextTail, tailRowsMax } from "./tail-rows.ts";
+import { TailSource, type TailState } from "./tail-source.ts";
+
+const linesAtFirst = 25;
+
+/** The latest requests, and those that end from now on. `onFirst` hears of the first one that does. */
+export function useTail(onFirst: () => void) {
+  const { path } = useWorkspace();
+  const [rows, step] = useReducer(nextTail, emptyTail);
+  const [state, setState] = useState<TailState>("opening");
+  const [dropped, setDropped] = useState(0);
+  const [opened, open] = useReducer((times: number) => times + 1, 0);
+  const latest = useCall("requests.list", { params: { workspace: path }, query: { limit: linesAtFirst } });
+  useEffect(() => {
+    if (latest.data !== undefined) step({ kind: "begin", rows: latest.data.data });
+  }, [latest.data]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `opened` begins it anew after it has ended.
+  useEffect(() => {
+    let first = true;
+    const source = new TailSource(path, {
+      onState: setState,
+      onDropped: (lost) => setDropped((before) => before + lost),
+      onRows: (news) => {
+        step({ kind: "rows", rows: news });
+        if (first) onFirst();
+        first = false;
+      },
+    });
+    return source.start();
+  }, [path, opened, onFirst]);
+  return {
+    ...rows,
+    state,
+    dropped,
+    loading: latest.isPending && rows.shown.length === 0,
+    problem: rows.shown.length === 0 ? latest.error : null,
+    reload: () => void latest.refetch(),
+    pause: () => step({ kind: "pause" }),
+    resume: () => step({ kind: "resume" }),
+    open,
+    rowsMax: tailRowsMax,
+  };
+}

@@ -1,0 +1,25 @@
+const browsers = [
+  ["Edge", /Edg\//],
+  ["Opera", /OPR\//],
+  ["Firefox", /(Firefox|FxiOS)\//],
+  ["Chrome", /(Chrome|CriOS|Chromium)\//],
+  ["Safari", /Version\/.*Safari\//],
+] as const;
+
+const systems = [
+  ["iOS", /iPhone|iPad/],
+  ["Android", /Android/],
+  ["macOS", /Macintosh/],
+  ["Windows", /Windows/],
+  ["ChromeOS", /CrOS/],
+  ["Linux", /Linux/],
+] as const;
+
+/** "Firefox on macOS", as far as a browser's own words tell; they may lie, and are only shown. */
+export function browserName(userAgent: string | null): string {
+  if (userAgent === null || userAgent === "") return "Unknown";
+  const browser = browsers.find(([, pattern]) => pattern.test(userAgent))?.[0];
+  const system = systems.find(([, pattern]) => pattern.test(userAgent))?.[0];
+  if (browser === undefined) return userAgent.slice(0, 40);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

@@ -1,0 +1,46 @@
+import type { AttemptDetail, Explanation } from "@sluice/contract";
+import type { Tone } from "../../parts/status-badge.tsx";
+import { outcomeTone, outcomeWords } from "../../requests/outcome.tsx";
+
+export interface PlanRow {
+  readonly place: number;
+  readonly provider: string;
+  readonly model: string;
+  readonly upstreamModel: string;
+  readonly priority: number | null;
+  readonly weight: number | null;
+  readonly note: string | null;
+  readonly leftOut: boolean;
+  /** What became of the last attempt there; null: not tried. */
+  readonly result: { readonly status: string; readonly tone: Tone; readonly label: string } | null;
+}
+
+/** The plan beside what came of it. */
+export function planRows(
+  { plan }: Pick<Explanation, "plan">,
+  attempts: readonly Pick<AttemptDetail, "deployment" | "outcome" | "http_status">[],
+): readonly PlanRow[] {
+  return plan.map((step, place) => {
+    const made = attempts.filter((attempt) => attempt.deployment === step.deployment);
+    const last = made.at(-1);
+    const times = made.length > 1 ? `, ${made.length} times` : "";
+    return {
+      place,
+      provider: step.provider,
+      model: step.model,
+      upstreamModel: step.upstream_model,
+      priority: step.priority,
+      weight: step.weight,
+      note: step.note,
+      leftOut: step.note?.startsWith("left out") ?? false,
+      result:
+        last === undefined
+          ? null
+          : {
+              status: last.outcome,
+              tone: outcomeTone(last.outcome),
+              label: `${outcomeWords[last.outcome]} ${last.http_status}${times}`,
+            },
+    };
+  });
+}

@@ -1,0 +1,46 @@
+import { Stack, Text } from "@mantine/core";
+import type { RequestDetail } from "@sluice/contract";
+import { formatCount } from "../../client/format.ts";
+import { Duration, Money, Nothing } from "../../parts/figures.tsx";
+import { Section } from "../../parts/section.tsx";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { groupRequests } from "../../requests/request-group.ts";
+import { summaryOf } from "./summary-text.ts";
+
+/** The request in a few sentences, and in five figures. */
+export function Summary({ detail }: { readonly detail: RequestDetail }) {
+  const { attempts } = detail;
+  const last = attempts.at(-1);
+  const [whole] = groupRequests(attempts);
+  return (
+    <>
+      <Section title="What happened">
+        <Stack gap={6}>
+          {summaryOf(detail).map((sentence) => (
+            <Text key={sentence} className="break" fz="sm">
+              {sentence}
+            </Text>
+          ))}
+        </Stack>
+      </Section>
+      {last !== undefined && whole !== undefined && (
+        <Stats label="The request in figures">
+          <Stat label="Duration" value={<Duration ms={whole.totalMs} />} hint={attemptsOf(attempts.length)} />
+          <Stat label="First token" value={<Duration ms={last.first_token_ms} />} />
+          <Stat label="Gateway's own work" value={<Duration ms={last.overhead_ms} />} hint="until the answer began" />
+          <Stat label="Tokens in / out" value={<Tokens input={whole.inputTokens} output={whole.outputTokens} />} />
+          <Stat label="Cost" value={<Money usd={whole.costUsd} />} />
+        </Stats>
+      )}
+    </>
+  );
+}
+
+function attemptsOf(count: number): string {
+  return count === 1 ? "one attempt" : `${count} attempts`;
+}
+
+function Tokens({ input, output }: { readonly input: number; readonly output: number }) {
+  if (input === 0 && output === 0) return <Nothing word="no tokens" />;
+  return `${formatCount(input)} / ${formatCount(output)}`;
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { sampleAttempt } from "./sample-request.ts";
+import { spansOf } from "./timing.ts";
+import { usageLines } from "./token-classes.ts";
+
+const edges = (spans: ReturnType<typeof spansOf>) => spans.map(({ startMs, endMs }) => [startMs, endMs]);
+
+test("the parts of a single attempt follow each other without a gap and fill its time", () => {
+  const spans = spansOf([sampleAttempt()]);
+  expect(edges(spans)).toEqual([
+    [0, 10],
+    [10, 300],
+    [300, 400],
+    [400, 2_300],
+  ]);
+});
+
+test("several attempts stand on one scale, and the last one's parts below", () => {
+  const failed = sampleAttempt({ at: 1_000, total_ms: 100, outcome: "failed", http_status: 503 });
+  const spans = spansOf([failed, sampleAttempt({ attempt_id: "att_2", at: 1_150 })]);
+  expect(edges(spans).slice(0, 3)).toEqual([
+    [0, 100],
+    [150, 2_450],
+    [150, 160],
+  ]);
+  expect(spans.map((span) => span.tone).slice(0, 2)).toEqual(["bad", "good"]);
+});
+
+test("a clock that stepped back and times beyond the whole give no bar that runs backwards", () => {
+  const odd = { first_byte_ms: 9_000, first_token_ms: 20, upstream_ms: 5_000 };
+  for (const span of spansOf([sampleAttempt({ at: 2_000 }), sampleAttempt({ attempt_id: "b", at: 1_000, ...odd })])) {
+    expect(span.startMs).toBeGreaterThanOrEqual(0);
+    expect(span.endMs).toBeGreaterThanOrEqual(span.startMs);
+  }
+});
+
+test("what was refused before anything was sent has one bar", () => {
+  const refused = sampleAttempt({ upstream_ms: null, provider: "", outcome: "rejected", total_ms: 1 });
+  expect(edges(spansOf([refused]))).toEqual([[0, 1]]);
+});
+
+test("every class that was used has its line, priced or not, and the lines add up to the cost", () => {
+  const attempt = sampleAttempt();
+  const lines = usageLines(attempt);
+  expect(lines.map((line) => [line.name, line.units, line.inside])).toEqual([
+    ["input_uncached", 1_000, false],
+    ["cache_read", 234, false],
+    ["output", 56, false],
+    ["reasoning", 6, true],
+  ]);
+  expect(lines.reduce((sum, line) => sum + (line.usd ?? 0), 0)).toBeCloseTo(attempt.cost_usd, 9);
+  expect(usageLines({ usage: { new_class: 3 }, cost_lines: [] }).map((line) => line.label)).toEqual(["new_class"]);
+});

@@ -1,0 +1,95 @@
+import { Badge, Button, Popover, Select, Stack, TextInput } from "@mantine/core";
+import { errorCodes } from "@sluice/contract";
+import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
+import { type FormEvent, useEffect, useState } from "react";
+import { endpointWords } from "../../requests/endpoint-words.ts";
+import { useUrlSearch, useUrlText } from "../../routes/search.ts";
+import { NameFilter } from "./name-filter.tsx";
+
+const names = ["error_code", "status", "min_ms", "endpoint"] as const;
+const codes = Object.keys(errorCodes);
+const endpoints = Object.entries(endpointWords).map(([value, label]) => ({ value, label }));
+const durations = [
+  { value: "500", label: "500 ms and longer" },
+  { value: "1000", label: "1 s and longer" },
+  { value: "2000", label: "2 s and longer" },
+  { value: "5000", label: "5 s and longer" },
+  { value: "10000", label: "10 s and longer" },
+  { value: "30000", label: "30 s and longer" },
+  { value: "60000", label: "1 min and longer" },
+];
+
+/** What is asked for less often: how it failed, how long it took, by which door it came. */
+export function MoreFilters() {
+  const search = useUrlSearch();
+  const set = names.filter((name) => (search[name] ?? "") !== "").length;
+  return (
+    <Popover trapFocus position="bottom-start" shadow="md" width={280}>
+      <Popover.Target>
+        <Button
+          variant="default"
+          size="sm"
+          leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+          rightSection={set > 0 ? <Badge size="sm">{set}</Badge> : null}
+        >
+          More filters
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="xs">
+          <NameFilter name="error_code" label="Error code" names={codes} className="" labelled within />
+          <StatusFilter />
+          <ChoiceFilter name="min_ms" label="Duration" choices={durations} />
+          <ChoiceFilter name="endpoint" label="Endpoint" choices={endpoints} />
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function StatusFilter() {
+  const [kept, keep] = useUrlText("status");
+  const [text, setText] = useState(kept);
+  useEffect(() => setText(kept), [kept]);
+  const wrong = text !== "" && !/^[1-5]\d\d$/.test(text);
+  const commit = (event?: FormEvent) => {
+    event?.preventDefault();
+    if (!wrong) keep(text);
+  };
+  return (
+    <form onSubmit={commit}>
+      <TextInput
+        label="HTTP status"
+        placeholder="429"
+        inputMode="numeric"
+        maxLength={3}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value.trim())}
+        onBlur={() => commit()}
+        error={wrong && text.length === 3 ? "Three digits, such as 429." : null}
+      />
+    </form>
+  );
+}
+
+interface ChoiceFilterProps {
+  readonly name: string;
+  readonly label: string;
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
+}
+
+function ChoiceFilter({ name, label, choices }: ChoiceFilterProps) {
+  const [kept, keep] = useUrlText(name);
+  const known = kept === "" || choices.some((choice) => choice.value === kept);
+  return (
+    <Select
+      label={label}
+      placeholder="Any"
+      data={known ? [...choices] : [{ value: kept, label: kept }, ...choices]}
+      value={kept === "" ? null : kept}
+      onChange={(value) => keep(value ?? "")}
+      clearable
+      comboboxProps={{ withinPortal: false }}
+    />
+  );
+}

@@ -1,0 +1,59 @@
+import { Autocomplete, type ComboboxItem, type OptionsFilter } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { useUrlText } from "../../routes/search.ts";
+
+interface NameFilterProps {
+  /** Its name in the address. */
+  readonly name: string;
+  readonly label: string;
+  /** What is offered. Any other text may be written: what is gone by now still has its requests. */
+  readonly names: readonly string[];
+  readonly className?: string;
+  /** Shows the label above instead of inside. */
+  readonly labelled?: boolean;
+  /** Opens its list inside a dialog of its own. */
+  readonly within?: boolean;
+}
+
+const shownMax = 50;
+
+/** A filter by an exact name: chosen from a list or written out, then Enter. */
+export function NameFilter({ name, label, names, className = "filter", labelled = false, within }: NameFilterProps) {
+  const [kept, keep] = useUrlText(name);
+  const [text, setText] = useState(kept);
+  useEffect(() => setText(kept), [kept]);
+  const commit = (value: string) => {
+    setText(value);
+    keep(value.trim());
+  };
+  return (
+    <Autocomplete
+      className={className}
+      {...(labelled ? { label } : { "aria-label": label, placeholder: label })}
+      size="sm"
+      data={[...new Set(names)]}
+      limit={shownMax}
+      filter={leastSurprising}
+      maxLength={256}
+      value={text}
+      onChange={setText}
+      onOptionSubmit={commit}
+      onBlur={() => commit(text)}
+      onKeyDown={(event) => {
+        // With an option in hand, Enter takes that one.
+        if (event.key === "Enter" && event.currentTarget.getAttribute("aria-activedescendant") === null) commit(text);
+      }}
+      clearable
+      onClear={() => commit("")}
+      {...(within === true ? { comboboxProps: { withinPortal: false } } : {})}
+    />
+  );
+}
+
+/** What contains the text; all of it once the text is one of the names, so that another can be chosen. */
+const leastSurprising: OptionsFilter = ({ options, search, limit }) => {
+  const wanted = search.trim().toLowerCase();
+  const items = options as ComboboxItem[];
+  const exact = items.some((item) => item.label.toLowerCase() === wanted);
+  return (exact ? items : items.filter((item) => item.label.toLowerCase().includes(wanted))).slice(0, limit);
+};

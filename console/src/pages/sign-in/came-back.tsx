@@ -1,0 +1,25 @@
+import { Alert } from "@mantine/core";
+import { useUrlText } from "../../routes/search.ts";
+
+/** What went wrong with a sign-in elsewhere: it comes back as `?error=`, one of a few words of the gateway's. */
+export function CameBack() {
+  const [error] = useUrlText("error");
+  if (error === "") return null;
+  return (
+    <Alert color="red" variant="light" title="You are not signed in" role="alert">
+      {words[error] ?? words["failed"]}
+    </Alert>
+  );
+}
+
+const words: Readonly<Record<string, string>> = {
+  denied: "The other side says that you refused, or that you may not come here.",
+  expired: "It took too long, or was begun in another window. Try again.",
+  no_email: "The other side told no e-mail address, so we do not know who you are.",
+  email_not_verified: "The other side has not verified your e-mail address. Verify it there, then try again.",
+  not_invited: "Nobody has invited this e-mail address. Ask whoever runs this gateway for an invitation.",
+  other_person: "This address already belongs to another account over there. Ask whoever runs this gateway.",
+  no_access: "Your account may not sign in. Ask whoever runs this gateway.",
+  failed:
+    "The sign-in elsewhere did not work. Try again; if it stays, whoever runs this gateway finds the reason in its log.",
+};

@@ -1,0 +1,45 @@
+import { Anchor } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQueryClient } from "@tanstack/react-query";
+import { useUrlText } from "../../routes/search.ts";
+import { useArrival } from "../../session/arrival.tsx";
+import { nextPage } from "../../session/next-page.ts";
+import { useSessionAnswer } from "../../session/session-context.tsx";
+import { SignInForm } from "../../session/sign-in-form.tsx";
+import { CameBack } from "./came-back.tsx";
+import { Card } from "./card.tsx";
+import { InviteView } from "./invite-view.tsx";
+import { ResetView } from "./reset-view.tsx";
+import { SetupView } from "./setup-view.tsx";
+
+/** Signing in, and what one-time links open: the first administrator, an invitation, a new password. */
+export default function SignInPage() {
+  useDocumentTitle("Sign in · Sluice");
+  const answer = useSessionAnswer();
+  const { arrival } = useArrival();
+  const queries = useQueryClient();
+  const [next] = useUrlText("next");
+  const signedIn = () => void queries.invalidateQueries({ queryKey: ["session.show"] });
+
+  if (arrival?.kind === "setup" || (answer.setup_needed && arrival === null)) {
+    return <SetupView token={arrival?.token ?? null} onSignedIn={signedIn} />;
+  }
+  if (arrival?.kind === "invite") return <InviteView token={arrival.token} onSignedIn={signedIn} />;
+  if (arrival?.kind === "reset") return <ResetView token={arrival.token} onSignedIn={signedIn} />;
+  return (
+    <Card
+      title="Sign in"
+      foot={
+        <>
+          No account? Ask whoever runs this gateway for an invitation. Programs call the API with a key:{" "}
+          <Anchor href="/docs" size="xs" underline="always">
+            API reference
+          </Anchor>
+        </>
+      }
+    >
+      <CameBack />
+      <SignInForm methods={answer.methods} page={nextPage(next)} onDone={signedIn} />
+    </Card>
+  );
+}

@@ -1,0 +1,57 @@
+import { Group, NumberInput, Select } from "@mantine/core";
+import type { BudgetConfig } from "@sluice/contract";
+import { useState } from "react";
+
+interface BudgetFormProps {
+  readonly value: BudgetConfig | null;
+  readonly onChange: (budget: BudgetConfig | null) => void;
+  readonly disabled?: boolean;
+  readonly label?: string;
+}
+
+const periods = [
+  { value: "day", label: "per day" },
+  { value: "week", label: "per week" },
+  { value: "month", label: "per month" },
+  { value: "total", label: "in total" },
+] as const;
+type Period = BudgetConfig["period"];
+
+/** The most that may be spent in a period. Empty: no budget of its own. */
+export function BudgetForm({ value, onChange, disabled = false, label = "Budget" }: BudgetFormProps) {
+  // Chosen before an amount is: kept here until there is a budget to hold it.
+  const [period, setPeriod] = useState<Period>(value?.period ?? "month");
+  const current = value?.period ?? period;
+  return (
+    <Group gap="xs" align="flex-end" wrap="nowrap">
+      <NumberInput
+        label={label}
+        description="US dollars. Empty: no budget."
+        placeholder="no budget"
+        prefix="$"
+        min={0}
+        max={9_000_000}
+        decimalScale={6}
+        allowNegative={false}
+        thousandSeparator
+        hideControls
+        disabled={disabled}
+        className="grow"
+        value={value?.usd ?? ""}
+        onChange={(usd) => onChange(typeof usd === "number" ? { ...value, usd, period: current } : null)}
+      />
+      <Select
+        aria-label="Period of the budget"
+        data={[...periods]}
+        allowDeselect={false}
+        disabled={disabled}
+        value={current}
+        onChange={(next) => {
+          const chosen = periods.find((each) => each.value === next)?.value ?? current;
+          setPeriod(chosen);
+          if (value !== null) onChange({ ...value, period: chosen });
+        }}
+      />
+    </Group>
+  );
+}

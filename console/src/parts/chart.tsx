@@ -1,0 +1,87 @@
+import { Skeleton } from "@mantine/core";
+import { lazy, Suspense, useState } from "react";
+import { formatCount, formatMoment } from "../client/format.ts";
+
+export interface ChartSeries {
+  readonly id: string;
+  readonly label: string;
+  /** One for each of `at`; null: nothing there. */
+  readonly values: readonly (number | null)[];
+  /** Drawn in grey: the rest, the time before. */
+  readonly quiet?: boolean;
+}
+
+export interface ChartProps {
+  readonly kind: "line" | "area" | "bar";
+  /** What is shown, for those who hear the page: "Cost per hour by model". */
+  readonly label: string;
+  /** Unix milliseconds, the beginning of each step. */
+  readonly at: readonly number[];
+  readonly series: readonly ChartSeries[];
+  readonly stepMs: number;
+  /** Writes a value with its unit: `formatUsdShort`, `formatDuration` … */
+  readonly format?: (value: number) => string;
+  /** Areas and bars stand on each other unless said. */
+  readonly stacked?: boolean;
+  readonly height?: number;
+}
+
+const Drawn = lazy(() => import("./chart-drawn.tsx"));
+
+/** Figures over time. The library that draws comes when the first chart does; the same figures stand in a table. */
+export function Chart(props: ChartProps) {
+  const { label, height = 240 } = props;
+  const [asTable, setAsTable] = useState(false);
+  return (
+    <figure className="chart" aria-label={label}>
+      {asTable ? (
+        <ChartTable {...props} />
+      ) : (
+        <>
+          <div aria-hidden="true" className="chart-drawn" style={{ height }}>
+            <Suspense fallback={<Skeleton height={height} />}>
+              <Drawn {...props} height={height} />
+            </Suspense>
+          </div>
+          <div className="unseen">
+            <ChartTable {...props} />
+          </div>
+        </>
+      )}
+      <button type="button" className="chart-switch" onClick={() => setAsTable((before) => !before)}>
+        {asTable ? "Show as chart" : "Show as table"}
+      </button>
+    </figure>
+  );
+}
+
+function ChartTable({ label, at, series, format = formatCount }: ChartProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+    <section className="chart-table" tabIndex={0} aria-label={`${label}, as a table`}>
+      <table className="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {series.map((each) => (
+              <th key={each.id} scope="col">
+                {each.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {at.map((moment, place) => (
+            <tr key={moment}>
+              <th scope="row">{formatMoment(moment)}</th>
+              {series.map((each) => {
+                const value = each.values[place] ?? null;
+                return <td key={each.id}>{value === null ? "–" : format(value)}</td>;
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,106 @@
+import { Button, type ButtonProps, Code, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { type FormEvent, type ReactNode, useState } from "react";
+
+export interface ConfirmProps {
+  readonly title: string;
+  /** What will happen, and what cannot be taken back. */
+  readonly children: ReactNode;
+  /** The word on the button that does it: "Revoke key". */
+  readonly verb: string;
+  /** Must be typed first: the name of what goes. */
+  readonly typed?: string;
+  /** The dialog closes when it resolves and stays when it throws. */
+  readonly onConfirm: () => Promise<unknown>;
+}
+
+interface ConfirmButtonProps extends ConfirmProps, Omit<ButtonProps, "children" | "title"> {
+  /** The word on the button that opens the dialog; `verb` unless said. */
+  readonly label?: string;
+}
+
+/** A button for what is dangerous: asks first, and for the worst has the name typed. */
+export function ConfirmButton({ title, children, verb, typed, onConfirm, label, ...button }: ConfirmButtonProps) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button variant="default" {...button} onClick={open}>
+        {label ?? verb}
+      </Button>
+      <ConfirmDialog
+        opened={opened}
+        onClose={close}
+        title={title}
+        verb={verb}
+        onConfirm={onConfirm}
+        {...(typed === undefined ? {} : { typed })}
+      >
+        {children}
+      </ConfirmDialog>
+    </>
+  );
+}
+
+interface ConfirmDialogProps extends ConfirmProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+}
+
+/** The dialog alone, for an item of a menu. */
+export function ConfirmDialog({ opened, onClose, title, ...body }: ConfirmDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title}>
+      <ConfirmBody {...body} onClose={onClose} />
+    </Modal>
+  );
+}
+
+function ConfirmBody({ children, verb, typed, onConfirm, onClose }: Omit<ConfirmDialogProps, "opened" | "title">) {
+  const [text, setText] = useState("");
+  const [doing, setDoing] = useState(false);
+  const ready = typed === undefined || text === typed;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (!ready || doing) return;
+    setDoing(true);
+    try {
+      await onConfirm();
+      onClose();
+    } catch {
+      // Whoever does it says what went wrong; the dialog stays, to be tried again or left.
+    } finally {
+      setDoing(false);
+    }
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        {typed !== undefined && (
+          <TextInput
+            label={
+              <>
+                Type <Code>{typed}</Code> to confirm
+              </>
+            }
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red" disabled={!ready} loading={doing}>
+            {verb}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

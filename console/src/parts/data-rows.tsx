@@ -1,0 +1,120 @@
+import { Link } from "@tanstack/react-router";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
+import type { Column, DataTableProps, SortedTable } from "./data-table.tsx";
+
+interface DataRowsProps<Row extends object> extends DataTableProps<Row> {
+  readonly table: SortedTable<Row>;
+}
+
+/** Up to here every row is in the page, so that the browser's own search finds it; above, only what is looked at. */
+const virtualFrom = 300;
+const rowHeight = 37;
+const overscan = 20;
+
+export function DataRows<Row extends object>(props: DataRowsProps<Row>) {
+  const rows = props.table.getRowModel().rows;
+  const items = rows.map((row) => row.original);
+  return items.length > virtualFrom ? (
+    <VirtualRows {...props} items={items} />
+  ) : (
+    <tbody onKeyDown={moveAmongRows}>
+      {items.map((item) => (
+        <DataRow key={props.rowKey(item)} item={item} {...props} />
+      ))}
+    </tbody>
+  );
+}
+
+function VirtualRows<Row extends object>({ items, ...props }: DataRowsProps<Row> & { readonly items: readonly Row[] }) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const box = body.current?.getBoundingClientRect();
+    if (box !== undefined) setTop(box.top + window.scrollY);
+  }, []);
+  const virtual = useWindowVirtualizer({
+    count: items.length,
+    estimateSize: () => rowHeight,
+    overscan,
+    scrollMargin: top,
+    getItemKey: (index) => keyAt(items, index, props.rowKey),
+  });
+  const shown = virtual.getVirtualItems();
+  const before = (shown[0]?.start ?? top) - top;
+  const after = virtual.getTotalSize() - ((shown.at(-1)?.end ?? top) - top);
+  return (
+    <tbody ref={body} onKeyDown={moveAmongRows}>
+      <Gap height={before} columns={props.columns.length} />
+      {shown.map(({ index, key }) => {
+        const item = items[index];
+        return item === undefined ? null : (
+          <DataRow key={String(key)} item={item} {...props} place={index} measure={virtual.measureElement} />
+        );
+      })}
+      <Gap height={after} columns={props.columns.length} />
+    </tbody>
+  );
+}
+
+function keyAt<Row>(items: readonly Row[], index: number, rowKey: (row: Row) => string): string | number {
+  const item = items[index];
+  return item === undefined ? index : rowKey(item);
+}
+
+function Gap({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr className="table-gap">
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  );
+}
+
+interface DataRowProps<Row extends object> extends Pick<DataTableProps<Row>, "columns" | "rowLink" | "dimmed"> {
+  readonly item: Row;
+  readonly place?: number;
+  readonly measure?: (row: HTMLTableRowElement | null) => void;
+}
+
+function DataRow<Row extends object>({ item, columns, rowLink, dimmed, place, measure }: DataRowProps<Row>) {
+  const link = rowLink?.(item);
+  return (
+    <tr
+      data-dimmed={dimmed?.(item) || undefined}
+      data-linked={link !== undefined || undefined}
+      ref={measure}
+      data-index={place}
+    >
+      {columns.map((column, index) => {
+        const content = column.cell(item);
+        return (
+          <td key={column.id} data-align={column.align} data-quiet={column.quiet} data-label={labelOf(column)}>
+            {index === 0 && link !== undefined ? (
+              <Link {...link} className="row-link">
+                {content}
+              </Link>
+            ) : (
+              content
+            )}
+          </td>
+        );
+      })}
+    </tr>
+  );
+}
+
+function labelOf<Row>(column: Column<Row>): string | undefined {
+  return column.quiet === true ? undefined : column.header;
+}
+
+/** The arrow keys go from row to row while a row's link has the focus. */
+function moveAmongRows(event: KeyboardEvent<HTMLTableSectionElement>): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0 || !(event.target instanceof HTMLElement) || !event.target.classList.contains("row-link")) return;
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>(".row-link")];
+  const next = links[links.indexOf(event.target) + step];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+}

@@ -1,0 +1,162 @@
+import { Loader, Skeleton } from "@mantine/core";
+import { IconArrowDown, IconArrowUp, IconSelector } from "@tabler/icons-react";
+import type { LinkProps } from "@tanstack/react-router";
+import {
+  createSortedRowModel,
+  type ReactTable,
+  rowSortingFeature,
+  sortFn_alphanumeric,
+  tableFeatures,
+  useTable,
+} from "@tanstack/react-table";
+import { type ReactNode, useMemo } from "react";
+import type { Rows } from "../api/use-pages.ts";
+import { DataRows } from "./data-rows.tsx";
+import { LoadMore } from "./load-more.tsx";
+import { ProblemAlert } from "./problem-alert.tsx";
+
+export interface Column<Row> {
+  readonly id: string;
+  /** Also the label of the value when the table becomes cards. */
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Makes the column sortable, among the rows that are loaded. null sorts last. */
+  readonly sortBy?: (row: Row) => string | number | null;
+  /** Figures stand to the right. */
+  readonly align?: "left" | "right";
+  /** CSS width. */
+  readonly width?: string;
+  /** The head is only for those who hear the page: buttons, icons. As narrow as what stands in it. */
+  readonly quiet?: boolean;
+}
+
+export interface DataTableProps<Row> {
+  /** What the table is, for those who hear the page: "API keys". */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: Rows<Row>;
+  readonly rowKey: (row: Row) => string;
+  /** Where a row leads. Its first column becomes the link, and the whole row takes the click. */
+  readonly rowLink?: (row: Row) => LinkProps;
+  /** Shown when there is nothing: what this would be, and a button to make the first. */
+  readonly empty: ReactNode;
+  /** Sorted like this at first: a column's id, with `-` before it for the greatest first. */
+  readonly sortedBy?: string;
+  /** Dims a row: one that is out of use. */
+  readonly dimmed?: (row: Row) => boolean;
+}
+
+const features = tableFeatures({
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+  sortFns: { alphanumeric: sortFn_alphanumeric },
+});
+export type Features = typeof features;
+export type SortedTable<Row extends object> = ReactTable<Features, Row>;
+
+const noRows: readonly never[] = [];
+const waitingRows = 6;
+
+/**
+ * A list: sorted in the page where all of it is there, more by cursor where there is more, cards on a narrow screen. The
+ * arrow keys go from row to row, Enter opens.
+ */
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  const { label, columns, rows, rowKey, empty, sortedBy } = props;
+  const table = useTable<Features, Row>({
+    features,
+    columns: useMemo(() => columns.map(definitionOf), [columns]),
+    data: rows.rows ?? noRows,
+    getRowId: rowKey,
+    enableSortingRemoval: true,
+    enableMultiSort: false,
+    initialState: { sorting: sortingOf(sortedBy) },
+  });
+  if (rows.problem !== null && rows.rows === null) return <ProblemAlert problem={rows.problem} onRetry={rows.reload} />;
+  if (rows.rows !== null && rows.rows.length === 0 && rows.more === null)
+    return <div className="table-empty">{empty}</div>;
+  return (
+    <div className="table-box" data-stale={rows.stale || undefined}>
+      {rows.problem !== null && <ProblemAlert problem={rows.problem} onRetry={rows.reload} />}
+      <table className="data-table" aria-label={label} aria-busy={rows.loading || rows.stale}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <ColumnHead key={column.id} column={column} table={table} />
+            ))}
+          </tr>
+        </thead>
+        {rows.rows === null ? <Waiting columns={columns} /> : <DataRows {...props} table={table} />}
+      </table>
+      <LoadMore rows={rows} />
+      {rows.stale && <Loader size="xs" className="table-stale" aria-label="Loading" />}
+    </div>
+  );
+}
+
+function definitionOf<Row extends object>(column: Column<Row>) {
+  const { id, sortBy } = column;
+  return {
+    id,
+    accessorFn: (row: Row) => sortBy?.(row) ?? undefined,
+    enableSorting: sortBy !== undefined,
+    sortUndefined: "last" as const,
+  };
+}
+
+function sortingOf(sortedBy: string | undefined) {
+  if (sortedBy === undefined) return [];
+  const desc = sortedBy.startsWith("-");
+  return [{ id: desc ? sortedBy.slice(1) : sortedBy, desc }];
+}
+
+interface ColumnHeadProps<Row extends object> {
+  readonly column: Column<Row>;
+  readonly table: SortedTable<Row>;
+}
+
+function ColumnHead<Row extends object>({ column, table }: ColumnHeadProps<Row>) {
+  const sorting = table.getColumn(column.id);
+  const sorted = sorting?.getIsSorted() ?? false;
+  const words = column.quiet === true ? <span className="unseen">{column.header}</span> : column.header;
+  return (
+    <th
+      scope="col"
+      data-align={column.align}
+      data-quiet={column.quiet}
+      style={column.width === undefined ? undefined : { width: column.width }}
+      aria-sort={sorted === false ? undefined : sorted === "asc" ? "ascending" : "descending"}
+    >
+      {column.sortBy === undefined ? (
+        words
+      ) : (
+        <button type="button" className="sort-button" onClick={sorting?.getToggleSortingHandler()}>
+          {words}
+          <SortMark sorted={sorted} />
+        </button>
+      )}
+    </th>
+  );
+}
+
+function SortMark({ sorted }: { readonly sorted: "asc" | "desc" | false }) {
+  if (sorted === false) return <IconSelector size={13} aria-hidden className="sort-mark" />;
+  return sorted === "asc" ? <IconArrowUp size={13} aria-hidden /> : <IconArrowDown size={13} aria-hidden />;
+}
+
+function Waiting<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+  return (
+    <tbody>
+      {Array.from({ length: waitingRows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows that are not there yet have nothing else.
+        <tr key={row}>
+          {columns.map((column) => (
+            <td key={column.id} data-label={column.header}>
+              <Skeleton height={12} width={`${45 + ((row * 17) % 40)}%`} />
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  );
+}

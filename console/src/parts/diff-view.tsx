@@ -1,0 +1,48 @@
+import { Text } from "@mantine/core";
+import { type Change, changesBetween } from "./changes.ts";
+
+interface DiffViewProps {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly label: string;
+}
+
+/** What changed from one value to another, field by field; what stayed is left out. */
+export function DiffView({ before, after, label }: DiffViewProps) {
+  const changes = changesBetween(before, after);
+  if (changes.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        Nothing changed.
+      </Text>
+    );
+  }
+  return (
+    <section className="code-scroll diff-view" aria-label={label}>
+      <table className="plain-table">
+        <thead className="unseen">
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">Before</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map((change) => (
+            <ChangeRow key={change.path} change={change} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function ChangeRow({ change: { path, before, after } }: { readonly change: Change }) {
+  return (
+    <tr>
+      <th scope="row">{path === "" ? "value" : path}</th>
+      <td>{before === undefined ? null : <del>{JSON.stringify(before)}</del>}</td>
+      <td>{after === undefined ? null : <ins>{JSON.stringify(after)}</ins>}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,89 @@
+import { useEffect, useState } from "react";
+import {
+  formatBytes,
+  formatCompact,
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatRelative,
+  formatUsd,
+  formatUsdShort,
+} from "../client/format.ts";
+
+/** What stands where there is no figure. Readers hear the word, eyes see the dash. */
+export function Nothing({ word = "none" }: { readonly word?: string }) {
+  return (
+    <span className="nothing">
+      <span aria-hidden="true">–</span>
+      <span className="unseen">{word}</span>
+    </span>
+  );
+}
+
+interface MoneyProps {
+  readonly usd: number | null;
+  /** Two digits, compact when big; the exact amount stands in the title. */
+  readonly short?: boolean;
+}
+
+export function Money({ usd, short = false }: MoneyProps) {
+  if (usd === null) return <Nothing word="no cost" />;
+  return (
+    <span className="tabular" title={short ? formatUsd(usd) : undefined}>
+      {short ? formatUsdShort(usd) : formatUsd(usd)}
+    </span>
+  );
+}
+
+interface CountProps {
+  readonly value: number | null;
+  readonly short?: boolean;
+  readonly unit?: string;
+}
+
+export function Count({ value, short = false, unit }: CountProps) {
+  if (value === null) return <Nothing />;
+  return (
+    <span className="tabular" title={short ? formatCount(value) : undefined}>
+      {short ? formatCompact(value) : formatCount(value)}
+      {unit === undefined ? null : ` ${unit}`}
+    </span>
+  );
+}
+
+export function Duration({ ms }: { readonly ms: number | null }) {
+  return ms === null ? <Nothing /> : <span className="tabular">{formatDuration(ms)}</span>;
+}
+
+export function Bytes({ value }: { readonly value: number | null }) {
+  return value === null ? <Nothing /> : <span className="tabular">{formatBytes(value)}</span>;
+}
+
+interface WhenProps {
+  /** Unix milliseconds. */
+  readonly at: number | null;
+  /** What null means: `never` unless said. */
+  readonly missing?: string;
+  /** Date and time instead of how long ago. */
+  readonly exact?: boolean;
+}
+
+const tickMs = 30_000;
+
+/** How long ago, kept right while the page is open; the exact moment stands in the title. */
+export function When({ at, missing = "never", exact = false }: WhenProps) {
+  const [now, setNow] = useState(Date.now);
+  const relative = at !== null && !exact;
+  useEffect(() => {
+    if (!relative) return;
+    const timer = setInterval(() => setNow(Date.now()), tickMs);
+    return () => clearInterval(timer);
+  }, [relative]);
+  if (at === null) return <span className="nothing">{missing}</span>;
+  const moment = formatMoment(at);
+  return (
+    <time dateTime={new Date(at).toISOString()} title={exact ? undefined : moment} className="nowrap">
+      {exact ? moment : formatRelative(at, Math.max(now, Date.now() - tickMs))}
+    </time>
+  );
+}

@@ -1,0 +1,58 @@
+import { Button, Group, Select } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useUrlChange, useUrlSearch } from "../routes/search.ts";
+
+export interface FilterChoice {
+  readonly value: string;
+  readonly label: string;
+}
+
+export interface Filter {
+  /** Its name in the address. */
+  readonly name: string;
+  readonly label: string;
+  readonly choices: readonly (FilterChoice | string)[];
+}
+
+interface FilterBarProps {
+  readonly filters?: readonly Filter[];
+  /** A SearchBox, a TimeRange, a switch: stands before the filters. */
+  readonly children?: ReactNode;
+  /** More names in the address that "Clear" takes out. */
+  readonly alsoClears?: readonly string[];
+}
+
+/** Search and filters above a list. All of it stands in the address, so that a view can be shared. */
+export function FilterBar({ filters = [], children, alsoClears = ["search"] }: FilterBarProps) {
+  const search = useUrlSearch();
+  const change = useUrlChange();
+  const names = [...filters.map((filter) => filter.name), ...alsoClears];
+  const set = names.filter((name) => (search[name] ?? "") !== "");
+  return (
+    <search>
+      <Group gap="xs" className="filter-bar">
+        {children}
+        {filters.map((filter) => (
+          <Select
+            key={filter.name}
+            aria-label={filter.label}
+            placeholder={filter.label}
+            data={filter.choices.map((choice) =>
+              typeof choice === "string" ? { value: choice, label: choice } : choice,
+            )}
+            value={search[filter.name] || null}
+            onChange={(value) => change({ [filter.name]: value ?? "" })}
+            clearable
+            searchable={filter.choices.length > 8}
+            className="filter"
+          />
+        ))}
+        {set.length > 0 && (
+          <Button variant="subtle" onClick={() => change(Object.fromEntries(set.map((name) => [name, ""])))}>
+            Clear
+          </Button>
+        )}
+      </Group>
+    </search>
+  );
+}

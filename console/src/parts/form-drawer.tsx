@@ -1,0 +1,62 @@
+import { Button, Drawer, Group, Stack } from "@mantine/core";
+import type { FormEvent, ReactNode } from "react";
+import type { Problem } from "../client/problem.ts";
+import { ProblemAlert } from "./problem-alert.tsx";
+
+interface FormDrawerProps {
+  readonly opened: boolean;
+  readonly title: string;
+  /** The word on the main button: "Make key". */
+  readonly verb: string;
+  readonly onClose: () => void;
+  readonly onSubmit: () => void;
+  readonly saving: boolean;
+  readonly problem: Problem | null;
+  /** Why it cannot be sent as it stands; null: it can. */
+  readonly blocked?: string | null;
+  /** Nothing here may be changed: only looked at. */
+  readonly locked?: boolean;
+  readonly children: ReactNode;
+}
+
+/**
+ * A form at the side of the list it belongs to. Draw it with a `key` of what it edits, and only while it is open: what was
+ * typed goes with it. A click beside it does not close it, so that nothing typed is lost by accident.
+ */
+export function FormDrawer(props: FormDrawerProps) {
+  const { opened, title, verb, onClose, onSubmit, saving, problem, blocked = null, locked = false, children } = props;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // A dialog inside the drawer is a form of its own; React lets its events rise through here.
+    event.stopPropagation();
+    if (blocked === null && !saving && !locked) onSubmit();
+  };
+  return (
+    <Drawer opened={opened} onClose={onClose} title={title} size="lg" closeOnClickOutside={false}>
+      <form onSubmit={submit} noValidate>
+        <Stack gap="md">
+          {children}
+          {problem !== null && <ProblemAlert problem={problem} />}
+          <Group justify="flex-end" gap="xs" className="drawer-foot">
+            {blocked !== null && !locked && <span className="drawer-blocked">{blocked}</span>}
+            <Button variant="default" onClick={onClose}>
+              {locked ? "Close" : "Cancel"}
+            </Button>
+            {!locked && (
+              <Button type="submit" loading={saving} disabled={blocked !== null}>
+                {verb}
+              </Button>
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </Drawer>
+  );
+}
+
+/** The gateway's words for a field, when it is the one that is wrong: `limits` takes in `limits.rpm`. */
+export function wrongField(problem: Problem | null, field: string): string | null {
+  const param = problem?.param ?? null;
+  if (problem === null || param === null) return null;
+  return param === field || param.startsWith(`${field}.`) ? problem.message : null;
+}

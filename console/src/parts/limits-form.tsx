@@ -1,0 +1,66 @@
+import { NumberInput, Select, SimpleGrid } from "@mantine/core";
+import type { LimitsConfig } from "@sluice/contract";
+
+interface LimitsFormProps {
+  readonly value: LimitsConfig;
+  readonly onChange: (limits: LimitsConfig) => void;
+  readonly disabled?: boolean;
+  /** The wider limits that hold as well, to compare with: shown as placeholders. */
+  readonly wider?: LimitsConfig;
+  /** Shows what happens when the shared counters cannot be reached. */
+  readonly withFail?: boolean;
+}
+
+const kinds = [
+  { name: "rpm", label: "Requests per minute" },
+  { name: "tpm", label: "Tokens per minute" },
+  { name: "concurrency", label: "At the same time" },
+] as const;
+
+/** Rate and concurrency limits. An empty field is no limit of its own; wider ones hold all the same. */
+export function LimitsForm({ value, onChange, disabled = false, wider, withFail = false }: LimitsFormProps) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: withFail ? 2 : 3 }} spacing="sm">
+      {kinds.map(({ name, label }) => (
+        <NumberInput
+          key={name}
+          label={label}
+          placeholder={wider?.[name] === undefined ? "no limit" : `${wider[name].toLocaleString()} from above`}
+          min={1}
+          max={1_000_000_000_000}
+          allowDecimal={false}
+          allowNegative={false}
+          thousandSeparator
+          hideControls
+          disabled={disabled}
+          value={value[name] ?? ""}
+          onChange={(next) => onChange(withValue(value, name, typeof next === "number" ? next : null))}
+        />
+      ))}
+      {withFail && (
+        <Select
+          label="Counters out of reach"
+          data={[
+            { value: "open", label: "Let calls through" },
+            { value: "closed", label: "Refuse calls" },
+          ]}
+          placeholder="as the installation says"
+          clearable
+          disabled={disabled}
+          value={value.fail ?? null}
+          onChange={(next) => onChange(withValue(value, "fail", next === "open" || next === "closed" ? next : null))}
+        />
+      )}
+    </SimpleGrid>
+  );
+}
+
+/** A copy with one field set, or taken out for null: an absent limit and an empty one are not the same to the gateway. */
+function withValue<Name extends keyof LimitsConfig>(
+  limits: LimitsConfig,
+  name: Name,
+  value: LimitsConfig[Name] | null,
+): LimitsConfig {
+  const { [name]: _, ...rest } = limits;
+  return value === null ? rest : { ...rest, [name]: value };
+}

@@ -1,0 +1,25 @@
+import { Button } from "@mantine/core";
+import { useIntersection } from "@mantine/hooks";
+import { useEffect } from "react";
+import type { Rows } from "../api/use-pages.ts";
+
+const bySelfMax = 500;
+
+/** The next page when its place comes into view; by hand once there are many, so that the foot of a page can be reached. */
+export function LoadMore<Row>({ rows }: { readonly rows: Rows<Row> }) {
+  const { ref, entry } = useIntersection({ rootMargin: "300px" });
+  const { more, loadingMore, problem } = rows;
+  const bySelf = (rows.rows?.length ?? 0) < bySelfMax && problem === null;
+  const near = entry?.isIntersecting === true;
+  useEffect(() => {
+    if (near && bySelf && more !== null && !loadingMore) more();
+  }, [near, bySelf, more, loadingMore]);
+  if (more === null) return null;
+  return (
+    <div ref={ref} className="table-more">
+      <Button variant="default" onClick={more} loading={loadingMore}>
+        Load more
+      </Button>
+    </div>
+  );
+}

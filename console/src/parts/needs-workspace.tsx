@@ -1,0 +1,44 @@
+import { Select } from "@mantine/core";
+import { IconBuilding } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { useWorkspace } from "../session/workspace.ts";
+import { useWorkspaceChoices } from "../session/workspace-choices.ts";
+import { EmptyState } from "./empty-state.tsx";
+
+interface NeedsWorkspaceProps {
+  /** What cannot be shown or made for every workspace at once: "Keys belong to a workspace." */
+  readonly why: string;
+  readonly children: (slug: string) => ReactNode;
+}
+
+/** Draws what only makes sense in one workspace; while all are looked at, asks for one. */
+export function NeedsWorkspace({ why, children }: NeedsWorkspaceProps) {
+  const { slug, choose, none } = useWorkspace();
+  const choices = useWorkspaceChoices();
+  if (slug !== null) return children(slug);
+  if (none) {
+    return (
+      <EmptyState icon={<IconBuilding />} title="You belong to no workspace yet">
+        {why} Ask an administrator, or the owner of a workspace, for an invitation.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={<IconBuilding />}
+      title="Choose a workspace"
+      action={
+        <Select
+          aria-label="Workspace"
+          placeholder="Choose a workspace"
+          searchable
+          data={choices.map((each) => ({ value: each.slug, label: each.name }))}
+          value={null}
+          onChange={choose}
+        />
+      }
+    >
+      {why}
+    </EmptyState>
+  );
+}

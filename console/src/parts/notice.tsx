@@ -1,0 +1,50 @@
+import { Button, Group, Text } from "@mantine/core";
+import { hideNotification, showNotification } from "@mantine/notifications";
+import type { Problem } from "../client/problem.ts";
+
+const shortMs = 4_000;
+const longMs = 10_000;
+
+/** "Key revoked." for a moment, in a corner. */
+export function noticeDone(message: string): void {
+  showNotification({ message, color: "cyan", autoClose: shortMs });
+}
+
+/** What went wrong, what to do, and the code to quote. */
+export function noticeProblem(problem: Problem): void {
+  showNotification({
+    color: "red",
+    title: problem.message,
+    message: `${problem.advice} (${problem.code}${problem.requestId === null ? "" : `, ${problem.requestId}`})`,
+    autoClose: longMs,
+    role: "alert",
+  });
+}
+
+/**
+ * Says what was done and offers to take it back for ten seconds: `noticeUndo("Key disabled.", () => enable())`. For what
+ * can be taken back; the rest asks first (`ConfirmButton`).
+ */
+export function noticeUndo(message: string, onUndo: () => void): void {
+  const id = crypto.randomUUID();
+  showNotification({
+    id,
+    color: "cyan",
+    autoClose: longMs,
+    message: (
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm">{message}</Text>
+        <Button
+          variant="default"
+          size="compact-xs"
+          onClick={() => {
+            hideNotification(id);
+            onUndo();
+          }}
+        >
+          Undo
+        </Button>
+      </Group>
+    ),
+  });
+}

@@ -1,0 +1,59 @@
+import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { Link, type LinkProps } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+export interface Crumb {
+  readonly label: string;
+  readonly link: LinkProps;
+}
+
+export interface PageFrameProps {
+  readonly title: string;
+  /** Beside the title: a status, a lock. */
+  readonly badges?: ReactNode;
+  /** One or two sentences: what this is for. */
+  readonly description?: ReactNode;
+  /** Buttons, the main one last. */
+  readonly actions?: ReactNode;
+  /** The way back up; the page itself is not in it. */
+  readonly crumbs?: readonly Crumb[];
+  readonly children: ReactNode;
+}
+
+/** The head of every page, and its body below. */
+export function PageFrame({ title, badges, description, actions, crumbs, children }: PageFrameProps) {
+  useDocumentTitle(`${title} · Sluice`);
+  return (
+    <Stack gap="lg" className="page">
+      <header className="page-head">
+        <div className="page-words">
+          {crumbs !== undefined && crumbs.length > 0 && (
+            <nav aria-label="Breadcrumbs">
+              <Breadcrumbs separator="/" separatorMargin={6} className="page-crumbs">
+                {crumbs.map((crumb) => (
+                  <Anchor key={crumb.label} size="xs" renderRoot={(props) => <Link {...crumb.link} {...props} />}>
+                    {crumb.label}
+                  </Anchor>
+                ))}
+              </Breadcrumbs>
+            </nav>
+          )}
+          <Group gap="sm">
+            <Title order={1} className="page-title">
+              {title}
+            </Title>
+            {badges}
+          </Group>
+          {description !== undefined && (
+            <Text size="sm" c="dimmed" component="div" className="page-description">
+              {description}
+            </Text>
+          )}
+        </div>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </header>
+      {children}
+    </Stack>
+  );
+}

@@ -1,0 +1,70 @@
+import { TagsInput, Text } from "@mantine/core";
+import { useCall } from "../api/use-call.ts";
+
+interface PatternsInputProps {
+  readonly value: readonly string[];
+  readonly onChange: (patterns: string[]) => void;
+  readonly label?: string;
+  readonly description?: string;
+  readonly disabled?: boolean;
+  readonly error?: string | null;
+}
+
+const patternsMax = 1_000;
+const lettersMax = 256;
+
+/** Names of models, or patterns with `*`. Offers the models there are and counts what the patterns let through. */
+export function PatternsInput({
+  value,
+  onChange,
+  label = "Models",
+  description,
+  disabled = false,
+  error,
+}: PatternsInputProps) {
+  const models = useCall("models.list");
+  const names = models.data?.data.map((model) => model.name) ?? [];
+  const through = names.filter((name) => value.some((pattern) => matches(pattern, name))).length;
+  return (
+    <div>
+      <TagsInput
+        label={label}
+        description={description ?? "Names, or patterns with *: gpt-*, claude-*, or * for all."}
+        placeholder={value.length === 0 ? "no model may be called" : ""}
+        data={["*", ...names]}
+        value={[...value]}
+        onChange={(next) =>
+          onChange(next.map((each) => each.trim()).filter((each) => each !== "" && each.length <= lettersMax))
+        }
+        maxTags={patternsMax}
+        splitChars={[",", " ", "\n"]}
+        acceptValueOnBlur
+        clearable
+        limit={50}
+        disabled={disabled}
+        error={error ?? null}
+      />
+      {models.data !== undefined && (
+        <Text size="xs" c="dimmed" mt={4} aria-live="polite">
+          {through === 1 ? "1 model" : `${through} models`} of {names.length} let through.
+        </Text>
+      )}
+    </div>
+  );
+}
+
+/** Whether a pattern takes a name in: `*` stands for any text. The gateway decides; this only shows it beforehand. */
+export function matches(pattern: string, name: string): boolean {
+  const pieces = pattern.split("*");
+  const first = pieces[0] ?? "";
+  if (pieces.length === 1) return pattern === name;
+  const last = pieces.at(-1) ?? "";
+  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
+  let from = first.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const found = name.indexOf(piece, from);
+    if (found === -1) return false;
+    from = found + piece.length;
+  }
+  return from <= name.length - last.length;
+}

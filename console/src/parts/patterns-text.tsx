@@ -1,0 +1,28 @@
+import { Code, Group, Text } from "@mantine/core";
+
+interface PatternsTextProps {
+  readonly patterns: readonly string[];
+  /** How many are written out; the rest stands in the title. */
+  readonly shown?: number;
+}
+
+/** Patterns of models to read, not to change. */
+export function PatternsText({ patterns, shown = 6 }: PatternsTextProps) {
+  if (patterns.length === 0) return <Text size="sm">No model</Text>;
+  if (patterns.length === 1 && patterns[0] === "*") return <Text size="sm">Every model</Text>;
+  const more = patterns.slice(shown);
+  return (
+    <Group gap={4} className="patterns">
+      {patterns.slice(0, shown).map((pattern) => (
+        <Code key={pattern} className="break">
+          {pattern}
+        </Code>
+      ))}
+      {more.length > 0 && (
+        <Text size="xs" c="dimmed" component="span" title={more.join(", ")}>
+          and {more.length} more
+        </Text>
+      )}
+    </Group>
+  );
+}

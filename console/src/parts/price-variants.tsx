@@ -1,0 +1,114 @@
+import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
+import type { PriceConfig } from "@sluice/contract";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+
+type Variant = NonNullable<PriceConfig["variants"]>[number];
+
+interface PriceVariantsProps {
+  readonly value: readonly Variant[];
+  readonly onChange: (variants: Variant[]) => void;
+  readonly disabled: boolean;
+}
+
+const variantsMax = 64;
+
+/** Other prices for videos of a resolution, or with or without sound; the most exact one counts. */
+export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps) {
+  const change = (place: number, variant: Variant) =>
+    onChange(value.map((each, index) => (index === place ? variant : each)));
+  return (
+    <Fieldset legend="Other prices by resolution and sound">
+      <Stack gap="xs">
+        {value.map((variant, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a variant has no name; its place is what it is known by.
+          <Group key={place} gap="xs" align="flex-end">
+            <TextInput
+              label="Resolution"
+              placeholder="any"
+              w={90}
+              disabled={disabled}
+              value={variant.resolution ?? ""}
+              onChange={(event) => change(place, set(variant, "resolution", event.currentTarget.value || null))}
+            />
+            <Select
+              label="Sound"
+              w={110}
+              data={[
+                { value: "any", label: "any" },
+                { value: "true", label: "with" },
+                { value: "false", label: "without" },
+              ]}
+              allowDeselect={false}
+              disabled={disabled}
+              value={variant.audio === undefined ? "any" : String(variant.audio)}
+              onChange={(next) =>
+                change(place, set(variant, "audio", next === "any" || next === null ? null : next === "true"))
+              }
+            />
+            <Usd
+              label="Per second"
+              value={variant.video}
+              disabled={disabled}
+              onChange={(usd) => change(place, set(variant, "video", usd))}
+            />
+            <Usd
+              label="Per million tokens"
+              value={variant.output}
+              disabled={disabled}
+              onChange={(usd) => change(place, set(variant, "output", usd))}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="lg"
+              disabled={disabled}
+              aria-label={`Remove price ${place + 1}`}
+              onClick={() => onChange(value.filter((_, index) => index !== place))}
+            >
+              <IconTrash size={16} />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Button
+          variant="default"
+          leftSection={<IconPlus size={14} />}
+          disabled={disabled || value.length >= variantsMax}
+          onClick={() => onChange([...value, {}])}
+          className="fit"
+        >
+          Add a price
+        </Button>
+      </Stack>
+    </Fieldset>
+  );
+}
+
+interface UsdProps {
+  readonly label: string;
+  readonly value: number | undefined;
+  readonly disabled: boolean;
+  readonly onChange: (usd: number | null) => void;
+}
+
+function Usd({ label, value, disabled, onChange }: UsdProps) {
+  return (
+    <NumberInput
+      label={label}
+      placeholder="–"
+      prefix="$"
+      w={130}
+      min={0}
+      decimalScale={9}
+      allowNegative={false}
+      hideControls
+      disabled={disabled}
+      value={value ?? ""}
+      onChange={(next) => onChange(typeof next === "number" ? next : null)}
+    />
+  );
+}
+
+function set<Name extends keyof Variant>(variant: Variant, name: Name, value: Variant[Name] | null): Variant {
+  const { [name]: _, ...rest } = variant;
+  return value === null ? rest : { ...rest, [name]: value };
+}

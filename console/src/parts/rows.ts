@@ -1,0 +1,30 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { Rows } from "../api/use-pages.ts";
+import type { Problem } from "../client/problem.ts";
+
+/** A list that is in the page already, or came whole in some other answer, as `DataTable` takes it. */
+export function rowsOf<Row>(rows: readonly Row[] | null, rest: Partial<Rows<Row>> = {}): Rows<Row> {
+  return {
+    rows,
+    loading: rows === null,
+    stale: false,
+    problem: null,
+    more: null,
+    loadingMore: false,
+    reload: () => undefined,
+    ...rest,
+  };
+}
+
+/** Rows that stand in the answer of a `useCall`: `rowsIn(query, (answer) => answer.data)`. */
+export function rowsIn<Answer, Row>(
+  query: UseQueryResult<Answer, Problem>,
+  pick: (answer: Answer) => readonly Row[],
+): Rows<Row> {
+  return rowsOf(query.data === undefined ? null : pick(query.data), {
+    loading: query.isPending,
+    stale: query.isPlaceholderData,
+    problem: query.error,
+    reload: () => void query.refetch(),
+  });
+}

@@ -1,0 +1,60 @@
+import { CloseButton, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconSearch } from "@tabler/icons-react";
+import { useEffect, useRef, useState } from "react";
+import { useUrlText } from "../routes/search.ts";
+
+interface SearchBoxProps {
+  readonly label: string;
+  readonly placeholder?: string;
+  /** Its name in the address; `search` unless said. Read it with `useUrlText(name)`. */
+  readonly name?: string;
+}
+
+const quietMs = 250;
+
+/** A search that stands in the address, a moment after the last key. `/` goes to it from anywhere on the page. */
+export function SearchBox({ label, placeholder = label, name = "search" }: SearchBoxProps) {
+  const [kept, keep] = useUrlText(name);
+  const [text, setText] = useState(kept);
+  const box = useRef<HTMLInputElement>(null);
+  const keepLater = useDebouncedCallback(keep, { delay: quietMs, flushOnUnmount: false });
+  const sent = useRef(kept);
+  useEffect(() => {
+    // The address changed by itself: a link, the back button.
+    if (kept !== sent.current) setText(kept);
+    sent.current = kept;
+  }, [kept]);
+  const change = (next: string) => {
+    setText(next);
+    sent.current = next;
+    keepLater(next);
+  };
+  return (
+    <TextInput
+      ref={box}
+      type="search"
+      className="search-box"
+      data-search-box
+      aria-label={label}
+      placeholder={placeholder}
+      leftSection={<IconSearch size={15} aria-hidden />}
+      value={text}
+      maxLength={256}
+      onChange={(event) => change(event.currentTarget.value)}
+      rightSection={
+        text === "" ? null : (
+          <CloseButton
+            size="sm"
+            aria-label="Clear the search"
+            onClick={() => {
+              change("");
+              keepLater.flush();
+              box.current?.focus();
+            }}
+          />
+        )
+      }
+    />
+  );
+}

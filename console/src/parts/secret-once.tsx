@@ -1,0 +1,73 @@
+import { Alert, Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
+import { IconEyeOff } from "@tabler/icons-react";
+import { type ReactNode, useState } from "react";
+import { CodeBlock } from "./code-block.tsx";
+import { CopyButton } from "./copy-button.tsx";
+
+interface SecretOnceProps {
+  /** null: nothing to show, the dialog is closed. */
+  readonly secret: string | null;
+  readonly title: string;
+  /** What it opens and where it goes. */
+  readonly children?: ReactNode;
+  /** Somewhere to go on to, once the secret is stored. */
+  readonly onward?: { readonly label: string; readonly go: () => void } | undefined;
+  readonly onClose: () => void;
+}
+
+/** A secret that is never shown again. It stays until somebody says that they have it, and leaves the page with the dialog. */
+export function SecretOnce({ secret, title, children, onward, onClose }: SecretOnceProps) {
+  return (
+    <Modal
+      opened={secret !== null}
+      onClose={onClose}
+      title={title}
+      size="lg"
+      withCloseButton={false}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+    >
+      {secret !== null && (
+        <SecretBody key={secret} secret={secret} onward={onward} onClose={onClose}>
+          {children}
+        </SecretBody>
+      )}
+    </Modal>
+  );
+}
+
+interface SecretBodyProps {
+  readonly secret: string;
+  readonly children: ReactNode;
+  readonly onward: SecretOnceProps["onward"];
+  readonly onClose: () => void;
+}
+
+function SecretBody({ secret, children, onward, onClose }: SecretBodyProps) {
+  const [stored, setStored] = useState(false);
+  return (
+    <Stack gap="md">
+      <Alert variant="light" color="yellow" icon={<IconEyeOff size={18} />} title="Shown this once">
+        We keep only a digest of it. Copy it to where it is used, or into a password store, now.
+      </Alert>
+      <CodeBlock code={secret} label="secret" wrap />
+      {children}
+      <Checkbox
+        label="I have stored it"
+        checked={stored}
+        onChange={(event) => setStored(event.currentTarget.checked)}
+      />
+      <Group justify="flex-end">
+        <CopyButton value={secret} label="Copy secret" wide />
+        {onward !== undefined && (
+          <Button variant="default" disabled={!stored} onClick={onward.go}>
+            {onward.label}
+          </Button>
+        )}
+        <Button disabled={!stored} onClick={onClose}>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

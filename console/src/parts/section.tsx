@@ -1,0 +1,38 @@
+import { Group, Paper, Text, Title } from "@mantine/core";
+import { type ReactNode, useId } from "react";
+
+interface SectionProps {
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  /** Lets a table or chart reach the edges. */
+  readonly flush?: boolean;
+  readonly children?: ReactNode;
+}
+
+/** A card with a heading: what a page is made of. */
+export function Section({ title, description, actions, flush = false, children }: SectionProps) {
+  const id = useId();
+  return (
+    <Paper withBorder component="section" aria-labelledby={id} className="card section">
+      <Group justify="space-between" align="flex-start" gap="sm" className="section-head">
+        <div>
+          <Title order={2} id={id} className="section-title">
+            {title}
+          </Title>
+          {description !== undefined && (
+            <Text size="xs" c="dimmed" component="div">
+              {description}
+            </Text>
+          )}
+        </div>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {isDrawn(children) && <div className={flush ? "section-flush" : "section-body"}>{children}</div>}
+    </Paper>
+  );
+}
+
+function isDrawn(children: ReactNode): boolean {
+  return children !== undefined && children !== null && children !== false;
+}

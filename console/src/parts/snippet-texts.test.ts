@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { shellQuoted, snippetsFor } from "./snippet-texts.ts";
+
+const codeOf = (id: string, options: Parameters<typeof snippetsFor>[0]) =>
+  snippetsFor(options)
+    .find((snippet) => snippet.id === id)
+    ?.parts.map((part) => part.code)
+    .join("\n") ?? "";
+
+test("without a key every snippet reads it from the environment", () => {
+  for (const { id } of snippetsFor({ baseUrl: "http://localhost:8787/", apiKey: null, model: "gpt-5" })) {
+    const code = codeOf(id, { baseUrl: "http://localhost:8787/", apiKey: null, model: "gpt-5" });
+    expect(code, id).toContain("SLUICE_API_KEY");
+    expect(code, id).toContain("http://localhost:8787");
+    expect(code, id).not.toContain("8787//");
+    expect(code, id).toContain("gpt-5");
+  }
+});
+
+test("a key that was just made stands in every snippet", () => {
+  for (const { id } of snippetsFor({ baseUrl: "https://ai.example.com", apiKey: "sk-sluice-x", model: "gpt-5" })) {
+    expect(codeOf(id, { baseUrl: "https://ai.example.com", apiKey: "sk-sluice-x", model: "gpt-5" }), id).toContain(
+      "sk-sluice-x",
+    );
+  }
+});
+
+test("whatever a model is called, the shell takes its name as it is", async () => {
+  const model = `it's "$HOME" \`id\` \\ a/b`;
+  expect(await Bun.$`sh -c ${`printf %s ${shellQuoted(model)}`}`.text()).toBe(model);
+  const code = codeOf("curl", { baseUrl: "http://h", apiKey: "k", model }).replace(/^curl/, "printf '%s\\n'");
+  const words = (await Bun.$`sh -c ${code}`.text()).trimEnd().split("\n");
+  expect(JSON.parse(words.at(-1) ?? "").model).toBe(model);
+});
+
+test("a picture or a video model is called on its own endpoint, and by no coding agent", () => {
+  const video = { baseUrl: "http://h", apiKey: null, model: "veo", type: "video" } as const;
+  expect(codeOf("curl", video)).toContain("/v1/video/tasks");
+  expect(snippetsFor(video).map((snippet) => snippet.id)).toEqual(["curl", "python", "javascript", "environment"]);
+});

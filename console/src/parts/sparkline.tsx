@@ -1,0 +1,59 @@
+interface SparklineProps {
+  /** One for each step; null: nothing there, drawn as a gap. */
+  readonly values: readonly (number | null)[];
+}
+
+const width = 100;
+const height = 24;
+const pointsMin = 3;
+
+/** A line without axes, for a glance. It says nothing that the figures beside it do not, so it is not read out. */
+export function Sparkline({ values }: SparklineProps) {
+  const known = values.filter((value) => value !== null);
+  const drawn = known.length === 0 || values.length < pointsMin ? [] : runsOf(values, Math.max(...known, 0));
+  return (
+    <svg className="sparkline" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+      {drawn.map((run) => (
+        <g key={run.line}>
+          <polygon points={run.area} />
+          <polyline points={run.line} />
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+/** Each unbroken stretch; a single point becomes a short dash. */
+function runsOf(values: readonly (number | null)[], most: number) {
+  const step = width / (values.length - 1);
+  const runs: [number, number][][] = [];
+  let open: [number, number][] | null = null;
+  for (const [place, value] of values.entries()) {
+    if (value === null) {
+      open = null;
+      continue;
+    }
+    if (open === null) {
+      open = [];
+      runs.push(open);
+    }
+    // A pixel above and below, so that the line is not cut.
+    open.push([place * step, height - 1 - (most === 0 ? 0 : (value / most) * (height - 2))]);
+  }
+  return runs.map((run) => {
+    const [first = [0, 0], last = first] = [run[0], run.at(-1)];
+    const points =
+      run.length === 1
+        ? [
+            [first[0] - step / 4, first[1]],
+            [first[0] + step / 4, first[1]],
+          ]
+        : run;
+    const line = points.map(([x, y]) => `${round(x)},${round(y)}`).join(" ");
+    return { line, area: `${round(first[0])},${height} ${line} ${round(last[0])},${height}` };
+  });
+}
+
+function round(value: number | undefined): number {
+  return Math.round((value ?? 0) * 100) / 100;
+}

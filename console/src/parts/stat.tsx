@@ -1,0 +1,66 @@
+import { Paper, Skeleton } from "@mantine/core";
+import { IconTrendingDown, IconTrendingUp } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { formatShare } from "../client/format.ts";
+import { Sparkline } from "./sparkline.tsx";
+
+interface StatProps {
+  readonly label: string;
+  /** undefined while it loads. */
+  readonly value: ReactNode | undefined;
+  readonly hint?: ReactNode;
+  /** The figure now and in the time before: says by how much it changed. */
+  readonly change?: { readonly now: number | null; readonly before: number | null };
+  /** Whether more is better; colours the change. `neither`: stays grey. */
+  readonly better?: "more" | "less" | "neither";
+  /** How it went over the time shown, drawn small below. */
+  readonly trend?: readonly (number | null)[];
+}
+
+/** One figure with its name, for a row of them (`Stats`). */
+export function Stat({ label, value, hint, change, better = "neither", trend }: StatProps) {
+  return (
+    <Paper withBorder className="card stat">
+      <div className="stat-label">{label}</div>
+      <div className="stat-value">{value === undefined ? <Skeleton height={24} width="60%" mt={4} /> : value}</div>
+      <div className="stat-hint">
+        {change !== undefined && <Change {...change} better={better} />}
+        {hint}
+      </div>
+      {trend !== undefined && <Sparkline values={trend} />}
+    </Paper>
+  );
+}
+
+export function Stats({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <section aria-label={label} className="stats">
+      {children}
+    </section>
+  );
+}
+
+interface ChangeProps {
+  readonly now: number | null;
+  readonly before: number | null;
+  readonly better: "more" | "less" | "neither";
+}
+
+const hardlyAny = 0.005;
+
+function Change({ now, before, better }: ChangeProps) {
+  if (now === null || before === null || before === 0) return null;
+  const share = now / before - 1;
+  if (Math.abs(share) < hardlyAny) return <span>as before</span>;
+  const up = share > 0;
+  const tone = better === "neither" ? undefined : up === (better === "more") ? "good" : "bad";
+  const Mark = up ? IconTrendingUp : IconTrendingDown;
+  return (
+    <span className="stat-change" data-tone={tone}>
+      <Mark size={14} aria-hidden />
+      {up ? "+" : "−"}
+      {formatShare(Math.abs(share))}
+      <span className="unseen"> against the time before</span>
+    </span>
+  );
+}

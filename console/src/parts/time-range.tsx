@@ -1,0 +1,96 @@
+import { Button, Group, Popover, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { formatMoment } from "../client/format.ts";
+import { useUrlChange } from "../routes/search.ts";
+import { type RangeName, rangeLengths, useTimeRange } from "./use-time-range.ts";
+
+const words: readonly { readonly value: RangeName; readonly label: string }[] = [
+  { value: "1h", label: "1 h" },
+  { value: "24h", label: "24 h" },
+  { value: "7d", label: "7 d" },
+  { value: "30d", label: "30 d" },
+  { value: "90d", label: "90 d" },
+];
+
+/** Chooses the time a page looks at; it stands in the address (`range`, or `from` and `to`). Read it with `useTimeRange`. */
+export function TimeRange({ fallback = "24h" }: { readonly fallback?: RangeName }) {
+  const range = useTimeRange(fallback);
+  const change = useUrlChange();
+  const [opened, setOpened] = useState(false);
+  return (
+    <Group gap={4} wrap="nowrap" className="time-range">
+      <SegmentedControl
+        aria-label="Time"
+        data={[...words]}
+        value={range.name ?? ""}
+        onChange={(name) => change({ range: name in rangeLengths ? name : "", from: "", to: "" })}
+      />
+      <Popover opened={opened} onChange={setOpened} trapFocus position="bottom-end" shadow="md">
+        <Popover.Target>
+          <Button variant={range.name === null ? "light" : "default"} onClick={() => setOpened((before) => !before)}>
+            {range.name === null ? `${formatMoment(range.from)} – ${formatMoment(range.to)}` : "Custom"}
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown>
+          <CustomRange
+            from={range.from}
+            to={range.to}
+            onChoose={(from, to) => {
+              change({ range: "", from: String(from), to: String(to) });
+              setOpened(false);
+            }}
+          />
+        </Popover.Dropdown>
+      </Popover>
+    </Group>
+  );
+}
+
+interface CustomRangeProps {
+  readonly from: number;
+  readonly to: number;
+  readonly onChoose: (from: number, to: number) => void;
+}
+
+function CustomRange({ from, to, onChoose }: CustomRangeProps) {
+  const [start, setStart] = useState(() => inputText(from));
+  const [end, setEnd] = useState(() => inputText(to));
+  const chosen = { from: new Date(start).getTime(), to: new Date(end).getTime() };
+  const good = chosen.from < chosen.to;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (good) onChoose(chosen.from, chosen.to);
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="xs">
+        <TextInput
+          type="datetime-local"
+          label="From"
+          value={start}
+          onChange={(event) => setStart(event.currentTarget.value)}
+        />
+        <TextInput
+          type="datetime-local"
+          label="To"
+          value={end}
+          onChange={(event) => setEnd(event.currentTarget.value)}
+        />
+        {!good && (
+          <Text size="xs" c="red" role="alert">
+            The time must begin before it ends.
+          </Text>
+        )}
+        <Button type="submit" disabled={!good}>
+          Show
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** What an input of date and time takes: local, to the minute. */
+function inputText(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { timeSpanOf } from "./use-time-range.ts";
+
+const now = 1_800_000_000_000;
+const dayMs = 86_400_000;
+
+test("a named time ends now, by the hour up to seven days and by the day above", () => {
+  expect(timeSpanOf({ range: "7d" }, now, "24h")).toEqual({ name: "7d", from: now - 7 * dayMs, to: now, step: "hour" });
+  expect(timeSpanOf({ range: "30d" }, now, "24h").step).toBe("day");
+});
+
+test("a time chosen by hand stands as it is, and one that makes no sense gives way to the usual", () => {
+  expect(timeSpanOf({ from: "10", to: "20", range: "7d" }, now, "24h")).toEqual({
+    name: null,
+    from: 10,
+    to: 20,
+    step: "hour",
+  });
+  for (const search of [
+    { from: "20", to: "10" },
+    { from: "x", to: "10" },
+    { from: "10" },
+    { range: "constructor" },
+    {},
+  ]) {
+    expect(timeSpanOf(search, now, "24h")).toEqual({ name: "24h", from: now - dayMs, to: now, step: "hour" });
+  }
+});

@@ -1,0 +1,74 @@
+import { useEffect, useMemo, useState } from "react";
+import { useUrlSearch } from "../routes/search.ts";
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+
+export const rangeLengths = {
+  "1h": hourMs,
+  "24h": 24 * hourMs,
+  "7d": 168 * hourMs,
+  "30d": 720 * hourMs,
+  "90d": 2_160 * hourMs,
+} as const;
+export type RangeName = keyof typeof rangeLengths;
+
+/** Times are Unix milliseconds. */
+export interface TimeSpan {
+  /** null: chosen by hand. */
+  readonly name: RangeName | null;
+  readonly from: number;
+  readonly to: number;
+  /** Hours up to seven days, days above. */
+  readonly step: "hour" | "day";
+}
+
+/** The time that the address names. One that ends now moves on by the minute while the page is looked at. */
+export function useTimeRange(fallback: RangeName = "24h"): TimeSpan {
+  const search = useUrlSearch();
+  const now = useMinute();
+  return useMemo(() => timeSpanOf(search, now, fallback), [search, now, fallback]);
+}
+
+export function timeSpanOf(
+  search: { readonly [name: string]: string | undefined },
+  now: number,
+  fallback: RangeName,
+): TimeSpan {
+  const from = momentOf(search["from"]);
+  const to = momentOf(search["to"]);
+  if (from !== null && to !== null && from < to) return { name: null, from, to, step: stepOf(to - from) };
+  const asked = search["range"] ?? "";
+  const name = isRange(asked) ? asked : fallback;
+  const length = rangeLengths[name];
+  return { name, from: now - length, to: now, step: stepOf(length) };
+}
+
+function isRange(text: string): text is RangeName {
+  return Object.hasOwn(rangeLengths, text);
+}
+
+function stepOf(length: number): "hour" | "day" {
+  return length <= rangeLengths["7d"] ? "hour" : "day";
+}
+
+function momentOf(text: string | undefined): number | null {
+  if (text === undefined || !/^\d{1,15}$/.test(text)) return null;
+  return Number(text);
+}
+
+/** The end of the running minute: questions that are asked within it share their answer. */
+function useMinute(): number {
+  const [minute, setMinute] = useState(nextMinute);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) setMinute(nextMinute());
+    }, minuteMs);
+    return () => clearInterval(timer);
+  }, []);
+  return minute;
+}
+
+function nextMinute(): number {
+  return Math.ceil(Date.now() / minuteMs) * minuteMs;
+}

@@ -1,0 +1,108 @@
+import type { RequestRow } from "@sluice/contract";
+import { Fragment } from "react";
+import { formatCompact, formatCount } from "../client/format.ts";
+import type { Column } from "../parts/data-table.tsx";
+import { Duration, Money, Nothing, When } from "../parts/figures.tsx";
+import { OutcomeCell } from "./outcome.tsx";
+import type { RequestGroup } from "./request-group.ts";
+
+const time: Column<RequestGroup> = { id: "time", header: "Time", cell: (group) => <When at={group.at} /> };
+const workspace: Column<RequestGroup> = {
+  id: "workspace",
+  header: "Workspace",
+  cell: ({ last }) => last.workspace.slug || last.workspace.id,
+};
+const model: Column<RequestGroup> = { id: "model", header: "Model", cell: ({ last }) => <ModelCell row={last} /> };
+const key: Column<RequestGroup> = { id: "key", header: "Key", cell: ({ last }) => last.key.name || last.key.id };
+const provider: Column<RequestGroup> = {
+  id: "provider",
+  header: "Provider",
+  cell: (group) => <ProviderTrail group={group} />,
+};
+const result: Column<RequestGroup> = {
+  id: "result",
+  header: "Result",
+  cell: ({ last }) => <OutcomeCell row={last} />,
+};
+const duration: Column<RequestGroup> = {
+  id: "duration",
+  header: "Duration",
+  cell: (group) => <Duration ms={group.totalMs} />,
+  align: "right",
+};
+const firstToken: Column<RequestGroup> = {
+  id: "first-token",
+  header: "First token",
+  cell: ({ last }) => <Duration ms={last.first_token_ms} />,
+  align: "right",
+};
+const tokens: Column<RequestGroup> = {
+  id: "tokens",
+  header: "Tokens in / out",
+  cell: (group) => <TokensCell group={group} />,
+  align: "right",
+};
+const cost: Column<RequestGroup> = {
+  id: "cost",
+  header: "Cost",
+  cell: (group) => <Money usd={group.costUsd} />,
+  align: "right",
+};
+
+export const requestColumns: readonly Column<RequestGroup>[] = [
+  time,
+  model,
+  key,
+  provider,
+  result,
+  duration,
+  firstToken,
+  tokens,
+  cost,
+];
+/** Where requests of several workspaces stand together. */
+export const requestColumnsOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...requestColumns.slice(1)];
+
+function ModelCell({ row }: { readonly row: RequestRow }) {
+  if (row.model === row.requested_model || row.requested_model === "") return row.model || row.requested_model;
+  return (
+    <>
+      {row.model || row.requested_model}{" "}
+      {row.model !== "" && <span className="aside">asked for {row.requested_model}</span>}
+    </>
+  );
+}
+
+/** Who was tried, in order. What failed says how. */
+function ProviderTrail({ group }: { readonly group: RequestGroup }) {
+  const { attempts } = group;
+  const tried = attempts.filter((each) => each.provider !== "");
+  if (tried.length === 0) return <Nothing word="none was chosen" />;
+  const before = (tried[0]?.retry_index ?? 0) > 0;
+  return (
+    <>
+      {before && <span className="aside">… → </span>}
+      {tried.map((each, place) => (
+        <Fragment key={each.attempt_id}>
+          {place > 0 && <span className="aside"> → </span>}
+          {place < tried.length - 1 ? (
+            <span className="aside">
+              {each.provider} {each.http_status}
+            </span>
+          ) : (
+            each.provider
+          )}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+function TokensCell({ group: { inputTokens, outputTokens } }: { readonly group: RequestGroup }) {
+  if (inputTokens === 0 && outputTokens === 0) return <Nothing word="no tokens" />;
+  return (
+    <span className="nowrap" title={`${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out`}>
+      {formatCompact(inputTokens)} / {formatCompact(outputTokens)}
+    </span>
+  );
+}

@@ -1,0 +1,45 @@
+import type { RequestRow } from "@sluice/contract";
+
+/** One request of a list with those of its attempts that are known there. */
+export interface RequestGroup {
+  readonly requestId: string;
+  /** In the order in which they were made. */
+  readonly attempts: readonly RequestRow[];
+  /** The one that ended the request, as far as is known. */
+  readonly last: RequestRow;
+  /** Unix milliseconds at which the first of them began. */
+  readonly at: number;
+  readonly totalMs: number;
+  readonly costUsd: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Attempts of one request become one line, at the place of the first that is met; the order of the rest stays. */
+export function groupRequests(rows: readonly RequestRow[]): readonly RequestGroup[] {
+  const byRequest = new Map<string, RequestRow[]>();
+  for (const row of rows) {
+    const known = byRequest.get(row.request_id);
+    if (known === undefined) byRequest.set(row.request_id, [row]);
+    else if (known.every((each) => each.attempt_id !== row.attempt_id)) known.push(row);
+  }
+  return [...byRequest].map(([requestId, attempts]) => groupOf(requestId, attempts));
+}
+
+function groupOf(requestId: string, unordered: readonly RequestRow[]): RequestGroup {
+  const attempts = unordered.toSorted((one, other) => one.retry_index - other.retry_index || one.at - other.at);
+  const last = attempts.at(-1);
+  if (last === undefined) throw new Error("A request without attempts is in no list.");
+  const at = Math.min(...attempts.map((each) => each.at));
+  const sum = (figure: (row: RequestRow) => number) => attempts.reduce((before, row) => before + figure(row), 0);
+  return {
+    requestId,
+    attempts,
+    last,
+    at,
+    totalMs: attempts.length === 1 ? last.total_ms : Math.max(...attempts.map((each) => each.at + each.total_ms)) - at,
+    costUsd: sum((row) => row.cost_usd),
+    inputTokens: sum((row) => row.input_tokens),
+    outputTokens: sum((row) => row.output_tokens),
+  };
+}

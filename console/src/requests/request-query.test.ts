@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { consoleRoutes } from "@sluice/contract";
+import { requestFilters, requestQueryOf } from "./request-query.ts";
+
+const day = { name: "24h", from: 1_000, to: 2_000 };
+
+test("an address without filters asks for the time up to now", () => {
+  expect(requestQueryOf({}, day)).toEqual({ from: 1_000 });
+  expect(requestQueryOf({}, { ...day, name: null })).toEqual({ from: 1_000, to: 2_000 });
+});
+
+test("whoever looks for an id finds it whenever it was", () => {
+  expect(requestQueryOf({ search: " req_1 ", model: "m" }, day)).toEqual({ search: "req_1", model: "m" });
+});
+
+test("what the gateway would refuse is left out, so that a mistyped address still shows a list", () => {
+  expect(requestQueryOf({ outcome: "great", status: "2oo", min_ms: "-1", key: "" }, day)).toEqual({ from: 1_000 });
+});
+
+test("every filter reaches the gateway in a form that it reads", () => {
+  const search = Object.fromEntries(requestFilters.map((name) => [name, "x"]));
+  const query = requestQueryOf({ ...search, outcome: "unsuccessful", status: "503", min_ms: "1500" }, day);
+  expect(Object.keys(query).toSorted()).toEqual([...requestFilters].toSorted());
+  expect(consoleRoutes["requests.list"].query?.parse(query)).toMatchObject({ status: 503, min_ms: 1500 });
+});

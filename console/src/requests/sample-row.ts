@@ -1,0 +1,28 @@
+import type { RequestRow } from "@sluice/contract";
+
+/** A request that went well, for tests. */
+export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
+  return {
+    attempt_id: "att_1",
+    request_id: "req_1",
+    at: 1_000,
+    workspace: { id: "ws_1", slug: "acme" },
+    key: { id: "key_1", name: "ci" },
+    group: { id: "grp_1", name: "default" },
+    model: "gpt-test",
+    requested_model: "gpt-test",
+    provider: "main",
+    endpoint: "chat",
+    stream: false,
+    retry_index: 0,
+    outcome: "succeeded",
+    http_status: 200,
+    error_code: null,
+    input_tokens: 10,
+    output_tokens: 5,
+    cost_usd: 0.001,
+    total_ms: 250,
+    first_token_ms: null,
+    ...more,
+  };
+}

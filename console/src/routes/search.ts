@@ -1,0 +1,62 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback } from "react";
+
+/**
+ * What stands behind `?` in the address: text by name, so that an address can be read, shared and typed. `workspace` goes
+ * along from page to page; everything else belongs to its page.
+ */
+export interface Search {
+  readonly workspace?: string;
+  readonly [name: string]: string | undefined;
+}
+
+export function parseSearch(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+export function writeSearch(search: Record<string, unknown>): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(search)) {
+    if (value !== undefined && value !== null && value !== "") params.set(name, String(value));
+  }
+  const text = params.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+export function checkSearch(search: Record<string, unknown>): Search {
+  return Object.fromEntries(
+    Object.entries(search).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
+/** One value of the address, and how to change it. The empty text takes it out. */
+export function useUrlText(name: string, fallback = ""): readonly [string, (value: string) => void] {
+  const value = useSearch({ strict: false, select: (search: Search) => search[name] || fallback });
+  const change = useUrlChange();
+  const set = useCallback(
+    (text: string) => change({ [name]: text === fallback ? "" : text }),
+    [change, name, fallback],
+  );
+  return [value, set];
+}
+
+/** The whole of the address's search. */
+export function useUrlSearch(): Search {
+  return useSearch({ strict: false });
+}
+
+/** Changes several values at once; the empty text takes one out. The page stays, and so does its place in the history. */
+export function useUrlChange(): (changes: Readonly<Record<string, string>>) => void {
+  const navigate = useNavigate();
+  return useCallback(
+    (changes) => {
+      void navigate({
+        to: ".",
+        search: (before: Search) => ({ ...before, ...changes }),
+        replace: true,
+        resetScroll: false,
+      });
+    },
+    [navigate],
+  );
+}

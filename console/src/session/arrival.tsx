@@ -1,0 +1,50 @@
+import { createContext, type ReactNode, use, useMemo, useState } from "react";
+
+export type ArrivalKind = "setup" | "invite" | "reset";
+
+/** A one-time link that opened the page: its secret stood behind `#`, and has left the address bar already. */
+export interface Arrival {
+  readonly kind: ArrivalKind;
+  readonly token: string;
+}
+
+const kinds: readonly ArrivalKind[] = ["setup", "invite", "reset"];
+
+/**
+ * Takes the secret of a one-time link out of the address (`#setup=…`) and wipes it from the address bar and the history. A
+ * fragment is never sent to a server, so a secret in it reaches no log and no referrer.
+ */
+export function takeArrival(): Arrival | null {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  for (const kind of kinds) {
+    const token = fragment.get(kind);
+    if (token === null) continue;
+    history.replaceState(null, "", location.pathname + location.search);
+    return token === "" ? null : { kind, token };
+  }
+  return null;
+}
+
+interface ArrivalState {
+  readonly arrival: Arrival | null;
+  /** The link is used up, or its visitor goes on without it. */
+  readonly leave: () => void;
+}
+
+const ArrivalContext = createContext<ArrivalState>({ arrival: null, leave: () => undefined });
+
+export function ArrivalProvider({
+  arrival,
+  children,
+}: {
+  readonly arrival: Arrival | null;
+  readonly children: ReactNode;
+}) {
+  const [current, setCurrent] = useState(arrival);
+  const state = useMemo(() => ({ arrival: current, leave: () => setCurrent(null) }), [current]);
+  return <ArrivalContext value={state}>{children}</ArrivalContext>;
+}
+
+export function useArrival(): ArrivalState {
+  return use(ArrivalContext);
+}

@@ -1,0 +1,72 @@
+import { Anchor, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { ProblemAlert } from "../parts/problem-alert.tsx";
+import { giveBackupCode, giveCode } from "./sign-in-calls.ts";
+import { useDoing } from "./use-doing.ts";
+
+interface CodeFormProps {
+  readonly onDone: () => void;
+  readonly onBack: () => void;
+}
+
+/** The second factor: six digits of an authenticator app, or one of the backup codes. */
+export function CodeForm({ onDone, onBack }: CodeFormProps) {
+  const [backup, setBackup] = useState(false);
+  const [code, setCode] = useState("");
+  const { run, doing, problem, forget } = useDoing();
+  // Without a field to blame, this sign-in has ended: no further code can mend it.
+  const over = problem?.code === "sign_in_refused" && problem.param === null;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const given = code.trim();
+    if (await run(() => (backup ? giveBackupCode(given) : giveCode(given)))) onDone();
+    else setCode("");
+  };
+  const other = () => {
+    setBackup((before) => !before);
+    setCode("");
+    forget();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <Text size="sm">
+          {backup
+            ? "Give one of the backup codes that were shown when two-factor sign-in was set up. Each works once."
+            : "Give the six digits that your authenticator app shows for Sluice now."}
+        </Text>
+        <TextInput
+          key={backup ? "backup" : "code"}
+          label={backup ? "Backup code" : "Code"}
+          autoComplete={backup ? "off" : "one-time-code"}
+          inputMode={backup ? "text" : "numeric"}
+          spellCheck={false}
+          autoFocus
+          required
+          withAsterisk={false}
+          maxLength={32}
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
+        />
+        {problem !== null && <ProblemAlert problem={problem} />}
+        {over ? (
+          <Button size="sm" onClick={onBack}>
+            Begin again
+          </Button>
+        ) : (
+          <Button type="submit" size="sm" loading={doing}>
+            Sign in
+          </Button>
+        )}
+        <Group justify="space-between">
+          <Anchor component="button" type="button" size="sm" onClick={other}>
+            {backup ? "Use the app instead" : "Use a backup code"}
+          </Anchor>
+          <Anchor component="button" type="button" size="sm" onClick={onBack}>
+            Begin again
+          </Anchor>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,54 @@
+import { PasswordInput } from "@mantine/core";
+
+export const passwordLengthMin = 12;
+export const passwordLengthMax = 256;
+
+interface NewPasswordProps {
+  readonly value: NewPasswordValue;
+  readonly onChange: (value: NewPasswordValue) => void;
+  /** The form was sent once: from then on what is wrong is said. */
+  readonly tried: boolean;
+  readonly label?: string;
+}
+
+export interface NewPasswordValue {
+  readonly password: string;
+  readonly again: string;
+}
+
+export const noPassword: NewPasswordValue = { password: "", again: "" };
+
+export function passwordReady({ password, again }: NewPasswordValue): boolean {
+  return password.length >= passwordLengthMin && password === again;
+}
+
+/** A new password, twice. */
+export function NewPassword({ value, onChange, tried, label = "Password" }: NewPasswordProps) {
+  const missing = passwordLengthMin - value.password.length;
+  const differs = missing <= 0 && value.password !== value.again;
+  return (
+    <>
+      <PasswordInput
+        label={label}
+        description={`At least ${passwordLengthMin} characters. A few words are easier to keep than signs.`}
+        autoComplete="new-password"
+        required
+        withAsterisk={false}
+        maxLength={passwordLengthMax}
+        value={value.password}
+        error={tried && missing > 0 ? `${missing} more characters are needed.` : null}
+        onChange={(event) => onChange({ ...value, password: event.currentTarget.value })}
+      />
+      <PasswordInput
+        label={`${label} again`}
+        autoComplete="new-password"
+        required
+        withAsterisk={false}
+        maxLength={passwordLengthMax}
+        value={value.again}
+        error={tried && differs ? "The two passwords differ." : null}
+        onChange={(event) => onChange({ ...value, again: event.currentTarget.value })}
+      />
+    </>
+  );
+}

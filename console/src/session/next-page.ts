@@ -1,0 +1,17 @@
+/** Where the console stands under the gateway's address. */
+export const consoleBase = "/console";
+
+/**
+ * The page to go to after signing in, from `?next=`. Only a path of the console itself: an address elsewhere, however it is
+ * disguised, leads to the first page.
+ */
+export function nextPage(next: string): string {
+  if (!/^\/(?![/\\])[^\\\s]*$/.test(next) || next.startsWith("/sign-in")) return `${consoleBase}/`;
+  return consoleBase + next;
+}
+
+/** The page one stands on, for `?next=`. */
+export function herePage(path: string, search: string): string {
+  const inside = path.startsWith(consoleBase) ? path.slice(consoleBase.length) : path;
+  return `${inside === "" ? "/" : inside}${search}`;
+}

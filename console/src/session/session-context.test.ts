@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import type { SessionAnswer } from "@sluice/contract";
+import { heldIn } from "./session-context.tsx";
+import { chosenSlug } from "./workspace.ts";
+
+const answer = (administrator: boolean, workspaces: SessionAnswer["workspaces"]): SessionAnswer => ({
+  user: { id: "u", email: "ada@example.com", name: "Ada", administrator },
+  via: "session",
+  fresh: true,
+  workspaces,
+  methods: { password: true, passkey: true, oidc: [] },
+  setup_needed: false,
+  version: "1",
+  demo: false,
+  public_url: "http://localhost",
+  first_steps: { provider: true, model: true, key: true, call: true },
+});
+const acme = { id: "ws_1", slug: "acme", name: "Acme", role: "viewer" } as const;
+const labs = { id: "ws_2", slug: "labs", name: "Labs", role: "admin" } as const;
+
+test("a role counts in its own workspace only, the greatest where none is named, and an administrator's everywhere", () => {
+  const ada = answer(false, [acme, labs]);
+  expect([heldIn(ada, "acme"), heldIn(ada, "ws_2"), heldIn(ada, "other"), heldIn(ada, null)]).toEqual([
+    "viewer",
+    "admin",
+    "signed-in",
+    "admin",
+  ]);
+  expect(heldIn(answer(true, []), "other")).toBe("administrator");
+  expect(heldIn({ ...ada, user: null }, null)).toBe("public");
+});
+
+test("an address that names somebody else's workspace shows one's own; an administrator may look at any or at all", () => {
+  const ada = answer(false, [acme, labs]);
+  expect([chosenSlug(ada, "labs"), chosenSlug(ada, "ws_2"), chosenSlug(ada, "other"), chosenSlug(ada, "")]).toEqual([
+    "labs",
+    "labs",
+    "acme",
+    "acme",
+  ]);
+  expect([chosenSlug(answer(true, []), ""), chosenSlug(answer(true, []), "other")]).toEqual([null, "other"]);
+  expect(chosenSlug(answer(false, []), "acme")).toBeNull();
+});

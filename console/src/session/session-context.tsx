@@ -1,0 +1,69 @@
+import { meets, type Need, type SessionAnswer } from "@sluice/contract";
+import { useQueryClient } from "@tanstack/react-query";
+import { createContext, type ReactNode, use, useMemo } from "react";
+
+/** Who is signed in and what they may do. Only pages behind the sign-in stand in it. */
+export interface Session {
+  readonly answer: SessionAnswer;
+  readonly user: NonNullable<SessionAnswer["user"]>;
+  /**
+   * Whether they may do what needs `need` in a workspace (id or slug). Without one: in some workspace. What this hides is
+   * refused by the gateway all the same.
+   */
+  readonly may: (need: Need, workspace?: string | null) => boolean;
+  /** Asks the gateway again: after a change of name, a first step, a joined workspace. */
+  readonly refresh: () => Promise<void>;
+}
+
+const SessionContext = createContext<Session | null>(null);
+const AnswerContext = createContext<SessionAnswer | null>(null);
+
+export function SessionProvider({
+  answer,
+  children,
+}: {
+  readonly answer: SessionAnswer;
+  readonly children: ReactNode;
+}) {
+  const queries = useQueryClient();
+  const session = useMemo<Session | null>(
+    () =>
+      answer.user === null
+        ? null
+        : {
+            answer,
+            user: answer.user,
+            may: (need, workspace) => meets(heldIn(answer, workspace ?? null), need),
+            refresh: () => queries.invalidateQueries({ queryKey: ["session.show"] }),
+          },
+    [answer, queries],
+  );
+  return (
+    <AnswerContext value={answer}>
+      <SessionContext value={session}>{children}</SessionContext>
+    </AnswerContext>
+  );
+}
+
+export function useSession(): Session {
+  const session = use(SessionContext);
+  if (session === null) throw new Error("useSession stands outside a signed-in page.");
+  return session;
+}
+
+/** What the gateway says to anybody, signed in or not: how one signs in, whether it is set up. */
+export function useSessionAnswer(): SessionAnswer {
+  const answer = use(AnswerContext);
+  if (answer === null) throw new Error("useSessionAnswer stands outside SessionProvider.");
+  return answer;
+}
+
+/** What the session holds in a workspace, or the most it holds anywhere. */
+export function heldIn(answer: SessionAnswer, workspace: string | null): Need {
+  if (answer.user === null) return "public";
+  if (answer.user.administrator) return "administrator";
+  const roles = answer.workspaces
+    .filter((each) => workspace === null || each.id === workspace || each.slug === workspace)
+    .map((each): Need => each.role);
+  return roles.reduce<Need>((most, role) => (meets(role, most) ? role : most), "signed-in");
+}

@@ -1,0 +1,74 @@
+import { browserSupportsWebAuthn, startAuthentication, WebAuthnError } from "@simplewebauthn/browser";
+import { sendJson } from "../client/call.ts";
+import { Problem } from "../client/problem.ts";
+
+/** Sign-in's own calls that anybody may make. What they answer is the gateway's; a wrong word is a Problem. */
+export function post(path: string, body: object): Promise<unknown> {
+  return sendJson(path, { method: "POST", body: JSON.stringify(body), signal: null });
+}
+
+/** `code`: the password was right, and a code of the authenticator app is asked for as well. */
+export type SignInStep = "done" | "code";
+
+export async function signInWithPassword(email: string, password: string): Promise<SignInStep> {
+  const answer = (await post("/api/auth/sign-in/email", { email, password })) as { two_factor: boolean };
+  return answer.two_factor ? "code" : "done";
+}
+
+export async function giveCode(code: string): Promise<void> {
+  await post("/api/auth/two-factor/verify-totp", { code });
+}
+
+export async function giveBackupCode(code: string): Promise<void> {
+  await post("/api/auth/two-factor/verify-backup-code", { code });
+}
+
+/** WebAuthn knows sites by their names: there are no passkeys for an IP address. */
+export function passkeysWork(): boolean {
+  return browserSupportsWebAuthn() && !isAddress(location.hostname);
+}
+
+export function isAddress(hostname: string): boolean {
+  return /^[\d.]+$|:/.test(hostname);
+}
+
+type PasskeyQuestion = Parameters<typeof startAuthentication>[0]["optionsJSON"];
+
+export async function signInWithPasskey(): Promise<void> {
+  const path = "/api/auth/passkey/generate-authenticate-options";
+  const optionsJSON = (await sendJson(path, { method: "GET", body: null, signal: null })) as PasskeyQuestion;
+  const response = await startAuthentication({ optionsJSON }).catch((thrown: unknown) => {
+    throw passkeyProblem(thrown);
+  });
+  await post("/api/auth/passkey/verify-authentication", { response });
+}
+
+/** Goes to the issuer's own page, and comes back to `page` signed in. */
+export async function signInElsewhere(provider: string, page: string): Promise<void> {
+  const { url } = (await post("/api/auth/sign-in/social", { provider, page })) as { url: string };
+  const target = new URL(url);
+  if (target.protocol !== "https:" && target.protocol !== "http:") {
+    throw new Problem("unexpected", "The sign-in page of this account has no address that can be opened.");
+  }
+  location.assign(target.href);
+}
+
+/** What the browser says about a passkey that did not work, in words that help. */
+export function passkeyProblem(thrown: unknown): unknown {
+  if (thrown instanceof WebAuthnError && thrown.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {
+    return new Problem("passkey_known", "This device or password manager holds a passkey for this console already.");
+  }
+  if (thrown instanceof Error && (thrown.name === "NotAllowedError" || thrown.name === "AbortError")) {
+    return new Problem("passkey_dismissed", "No passkey was used: the dialog was closed, or took too long.");
+  }
+  if (thrown instanceof Error && thrown.name === "SecurityError") {
+    return new Problem(
+      "passkey_address",
+      "Passkeys work only where the console is opened by its name, over https or on localhost.",
+    );
+  }
+  if (thrown instanceof Error && thrown.name.endsWith("Error") && !(thrown instanceof Problem)) {
+    return new Problem("passkey_failed", `The browser could not use a passkey: ${thrown.message}`);
+  }
+  return thrown;
+}

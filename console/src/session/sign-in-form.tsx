@@ -1,0 +1,115 @@
+import { Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import type { SessionAnswer } from "@sluice/contract";
+import { IconFingerprint } from "@tabler/icons-react";
+import { type FormEvent, useState } from "react";
+import { ProblemAlert } from "../parts/problem-alert.tsx";
+import { CodeForm } from "./code-form.tsx";
+import { passkeysWork, signInElsewhere, signInWithPasskey, signInWithPassword } from "./sign-in-calls.ts";
+import { useDoing } from "./use-doing.ts";
+
+interface SignInFormProps {
+  readonly methods: SessionAnswer["methods"];
+  /** Whose sign-in it is, when that is known: an invitation, a confirmation. */
+  readonly email?: string;
+  /** The page that a sign-in elsewhere comes back to. */
+  readonly page: string;
+  readonly onDone: () => void;
+}
+
+/** E-mail and password with a code where one is asked for, a passkey, or an account elsewhere: whatever the gateway offers. */
+export function SignInForm({ methods, email, page, onDone }: SignInFormProps) {
+  const [step, setStep] = useState<"password" | "code">("password");
+  const other = useDoing();
+  const passkey = methods.passkey && passkeysWork();
+  if (step === "code") return <CodeForm onDone={onDone} onBack={() => setStep("password")} />;
+  const elsewhere = passkey || methods.oidc.length > 0;
+  return (
+    <Stack gap="md">
+      {methods.password && <PasswordForm email={email ?? null} onDone={onDone} onCode={() => setStep("code")} />}
+      {methods.password && elsewhere && <Divider label="or" />}
+      {other.problem !== null && <ProblemAlert problem={other.problem} />}
+      {passkey && (
+        <Button
+          variant="default"
+          size="sm"
+          leftSection={<IconFingerprint size={17} stroke={1.6} />}
+          loading={other.doing}
+          onClick={async () => {
+            if (await other.run(signInWithPasskey)) onDone();
+          }}
+        >
+          Use a passkey
+        </Button>
+      )}
+      {methods.oidc.map((account) => (
+        <Button
+          key={account.id}
+          variant="default"
+          size="sm"
+          disabled={other.doing}
+          onClick={() => void other.run(() => signInElsewhere(account.id, page))}
+        >
+          Continue with {account.name}
+        </Button>
+      ))}
+      {!methods.password && !elsewhere && (
+        <Text size="sm">This browser knows none of the ways in that the gateway offers. Try another browser.</Text>
+      )}
+    </Stack>
+  );
+}
+
+interface PasswordFormProps {
+  readonly email: string | null;
+  readonly onDone: () => void;
+  readonly onCode: () => void;
+}
+
+function PasswordForm({ email: known, onDone, onCode }: PasswordFormProps) {
+  const [email, setEmail] = useState(known ?? "");
+  const [password, setPassword] = useState("");
+  const { run, doing, problem } = useDoing();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    await run(async () => {
+      const step = await signInWithPassword(email.trim(), password);
+      if (step === "code") onCode();
+      else onDone();
+    });
+    setPassword("");
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <TextInput
+          label="E-mail address"
+          type="email"
+          name="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          readOnly={known !== null}
+          data-autofocus={known === null || undefined}
+          maxLength={254}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          data-autofocus={known !== null || undefined}
+          maxLength={256}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        {problem !== null && <ProblemAlert problem={problem} />}
+        <Button type="submit" size="sm" loading={doing}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,42 @@
+import { everyWorkspace, type Need, type SessionAnswer } from "@sluice/contract";
+import { useMemo } from "react";
+import { useUrlChange, useUrlText } from "../routes/search.ts";
+import { useSession } from "./session-context.tsx";
+
+/** The workspace that the page is about. It stands in the address, so that a link shows the same to somebody else. */
+export interface ChosenWorkspace {
+  /** What goes into `params.workspace`: a slug, or `-` for every workspace. */
+  readonly path: string;
+  /** null: every workspace (an administrator who chose none), or somebody who belongs to none. */
+  readonly slug: string | null;
+  readonly all: boolean;
+  /** Somebody who belongs to no workspace and is no administrator. */
+  readonly none: boolean;
+  readonly choose: (slug: string | null) => void;
+  /** Whether the session may do something here. With every workspace chosen: whether it is an administrator's. */
+  readonly may: (need: Need) => boolean;
+}
+
+export function useWorkspace(): ChosenWorkspace {
+  const { answer, may } = useSession();
+  const [asked] = useUrlText("workspace");
+  const change = useUrlChange();
+  return useMemo(() => {
+    const slug = chosenSlug(answer, asked);
+    return {
+      path: slug ?? everyWorkspace,
+      slug,
+      all: slug === null && answer.user?.administrator === true,
+      none: slug === null && answer.user?.administrator !== true,
+      choose: (next) => change({ workspace: next ?? "" }),
+      may: (need) => may(need, slug),
+    };
+  }, [answer, asked, change, may]);
+}
+
+/** An administrator may look at any workspace or at all; everybody else at their own, the first unless they say which. */
+export function chosenSlug(answer: SessionAnswer, asked: string): string | null {
+  if (answer.user?.administrator === true) return asked === "" ? null : asked;
+  const mine = answer.workspaces.find((each) => each.slug === asked || each.id === asked) ?? answer.workspaces[0];
+  return mine?.slug ?? null;
+}

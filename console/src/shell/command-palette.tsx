@@ -1,0 +1,128 @@
+import { Loader, Modal, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { IconSearch } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type Command, useCommands } from "./use-commands.ts";
+
+const quietMs = 150;
+
+/** One box to go anywhere: pages, keys, models, workspaces, and a request by its id. */
+export default function CommandPalette({ onClose }: { readonly onClose: () => void }) {
+  const [text, setText] = useState("");
+  const [asked] = useDebouncedValue(text.trim(), quietMs);
+  const { commands, loading } = useCommands(asked);
+  const [place, setPlace] = useState(0);
+  const navigate = useNavigate();
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const chosen = Math.min(place, commands.length - 1);
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  });
+
+  const run = (command: Command | undefined) => {
+    if (command === undefined) return;
+    onClose();
+    if (command.act === undefined) void navigate({ ...command.link });
+    else command.act();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0 && commands.length > 0) {
+      event.preventDefault();
+      setPlace((chosen + step + commands.length) % commands.length);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      run(commands[chosen]);
+    }
+  };
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      centered={false}
+      padding={0}
+      size="lg"
+      aria-label="Find anything"
+    >
+      <TextInput
+        data-autofocus
+        className="palette-input"
+        variant="unstyled"
+        size="md"
+        placeholder="Find a page, key, model, workspace or request id"
+        aria-label="Find a page, key, model, workspace or request id"
+        role="combobox"
+        aria-expanded
+        aria-controls={id}
+        aria-activedescendant={commands.length === 0 ? undefined : `${id}-${chosen}`}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={256}
+        leftSection={<IconSearch size={17} aria-hidden />}
+        rightSection={loading ? <Loader size="xs" aria-label="Looking" /> : null}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setPlace(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id={id} ref={list} role="listbox" aria-label="Results" className="palette-list">
+        {commands.map((command, index) => (
+          <Choice
+            key={command.id}
+            id={`${id}-${index}`}
+            command={command}
+            chosen={index === chosen}
+            group={command.group === commands[index - 1]?.group ? null : command.group}
+            onPoint={() => setPlace(index)}
+            onRun={() => run(command)}
+          />
+        ))}
+        {commands.length === 0 && <div className="palette-none">Nothing is called like that.</div>}
+      </div>
+    </Modal>
+  );
+}
+
+interface ChoiceProps {
+  readonly id: string;
+  readonly command: Command;
+  readonly chosen: boolean;
+  /** Named above the first of a group. */
+  readonly group: string | null;
+  readonly onPoint: () => void;
+  readonly onRun: () => void;
+}
+
+function Choice({ id, command, chosen, group, onPoint, onRun }: ChoiceProps) {
+  const { icon: Icon, label, detail } = command;
+  return (
+    <>
+      {group !== null && (
+        <div className="palette-group" role="presentation">
+          {group}
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the box above holds the focus and takes the keys. */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: options are pointed at by aria-activedescendant. */}
+      <div
+        id={id}
+        role="option"
+        aria-selected={chosen}
+        className="palette-choice"
+        onMouseMove={onPoint}
+        onClick={onRun}
+      >
+        <Icon size={16} stroke={1.6} aria-hidden />
+        <span className="cut">{label}</span>
+        {detail !== null && <code className="cut">{detail}</code>}
+      </div>
+    </>
+  );
+}

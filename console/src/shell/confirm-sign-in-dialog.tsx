@@ -1,0 +1,43 @@
+import { Modal, Stack, Text } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useLocation } from "@tanstack/react-router";
+import { useClient } from "../api/call-context.tsx";
+import { callKey } from "../api/use-call.ts";
+import { consoleBase, herePage } from "../session/next-page.ts";
+import { useSession } from "../session/session-context.tsx";
+import { SignInForm } from "../session/sign-in-form.tsx";
+
+export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (confirmed: boolean) => void }) {
+  const { user, answer } = useSession();
+  const { pathname, searchStr } = useLocation();
+  const call = useClient();
+  const queries = useQueryClient();
+  // A passkey may be somebody else's: what was asked for is not done in their name.
+  const confirm = async () => {
+    const now = await call("session.show");
+    queries.setQueryData(callKey("session.show"), now);
+    onAnswer(now.user?.id === user.id);
+  };
+  // Halfway through, with a code still asked for, the session of before has ended already.
+  const leave = () => {
+    onAnswer(false);
+    void queries.invalidateQueries({ queryKey: ["session.show"] });
+  };
+  return (
+    <Modal opened onClose={leave} title="Sign in again" size="sm">
+      <Stack gap="md">
+        <Text size="sm">
+          This needs a sign-in from the last few minutes.
+          {answer.methods.oidc.length > 0 &&
+            " After signing in elsewhere you come back to this page; then do it again."}
+        </Text>
+        <SignInForm
+          methods={answer.methods}
+          email={user.email}
+          page={consoleBase + herePage(pathname, searchStr)}
+          onDone={() => void confirm()}
+        />
+      </Stack>
+    </Modal>
+  );
+}

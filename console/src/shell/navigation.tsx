@@ -1,0 +1,32 @@
+import { Link } from "@tanstack/react-router";
+import { useWorkspace } from "../session/workspace.ts";
+import { visibleGroups } from "./page-list.ts";
+
+/** The pages, in the bar on the left and in the drawer of a narrow screen. */
+export function Navigation({ onGo }: { readonly onGo?: () => void }) {
+  const { may } = useWorkspace();
+  return (
+    <nav aria-label="Pages" className="navigation">
+      {visibleGroups(may).map((group) => (
+        <div key={group.label ?? "first"} className="navigation-group">
+          {group.label !== null && <div className="navigation-label">{group.label}</div>}
+          <ul>
+            {group.pages.map(({ to, label, icon: Icon }) => (
+              <li key={to}>
+                <Link
+                  to={to}
+                  activeOptions={{ exact: to === "/", includeSearch: false }}
+                  className="navigation-link"
+                  onClick={onGo}
+                >
+                  <Icon size={17} stroke={1.6} aria-hidden />
+                  {label}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}

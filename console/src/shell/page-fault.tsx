@@ -1,0 +1,28 @@
+import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { asProblem } from "../client/problem.ts";
+import { PageFrame } from "../parts/page-frame.tsx";
+
+/** A page that broke. The rest of the console stands; a new version of the gateway is the usual reason, and loading anew mends that. */
+export function PageFault({ error, reset }: ErrorComponentProps) {
+  return (
+    <PageFrame title="This page broke">
+      <Alert color="red" variant="light" title="Something went wrong in the console itself" role="alert">
+        <Stack gap="xs">
+          <Text size="sm">
+            If the gateway was just upgraded, loading the page again brings the new version. If it stays, report it with
+            this line: <Code>{asProblem(error).message}</Code>
+          </Text>
+          <Group gap="xs">
+            <Button variant="default" onClick={() => location.reload()}>
+              Load again
+            </Button>
+            <Button variant="subtle" onClick={reset}>
+              Try without loading
+            </Button>
+          </Group>
+        </Stack>
+      </Alert>
+    </PageFrame>
+  );
+}

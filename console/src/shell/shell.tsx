@@ -1,0 +1,72 @@
+import { Drawer, VisuallyHidden } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Link, useLocation } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useEffect, useRef } from "react";
+import mark from "../mark.svg";
+import { useSession } from "../session/session-context.tsx";
+import { ConfirmSignIn } from "./confirm-sign-in.tsx";
+import { Navigation } from "./navigation.tsx";
+import { TopBar } from "./top-bar.tsx";
+import { useShortcuts } from "./use-shortcuts.ts";
+
+const CommandPalette = lazy(() => import("./command-palette.tsx"));
+const ShortcutHelp = lazy(() => import("./shortcut-help.tsx"));
+
+/** The bars around every page. The left one becomes a drawer where there is no room for it. */
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const [drawer, { open: openDrawer, close: closeDrawer }] = useDisclosure(false);
+  const [palette, { open: openPalette, close: closePalette }] = useDisclosure(false);
+  const [help, { open: openHelp, close: closeHelp }] = useDisclosure(false);
+  useShortcuts({ onPalette: openPalette, onHelp: openHelp });
+  const main = useFocusOnPage();
+  return (
+    <div className="shell">
+      <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
+        Skip to content
+      </button>
+      <aside className="side-bar">
+        <Brand />
+        <Navigation />
+      </aside>
+      <div className="shell-right">
+        <TopBar onMenu={openDrawer} onPalette={openPalette} onHelp={openHelp} />
+        <main id="content" ref={main} tabIndex={-1} className="shell-main">
+          {children}
+        </main>
+      </div>
+      <Drawer opened={drawer} onClose={closeDrawer} position="left" size="16rem" title={<Brand />} className="drawer">
+        <Navigation onGo={closeDrawer} />
+      </Drawer>
+      <Suspense>
+        {palette && <CommandPalette onClose={closePalette} />}
+        {help && <ShortcutHelp onClose={closeHelp} />}
+      </Suspense>
+      <ConfirmSignIn />
+    </div>
+  );
+}
+
+function Brand() {
+  const { answer } = useSession();
+  return (
+    <Link to="/" className="brand">
+      <img src={mark} alt="" width={26} height={26} />
+      <span className="brand-name">Sluice</span>
+      <VisuallyHidden>version</VisuallyHidden>
+      <span className="brand-version">{answer.version}</span>
+    </Link>
+  );
+}
+
+/** A new page takes the focus, so that those who hear the console hear that it has changed. */
+function useFocusOnPage() {
+  const main = useRef<HTMLElement>(null);
+  const path = useLocation({ select: (location) => location.pathname });
+  const shown = useRef(path);
+  useEffect(() => {
+    if (shown.current === path) return;
+    shown.current = path;
+    main.current?.focus({ preventScroll: true });
+  }, [path]);
+  return main;
+}

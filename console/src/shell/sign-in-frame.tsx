@@ -1,0 +1,17 @@
+import type { ReactNode } from "react";
+import mark from "../mark.svg";
+
+/** The quiet page around sign-in, set-up and invitations: the mark, one card, nothing to wander off to. */
+export function SignInFrame({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className="sign-in-frame">
+      <header className="sign-in-brand">
+        <img src={mark} alt="" width={36} height={36} />
+        <span>Sluice</span>
+      </header>
+      <main id="content" className="sign-in-main">
+        {children}
+      </main>
+    </div>
+  );
+}

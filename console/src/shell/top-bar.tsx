@@ -1,0 +1,66 @@
+import { ActionIcon, Kbd, Tooltip, UnstyledButton } from "@mantine/core";
+import { IconBook, IconHelp, IconMenu2, IconSearch } from "@tabler/icons-react";
+import { commandKey } from "./use-shortcuts.ts";
+import { UserMenu } from "./user-menu.tsx";
+import { WorkspaceSwitcher } from "./workspace-switcher.tsx";
+
+interface TopBarProps {
+  readonly onMenu: () => void;
+  readonly onPalette: () => void;
+  readonly onHelp: () => void;
+}
+
+export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
+  return (
+    <header className="top-bar">
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        className="narrow-only"
+        onClick={onMenu}
+        aria-label="Open the menu"
+      >
+        <IconMenu2 size={20} />
+      </ActionIcon>
+      <WorkspaceSwitcher />
+      <UnstyledButton className="palette-button" onClick={onPalette}>
+        <IconSearch size={15} aria-hidden />
+        <span className="palette-words">Find a page, key, model or request</span>
+        <Kbd size="xs" className="palette-keys" aria-hidden>
+          {commandKey()} K
+        </Kbd>
+      </UnstyledButton>
+      <div className="top-bar-end">
+        <Tooltip label="API reference">
+          <ActionIcon
+            component="a"
+            href="/docs"
+            target="_blank"
+            rel="noreferrer"
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label="API reference"
+            className="wide-only"
+          >
+            <IconBook size={18} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label="Keyboard shortcuts (?)">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            onClick={onHelp}
+            aria-label="Keyboard shortcuts"
+            className="wide-only"
+          >
+            <IconHelp size={18} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
+        <UserMenu />
+      </div>
+    </header>
+  );
+}

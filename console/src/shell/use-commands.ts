@@ -1,0 +1,153 @@
+import { useMantineColorScheme } from "@mantine/core";
+import {
+  IconActivity,
+  IconBook,
+  IconBox,
+  IconBuilding,
+  IconKey,
+  IconMoon,
+  IconSun,
+  IconUser,
+  type TablerIcon,
+} from "@tabler/icons-react";
+import type { LinkProps } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { useCall } from "../api/use-call.ts";
+import { useSession } from "../session/session-context.tsx";
+import { type ChosenWorkspace, useWorkspace } from "../session/workspace.ts";
+import { useWorkspaceChoices } from "../session/workspace-choices.ts";
+import { visibleGroups } from "./page-list.ts";
+
+export interface Command {
+  readonly id: string;
+  readonly group: string;
+  readonly label: string;
+  readonly detail: string | null;
+  readonly icon: TablerIcon;
+  readonly link: LinkProps;
+  /** Done instead of going somewhere. */
+  readonly act?: () => void;
+}
+
+const foundMax = 6;
+const searchLength = 2;
+
+/** What the palette offers for a text: pages and actions at once, keys, models and workspaces as they are found. */
+export function useCommands(text: string): { readonly commands: readonly Command[]; readonly loading: boolean } {
+  const { user } = useSession();
+  const workspace = useWorkspace();
+  const pages = usePages(workspace);
+  const worth = text.length >= searchLength && workspace.may("viewer");
+  const keys = useCall("keys.list", {
+    params: { workspace: workspace.path },
+    query: { search: text, limit: foundMax },
+    enabled: worth && (workspace.slug !== null || user.administrator),
+  });
+  const models = useCall("models.list", { query: { search: text }, enabled: worth });
+  const workspaces = useWorkspaceChoices(text);
+  const commands = useMemo(() => {
+    const found: Command[] = [...requestCommands(text), ...pages.filter((page) => holds(page.label, text))];
+    if (text.length < searchLength) return found;
+    for (const key of (worth ? keys.data?.data : null)?.slice(0, foundMax) ?? []) {
+      found.push({
+        id: `key-${key.id}`,
+        group: "API keys",
+        label: key.name,
+        detail: `${key.workspace.slug} · …${key.last_four}`,
+        icon: IconKey,
+        link: { to: "/keys/$key", params: { key: key.id }, search: { workspace: key.workspace.slug } },
+      });
+    }
+    const named = (worth ? (models.data?.data ?? []) : []).filter((model) => holds(model.name, text));
+    for (const model of named.slice(0, foundMax)) {
+      found.push({
+        id: `model-${model.name}`,
+        group: "Models",
+        label: model.name,
+        detail: model.type,
+        icon: IconBox,
+        link: { to: "/models/$model", params: { model: model.name } },
+      });
+    }
+    for (const each of workspaces.filter(({ name, slug }) => holds(`${name} ${slug}`, text)).slice(0, foundMax)) {
+      found.push({
+        id: `workspace-${each.id}`,
+        group: "Switch workspace",
+        label: each.name,
+        detail: each.slug,
+        icon: IconBuilding,
+        link: {},
+        act: () => workspace.choose(each.slug),
+      });
+    }
+    return found;
+  }, [text, worth, pages, keys.data, models.data, workspaces, workspace]);
+  return { commands, loading: worth && (keys.isFetching || models.isFetching) };
+}
+
+function usePages(workspace: ChosenWorkspace): readonly Command[] {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return useMemo(() => {
+    const pages = visibleGroups(workspace.may).flatMap((group) => group.pages);
+    const other = colorScheme === "dark" ? "light" : "dark";
+    return [
+      ...pages.map(({ to, label, icon }) => ({
+        id: to,
+        group: "Pages",
+        label,
+        detail: null,
+        icon,
+        link: { to } as LinkProps,
+      })),
+      {
+        id: "/profile",
+        group: "Pages",
+        label: "Profile and sign-in",
+        detail: null,
+        icon: IconUser,
+        link: { to: "/profile" },
+      },
+      {
+        id: "docs",
+        group: "Pages",
+        label: "API reference",
+        detail: null,
+        icon: IconBook,
+        link: {},
+        act: () => void window.open("/docs", "_blank", "noopener"),
+      },
+      {
+        id: "scheme",
+        group: "Do",
+        label: `Use ${other} colours`,
+        detail: null,
+        icon: other === "dark" ? IconMoon : IconSun,
+        link: {},
+        act: () => setColorScheme(other),
+      },
+    ];
+  }, [workspace.may, colorScheme, setColorScheme]);
+}
+
+/** A request's id leads to it; an attempt's is looked for in the list. */
+function requestCommands(text: string): readonly Command[] {
+  const entry = { group: "Requests", detail: text, icon: IconActivity };
+  if (/^req_\w{8,}$/.test(text)) {
+    return [
+      { ...entry, id: "request", label: "Open request", link: { to: "/requests/$request", params: { request: text } } },
+    ];
+  }
+  if (/^att_\w{4,}$/.test(text)) {
+    return [{ ...entry, id: "attempt", label: "Find attempt", link: { to: "/requests", search: { search: text } } }];
+  }
+  return [];
+}
+
+/** Every word of the text stands somewhere in the name. */
+function holds(name: string, text: string): boolean {
+  const lower = name.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => lower.includes(word));
+}

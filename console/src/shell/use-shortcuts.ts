@@ -1,0 +1,59 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { useWorkspace } from "../session/workspace.ts";
+import { pageGroups } from "./page-list.ts";
+
+interface Shortcuts {
+  readonly onPalette: () => void;
+  readonly onHelp: () => void;
+}
+
+/** `g` and a letter within this time are a jump. */
+const jumpMs = 1_200;
+
+export function commandKey(): string {
+  return /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? "⌘" : "Ctrl";
+}
+
+/** The keys that work everywhere: the palette, help, the page's search, and jumps. Never while somebody types. */
+export function useShortcuts({ onPalette, onHelp }: Shortcuts): void {
+  const navigate = useNavigate();
+  const { may } = useWorkspace();
+  const jumpUntil = useRef(0);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        onPalette();
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || types(event.target)) return;
+      if (document.querySelector("[aria-modal=true]") !== null) return;
+      const jump = event.timeStamp < jumpUntil.current;
+      jumpUntil.current = !jump && event.key === "g" ? event.timeStamp + jumpMs : 0;
+      const page = jump
+        ? pageGroups.flatMap((group) => group.pages).find((each) => each.letter === event.key)
+        : undefined;
+      if (page !== undefined && may(page.needs)) {
+        event.preventDefault();
+        void navigate({ to: page.to });
+      } else if (event.key === "?") {
+        event.preventDefault();
+        onHelp();
+      } else if (event.key === "/") {
+        const box = document.querySelector<HTMLElement>("input[data-search-box]");
+        if (box === null) return;
+        event.preventDefault();
+        box.focus();
+      }
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [onPalette, onHelp, navigate, may]);
+}
+
+function types(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}

@@ -1,0 +1,109 @@
+import { Combobox, InputBase, ScrollArea, useCombobox } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { IconBuilding, IconCheck, IconSelector } from "@tabler/icons-react";
+import { useState } from "react";
+import { useSession } from "../session/session-context.tsx";
+import { useWorkspace } from "../session/workspace.ts";
+import { useWorkspaceChoices } from "../session/workspace-choices.ts";
+
+const everyValue = "";
+const searchFrom = 8;
+const quietMs = 200;
+
+/** Which workspace every page is about. An administrator may look at all of them at once. */
+export function WorkspaceSwitcher() {
+  const { user } = useSession();
+  const workspace = useWorkspace();
+  const [search, setSearch] = useState("");
+  const [asked] = useDebouncedValue(search.trim(), quietMs);
+  const choices = useWorkspaceChoices(asked);
+  const box = useCombobox({
+    onDropdownClose: () => {
+      box.resetSelectedOption();
+      setSearch("");
+    },
+    onDropdownOpen: () => box.focusSearchInput(),
+  });
+  const shown = choices.filter((each) => `${each.name} ${each.slug}`.toLowerCase().includes(asked.toLowerCase()));
+  const name = choices.find((each) => each.slug === workspace.slug)?.name ?? workspace.slug;
+  const label = workspace.none ? "No workspace" : (name ?? "All workspaces");
+  if (workspace.none || (!user.administrator && choices.length <= 1)) {
+    return (
+      <div className="workspace-name">
+        <IconBuilding size={15} aria-hidden />
+        <span className="cut">{label}</span>
+      </div>
+    );
+  }
+  return (
+    <Combobox
+      store={box}
+      width={280}
+      position="bottom-start"
+      onOptionSubmit={(value) => {
+        workspace.choose(value === everyValue ? null : value);
+        box.closeDropdown();
+      }}
+    >
+      <Combobox.Target>
+        <InputBase
+          component="button"
+          type="button"
+          pointer
+          className="workspace-switcher"
+          aria-label={`Workspace: ${label}`}
+          leftSection={<IconBuilding size={15} aria-hidden />}
+          rightSection={<IconSelector size={14} aria-hidden />}
+          rightSectionPointerEvents="none"
+          onClick={() => box.toggleDropdown()}
+        >
+          <span className="cut">{label}</span>
+        </InputBase>
+      </Combobox.Target>
+      <Combobox.Dropdown>
+        {(choices.length >= searchFrom || search !== "") && (
+          <Combobox.Search
+            value={search}
+            onChange={(event) => setSearch(event.currentTarget.value)}
+            placeholder="Find a workspace"
+            aria-label="Find a workspace"
+          />
+        )}
+        <Combobox.Options>
+          <ScrollArea.Autosize mah={320} type="auto">
+            {user.administrator && search === "" && (
+              <Choice value={everyValue} name="All workspaces" chosen={workspace.all} />
+            )}
+            {shown.map((each) => (
+              <Choice
+                key={each.id}
+                value={each.slug}
+                name={each.name}
+                slug={each.slug}
+                chosen={each.slug === workspace.slug}
+              />
+            ))}
+            {shown.length === 0 && <Combobox.Empty>No workspace is called like that.</Combobox.Empty>}
+          </ScrollArea.Autosize>
+        </Combobox.Options>
+      </Combobox.Dropdown>
+    </Combobox>
+  );
+}
+
+interface ChoiceProps {
+  readonly value: string;
+  readonly name: string;
+  readonly slug?: string;
+  readonly chosen: boolean;
+}
+
+function Choice({ value, name, slug, chosen }: ChoiceProps) {
+  return (
+    <Combobox.Option value={value} active={chosen} className="workspace-choice">
+      <span className="cut">{name}</span>
+      {slug !== undefined && slug !== name && <code>{slug}</code>}
+      {chosen && <IconCheck size={14} aria-label="chosen" />}
+    </Combobox.Option>
+  );
+}

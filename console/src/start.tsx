@@ -1,0 +1,44 @@
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { createCall, guarded } from "./api/call.ts";
+import { CallProvider } from "./api/call-context.tsx";
+import { Confirmation } from "./api/confirmation.ts";
+import { ConfirmationProvider } from "./api/confirmation-context.tsx";
+import { createQueries } from "./api/queries.ts";
+import { consoleRouter } from "./routes/tree.tsx";
+import { ArrivalProvider, takeArrival } from "./session/arrival.tsx";
+import { theme } from "./theme.ts";
+
+/** Draws the console into the page. `nonce` lets its style tags work. */
+export function startConsole(root: HTMLElement, nonce: string): void {
+  const arrival = takeArrival();
+  const queries = createQueries();
+  const confirmation = new Confirmation();
+  // Whoever finds that the session is gone only says so: the frame of every page asks again and shows the sign-in page.
+  const house = { confirmation, onSignedOut: () => void queries.invalidateQueries({ queryKey: ["session.show"] }) };
+  const call = createCall(house);
+  const ask = guarded(house);
+  const router = consoleRouter();
+
+  // The variables of the theme stand in our own style sheets, so the tag that Mantine would write for them is left out.
+  createRoot(root).render(
+    <StrictMode>
+      <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} getStyleNonce={() => nonce}>
+        <QueryClientProvider client={queries}>
+          <ConfirmationProvider confirmation={confirmation}>
+            <CallProvider call={call} ask={ask}>
+              <ArrivalProvider arrival={arrival}>
+                <RouterProvider router={router} />
+              </ArrivalProvider>
+            </CallProvider>
+          </ConfirmationProvider>
+        </QueryClientProvider>
+        <Notifications position="bottom-right" limit={4} containerWidth={380} />
+      </MantineProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { bounds, Failure } from "#core/index.ts";
+import type { Clock, Transport } from "#ports/index.ts";
+
+const metadataSchema = z.object({
+  issuer: z.string(),
+  authorization_endpoint: z.url(),
+  token_endpoint: z.url(),
+  jwks_uri: z.url(),
+  userinfo_endpoint: z.url().optional(),
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+  id_token_signing_alg_values_supported: z.array(z.string()).optional(),
+});
+export type IssuerMetadata = z.infer<typeof metadataSchema>;
+
+const keySchema = z.looseObject({ kty: z.string(), kid: z.string().optional(), use: z.string().optional() });
+const keysSchema = z.object({ keys: z.array(keySchema) });
+export type IssuerKey = z.infer<typeof keySchema>;
+
+export interface IssuerRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers?: Record<string, string>;
+  readonly form?: URLSearchParams;
+}
+
+/**
+ * What an issuer says about itself (OpenID Connect Discovery 1.0) and the keys it signs with, read through the one door
+ * out, never with a redirect, and kept for a while. Read when needed: an issuer that is down concerns only its own users.
+ */
+export class IssuerDocuments {
+  readonly #issuer: string;
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  #metadata: { readonly value: Promise<IssuerMetadata>; readonly untilMs: number } | null = null;
+  #keys: { readonly value: Promise<readonly IssuerKey[]>; readonly readMs: number } | null = null;
+
+  constructor(issuer: string, transport: Transport, clock: Clock) {
+    this.#issuer = issuer;
+    this.#transport = transport;
+    this.#clock = clock;
+  }
+
+  async metadata(): Promise<IssuerMetadata> {
+    const nowMs = this.#clock.monotonic();
+    if (this.#metadata === null || this.#metadata.untilMs <= nowMs) {
+      const value = this.#readMetadata();
+      const held = { value, untilMs: nowMs + bounds.issuerDocumentMs };
+      this.#metadata = held;
+      value.catch(() => {
+        if (this.#metadata === held) this.#metadata = null;
+      });
+    }
+    return await this.#metadata.value;
+  }
+
+  /** The key a token says it was signed with. One that is not known is looked for again, but not at every guess. */
+  async key(header: { readonly kid?: string | undefined; readonly alg?: string | undefined }): Promise<IssuerKey> {
+    const known = matching(await this.#readKeys(bounds.issuerDocumentMs), header);
+    const key = known ?? matching(await this.#readKeys(bounds.issuerKeysRetryMs), header);
+    if (key === undefined) throw strange("signed with a key that the issuer does not publish");
+    return key;
+  }
+
+  /** One request to the issuer, its answer as JSON whatever the status. Throws Failure when there is none. */
+  async ask(request: IssuerRequest): Promise<{ readonly status: number; readonly json: unknown }> {
+    const answer = await this.#transport.send(
+      {
+        method: request.method,
+        url: request.url,
+        headers: {
+          accept: "application/json",
+          ...(request.form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" }),
+          ...request.headers,
+        },
+        body: request.form === undefined ? null : new TextEncoder().encode(request.form.toString()),
+        connectMs: bounds.issuerMs,
+        headersMs: bounds.issuerMs,
+        totalMs: bounds.issuerMs,
+        // Administrators name issuers, and many a company's is inside its own network. No answer is shown to anybody.
+        allowPrivateNetwork: true,
+      },
+      AbortSignal.timeout(bounds.issuerMs),
+    );
+    const bytes = await answer.body.readAll(bounds.issuerAnswerBytesMax, "total", bounds.issuerMs);
+    try {
+      return { status: answer.status, json: JSON.parse(new TextDecoder().decode(bytes)) };
+    } catch {
+      throw strange(`status ${answer.status}, not JSON`);
+    }
+  }
+
+  async #readMetadata(): Promise<IssuerMetadata> {
+    const base = this.#issuer.replace(/\/$/, "");
+    const { status, json } = await this.ask({ method: "GET", url: `${base}/.well-known/openid-configuration` });
+    const read = metadataSchema.safeParse(json);
+    if (status !== 200 || !read.success) throw strange(`no discovery document (status ${status})`);
+    // A document of another issuer could send our users, and their codes, anywhere (Discovery 1.0 §4.3).
+    if (read.data.issuer.replace(/\/$/, "") !== base) throw strange("the discovery document names another issuer");
+    const secure = base.startsWith("https:");
+    const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = read.data;
+    const open = [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint ?? jwks_uri].some(
+      (url) => secure && !url.startsWith("https:"),
+    );
+    if (open) throw strange("the discovery document names an address without TLS");
+    return Object.freeze(read.data);
+  }
+
+  async #readKeys(maxAgeMs: number): Promise<readonly IssuerKey[]> {
+    const nowMs = this.#clock.monotonic();
+    if (this.#keys === null || this.#keys.readMs + maxAgeMs <= nowMs) {
+      const value = this.#askKeys();
+      const held = { value, readMs: nowMs };
+      this.#keys = held;
+      value.catch(() => {
+        if (this.#keys === held) this.#keys = null;
+      });
+    }
+    return await this.#keys.value;
+  }
+
+  async #askKeys(): Promise<readonly IssuerKey[]> {
+    const { jwks_uri } = await this.metadata();
+    const { status, json } = await this.ask({ method: "GET", url: jwks_uri });
+    const read = keysSchema.safeParse(json);
+    if (status !== 200 || !read.success) throw strange(`no keys (status ${status})`);
+    return read.data.keys;
+  }
+}
+
+/** Only keys with a public half: a shared secret must never stand in for one. */
+function matching(
+  keys: readonly IssuerKey[],
+  header: { readonly kid?: string | undefined; readonly alg?: string | undefined },
+): IssuerKey | undefined {
+  const kind = header.alg?.startsWith("ES") ? "EC" : header.alg === "EdDSA" ? "OKP" : "RSA";
+  const usable = keys.filter((key) => key.kty === kind && (key.use ?? "sig") === "sig");
+  if (header.kid !== undefined) return usable.find((key) => key.kid === header.kid);
+  return usable.length === 1 ? usable[0] : undefined;
+}
+
+function strange(what: string): Failure {
+  return new Failure("upstream_error", `The issuer of single sign-on does not answer as it should: ${what}.`);
+}

@@ -1,0 +1,170 @@
+import type { BetterAuthOptions, BetterAuthPlugin } from "better-auth/types";
+import { bounds } from "#core/index.ts";
+import type { Ids, Observer } from "#ports/index.ts";
+import type { AuthDatabase } from "./auth-database.ts";
+import { hashedSessions } from "./hashed-sessions.ts";
+import { coreTables, passkeyTables, twoFactorTables } from "./library-tables.ts";
+import type { Issuers } from "./oidc-issuers.ts";
+import { admitByIssuer } from "./oidc-rules.ts";
+import type { PasswordFunctions } from "./passwords.ts";
+import type { Site } from "./site.ts";
+
+/** The sign-in library for one site. Requests to it are ours: their paths, bodies and headers have been checked. */
+export interface Library {
+  answer(request: Request): Promise<Response>;
+}
+
+export interface LibraryOptions {
+  readonly database: AuthDatabase;
+  readonly secret: string;
+  readonly passwords: PasswordFunctions;
+  readonly ids: Ids;
+  readonly observer: Observer;
+  readonly issuers: Issuers;
+}
+
+/** The caller's address, as we tell it to the library. */
+export const addressHeader = "x-sluice-address";
+export const signInPage = "/console/sign-in";
+
+/** Loaded with the first sign-in: it takes about 50 MB and a quarter of a second, and most processes never need it. */
+export async function openLibrary(options: LibraryOptions, site: Site): Promise<Library> {
+  const [{ betterAuth }, { getAdapter }, { twoFactor }, { passkey }, { APIError }] = await Promise.all([
+    import("better-auth/minimal"),
+    import("better-auth/db/adapter"),
+    import("better-auth/plugins/two-factor"),
+    import("@better-auth/passkey"),
+    import("better-auth/api"),
+  ]);
+  const verifiedByUser = (verified: boolean | undefined) => {
+    // A passkey stands for both factors, so its holder must have shown who they are, not only that they are there.
+    if (verified !== true) throw new APIError("UNAUTHORIZED", { code: "AUTHENTICATION_FAILED" });
+  };
+  const plugins = [
+    twoFactor({
+      issuer: "Sluice",
+      schema: twoFactorTables,
+      twoFactorCookieMaxAge: bounds.secondFactorMs / 1_000,
+      accountLockout: {
+        enabled: true,
+        maxFailedAttempts: bounds.signInTriesMax,
+        durationSeconds: bounds.signInTriesMs / 1_000,
+      },
+    }),
+    passkey({
+      rpID: site.hostname,
+      rpName: "Sluice",
+      origin: site.origin,
+      schema: passkeyTables,
+      authenticatorSelection: { residentKey: "required", userVerification: "required" },
+      registration: {
+        afterVerification: async ({ verification }) =>
+          verifiedByUser(verification.registrationInfo?.userVerified) as undefined,
+      },
+      authentication: {
+        afterVerification: async ({ verification }) => verifiedByUser(verification.authenticationInfo.userVerified),
+      },
+      advanced: { webAuthnChallengeCookie: "passkey" },
+    }),
+    oidcPlugin(options.issuers),
+  ];
+  const settings: BetterAuthOptions = { ...baseOptions(options, site), plugins };
+  const adapter = await getAdapter({
+    ...settings,
+    database: { db: options.database.kysely, type: options.database.kind, transaction: true },
+  });
+  const auth = betterAuth({ ...settings, database: () => hashedSessions(adapter) });
+  // Anything wrong with the settings shows here, not at the first request.
+  await auth.$context;
+  return { answer: (request) => auth.handler(request) };
+}
+
+function baseOptions({ secret, passwords, ids, observer, issuers }: LibraryOptions, site: Site): BetterAuthOptions {
+  return {
+    appName: "Sluice",
+    baseURL: site.origin,
+    basePath: "/api/auth",
+    // As a list, so that no variable of the environment is asked for more.
+    secrets: [{ version: 1, value: secret }],
+    trustedOrigins: [site.origin],
+    telemetry: { enabled: false },
+    rateLimit: { enabled: false },
+    logger: {
+      level: "error",
+      log: (_level, message, ...details) => observer.log("debug", "sign-in", { message, problem: problemOf(details) }),
+    },
+    onAPIError: { throw: true, errorURL: signInPage },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: bounds.passwordLengthMin,
+      maxPasswordLength: bounds.passwordLengthMax,
+      password: {
+        hash: (password) => passwords.hashPassword(password),
+        verify: ({ password, hash }) => passwords.passwordMatches(password, hash),
+      },
+    },
+    user: { ...coreTables.user, validateUserInfo: admitByIssuer(issuers) },
+    session: {
+      ...coreTables.session,
+      expiresIn: bounds.sessionTotalMs / 1_000,
+      // A session is not prolonged: its end stands from its beginning, and idleness is ours to watch.
+      disableSessionRefresh: true,
+      freshAge: bounds.sessionFreshMs / 1_000,
+      cookieCache: { enabled: false },
+    },
+    account: {
+      ...coreTables.account,
+      updateAccountOnSignIn: false,
+      storeStateStrategy: "database",
+      // Addresses are given by administrators and invitations; nobody could have taken another's by signing up.
+      accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },
+    },
+    verification: { ...coreTables.verification, storeIdentifier: "hashed" },
+    databaseHooks: {
+      session: {
+        create: {
+          before: async (session, context) => {
+            const user = await context?.context.internalAdapter.findUserById(session.userId);
+            const admitted = user !== undefined && user !== null && !(user as { disabled?: unknown }).disabled;
+            return admitted ? undefined : false;
+          },
+        },
+      },
+      account: {
+        create: {
+          // An issuer's tokens have served when somebody is signed in; kept, they could only leak.
+          before: async () => ({
+            data: { accessToken: null, refreshToken: null, idToken: null, accessTokenExpiresAt: null, scope: null },
+          }),
+        },
+      },
+    },
+    advanced: {
+      useSecureCookies: false,
+      cookiePrefix: site.cookiePrefix,
+      defaultCookieAttributes: { httpOnly: true, sameSite: "lax", path: "/", secure: site.secure },
+      disableCSRFCheck: false,
+      disableOriginCheck: false,
+      ipAddress: { ipAddressHeaders: [addressHeader], ipv6Subnet: 128 },
+      database: { generateId: ({ model }) => ids.next(prefixes[model] ?? "ath_") },
+    },
+  };
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  user: "usr_",
+  session: "ses_",
+  account: "acc_",
+  passkey: "pky_",
+};
+
+function oidcPlugin(issuers: Issuers): BetterAuthPlugin {
+  return { id: "sluice-oidc", init: () => ({ context: { socialProviders: [...issuers.providers()] } }) };
+}
+
+/** What the library says about an error, without what it was about. */
+function problemOf(details: readonly unknown[]): string | undefined {
+  const error = details.find((detail) => detail instanceof Error);
+  return error === undefined ? undefined : `${error.name}: ${error.message}`.slice(0, 300);
+}

@@ -1,0 +1,47 @@
+import { bounds, Failure } from "#core/index.ts";
+
+export interface PasswordFunctions {
+  readonly hashPassword: (password: string) => Promise<string>;
+  readonly passwordMatches: (password: string, hash: string) => Promise<boolean>;
+}
+
+/**
+ * The same functions, a few at a time: each takes 64 MiB and a core for as long as it runs, and anybody may ask for one.
+ * Beyond what waits, `rate_limit_exceeded`.
+ */
+export function boundedPasswords(functions: PasswordFunctions): PasswordFunctions {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (running < bounds.passwordsAtOnceMax) running += 1;
+    else if (waiting.length < bounds.passwordsWaitingMax) await new Promise<void>((turn) => waiting.push(turn));
+    else throw tooMany();
+    try {
+      return await work();
+    } finally {
+      // The place goes to the next one in the row, if there is one.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+  return {
+    hashPassword: (password) => inTurn(() => functions.hashPassword(password)),
+    passwordMatches: (password, hash) => inTurn(() => functions.passwordMatches(password, hash)),
+  };
+}
+
+export function checkPassword(password: string, param: string): void {
+  if (password.length >= bounds.passwordLengthMin && password.length <= bounds.passwordLengthMax) return;
+  throw new Failure(
+    "invalid_request",
+    `A password has ${bounds.passwordLengthMin} to ${bounds.passwordLengthMax} characters.`,
+    { param },
+  );
+}
+
+function tooMany(): Failure {
+  return new Failure("rate_limit_exceeded", "Too many sign-ins at once. Try again in a moment.", {
+    retryAfterMs: 2_000,
+  });
+}

@@ -1,0 +1,196 @@
+import { createHash } from "node:crypto";
+import { bounds } from "#core/index.ts";
+import type { Clock, User } from "#ports/index.ts";
+import { type AuthDatabase, millisecondsOf, type Time } from "./auth-database.ts";
+import { cookieOf, type Site, signedValue } from "./site.ts";
+
+export interface Session {
+  readonly id: string;
+  readonly user: User;
+  readonly twoFactor: boolean;
+  readonly createdAt: number;
+  readonly seenAt: number;
+  readonly endsAt: number;
+  readonly fresh: boolean;
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+/** What is stored of a session's token: it is 190 bits of chance, so that a plain digest cannot be turned back. */
+export function tokenDigest(token: string): string {
+  return createHash("sha256").update(token).digest("base64url");
+}
+
+/**
+ * The sessions that hold. One ends when it was not used for `sessionIdleMs`, `sessionTotalMs` after it began, and when
+ * its user was disabled; it is then taken away wherever it is met.
+ */
+export class Sessions {
+  readonly #database: AuthDatabase;
+  readonly #clock: Clock;
+
+  constructor(database: AuthDatabase, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  async find(headers: Headers, site: Site): Promise<Session | null> {
+    const token = cookieOf(headers, `${site.cookiePrefix}.session_token`);
+    if (token === null) return null;
+    const session = await this.#byToken(token);
+    if (session !== null) await this.#touch(session);
+    return session;
+  }
+
+  /** The session that an answer of the library opens; null when it opens none. */
+  async opened(cookies: readonly string[], site: Site): Promise<Session | null> {
+    const start = `${site.cookiePrefix}.session_token=`;
+    const line = cookies.findLast((cookie) => cookie.startsWith(start));
+    const token = signedValue(line?.slice(start.length).split(";", 1)[0] ?? "");
+    if (token === null) return null;
+    const session = await this.#byToken(token);
+    if (session !== null) await this.#afterOpening(session);
+    return session;
+  }
+
+  async list(userId: string): Promise<readonly Session[]> {
+    const rows = await this.#rows().where("auth_sessions.user_id", "=", userId).execute();
+    return rows
+      .map((row) => this.#sessionOf(row))
+      .filter((session) => this.#holds(session))
+      .sort((left, right) => right.seenAt - left.seenAt);
+  }
+
+  /** True when there was such a session of this user. */
+  async end(userId: string, sessionId: string): Promise<boolean> {
+    const ended = await this.#database.kysely
+      .deleteFrom("auth_sessions")
+      .where("user_id", "=", userId)
+      .where("id", "=", sessionId)
+      .executeTakeFirst();
+    return ended.numDeletedRows > 0n;
+  }
+
+  /** Also what had begun of this user's sign-ins, such as a password given that still waits for its code. */
+  async endAll(userId: string, exceptId: string | null = null): Promise<number> {
+    const { kysely } = this.#database;
+    let ending = kysely.deleteFrom("auth_sessions").where("user_id", "=", userId);
+    if (exceptId !== null) ending = ending.where("id", "!=", exceptId);
+    const { numDeletedRows } = await ending.executeTakeFirst();
+    await kysely.deleteFrom("auth_verifications").where("value", "=", userId).execute();
+    return Number(numDeletedRows);
+  }
+
+  /** Takes away what has ended and would never be met again. */
+  async sweep(): Promise<void> {
+    const now = this.#database.time(this.#clock.now());
+    const idle = this.#database.time(this.#clock.now() - bounds.sessionIdleMs);
+    const { kysely } = this.#database;
+    await kysely.deleteFrom("auth_verifications").where("expires_at", "<", now).execute();
+    await kysely
+      .deleteFrom("auth_sessions")
+      .where((is) => is.or([is("expires_at", "<", now), is("updated_at", "<", idle)]))
+      .execute();
+  }
+
+  async #byToken(token: string): Promise<Session | null> {
+    const row = await this.#rows().where("auth_sessions.token", "=", tokenDigest(token)).executeTakeFirst();
+    if (row === undefined) return null;
+    const session = this.#sessionOf(row);
+    if (row.disabled === 0 && this.#holds(session)) return session;
+    await this.end(session.user.id, session.id);
+    return null;
+  }
+
+  #holds(session: Session): boolean {
+    const now = this.#clock.now();
+    return now < session.endsAt && now < session.seenAt + bounds.sessionIdleMs;
+  }
+
+  async #touch(session: Session): Promise<void> {
+    if (this.#clock.now() - session.seenAt < bounds.sessionTouchMs) return;
+    const { kysely } = this.#database;
+    await kysely
+      .updateTable("auth_sessions")
+      .set({ updated_at: this.#database.time(this.#clock.now()) })
+      .where("id", "=", session.id)
+      .execute();
+    await this.#seen(session.user.id);
+  }
+
+  async #afterOpening(session: Session): Promise<void> {
+    const { kysely } = this.#database;
+    const oldest = kysely
+      .selectFrom("auth_sessions")
+      .select("id")
+      .where("user_id", "=", session.user.id)
+      .orderBy("created_at", "desc")
+      .limit(1_000)
+      .offset(bounds.sessionsPerUserMax);
+    await kysely.deleteFrom("auth_sessions").where("id", "in", oldest).where("id", "!=", session.id).execute();
+    await this.#seen(session.user.id);
+  }
+
+  async #seen(userId: string): Promise<void> {
+    await this.#database.kysely
+      .updateTable("auth_users")
+      .set({ last_seen_at: this.#clock.now() })
+      .where("id", "=", userId)
+      .execute();
+  }
+
+  #rows() {
+    return this.#database.kysely
+      .selectFrom("auth_sessions")
+      .innerJoin("auth_users", "auth_users.id", "auth_sessions.user_id")
+      .select([
+        "auth_sessions.id",
+        "auth_sessions.created_at",
+        "auth_sessions.updated_at",
+        "auth_sessions.expires_at",
+        "auth_sessions.ip_address",
+        "auth_sessions.user_agent",
+        "auth_users.id as user_id",
+        "auth_users.email",
+        "auth_users.name",
+        "auth_users.disabled",
+        "auth_users.two_factor_enabled",
+        "auth_users.created_at as user_created_at",
+      ]);
+  }
+
+  #sessionOf(row: SessionRow): Session {
+    const createdAt = millisecondsOf(row.created_at);
+    return {
+      id: row.id,
+      user: {
+        id: row.user_id,
+        email: row.email,
+        name: row.name,
+        createdAt: millisecondsOf(row.user_created_at),
+      },
+      twoFactor: Boolean(row.two_factor_enabled),
+      createdAt,
+      seenAt: millisecondsOf(row.updated_at),
+      endsAt: Math.min(millisecondsOf(row.expires_at), createdAt + bounds.sessionTotalMs),
+      fresh: this.#clock.now() < createdAt + bounds.sessionFreshMs,
+      ip: row.ip_address ?? "",
+      userAgent: row.user_agent ?? "",
+    };
+  }
+}
+
+interface SessionRow {
+  readonly id: string;
+  readonly created_at: Time;
+  readonly updated_at: Time;
+  readonly expires_at: Time;
+  readonly ip_address: string | null;
+  readonly user_agent: string | null;
+  readonly user_id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly disabled: number;
+  readonly two_factor_enabled: number | boolean;
+  readonly user_created_at: Time;
+}

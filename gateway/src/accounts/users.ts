@@ -1,0 +1,141 @@
+import { z } from "zod";
+import { Failure } from "#core/index.ts";
+import type { Clock, Ids, User } from "#ports/index.ts";
+import { type AuthDatabase, millisecondsOf } from "./auth-database.ts";
+import { checkPassword, type PasswordFunctions } from "./passwords.ts";
+import type { Sessions } from "./sessions.ts";
+
+export interface UsersOptions {
+  readonly database: AuthDatabase;
+  readonly sessions: Sessions;
+  readonly passwords: PasswordFunctions;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+export const emailSchema = z
+  .email("Not an e-mail address.")
+  .max(254)
+  .transform((email) => email.toLowerCase());
+export const nameSchema = z.string().trim().min(1, "A name has at least one character.").max(128);
+
+/** The users themselves, written past the library: it would have to be loaded, and its own ways in are all closed. */
+export class Users {
+  readonly #options: UsersOptions;
+
+  constructor(options: UsersOptions) {
+    this.#options = options;
+  }
+
+  async create(user: { readonly email: string; readonly name: string; readonly password: string }): Promise<User> {
+    const email = read(emailSchema, user.email.trim(), "email");
+    const name = read(nameSchema, user.name, "name");
+    checkPassword(user.password, "password");
+    const password = await this.#options.passwords.hashPassword(user.password);
+    const { database, ids, clock } = this.#options;
+    const id = ids.next("usr_");
+    const at = database.time(clock.now());
+    await database.kysely.transaction().execute(async (transaction) => {
+      const made = await transaction
+        .insertInto("auth_users")
+        .values({
+          id,
+          name,
+          email,
+          email_verified: database.flag(false),
+          created_at: at,
+          updated_at: at,
+          two_factor_enabled: database.flag(false),
+          disabled: 0,
+          last_seen_at: null,
+        })
+        .onConflict((conflict) => conflict.column("email").doNothing())
+        .returning("id")
+        .executeTakeFirst();
+      if (made === undefined) {
+        throw new Failure("invalid_request", "There is a user with this e-mail address already.", { param: "email" });
+      }
+      await transaction.insertInto("auth_accounts").values(this.#credential(id, password)).execute();
+    });
+    return { id, email, name, createdAt: millisecondsOf(at) };
+  }
+
+  async setPassword(userId: string, password: string): Promise<void> {
+    checkPassword(password, "password");
+    const { database, clock, passwords, sessions } = this.#options;
+    const user = await database.kysely
+      .selectFrom("auth_users")
+      .select("id")
+      .where("id", "=", userId)
+      .executeTakeFirst();
+    if (user === undefined) throw new Failure("not_found", "There is no such user.");
+    const hash = await passwords.hashPassword(password);
+    await database.kysely
+      .insertInto("auth_accounts")
+      .values(this.#credential(userId, hash))
+      .onConflict((conflict) =>
+        conflict
+          .columns(["issuer", "account_id"])
+          .doUpdateSet({ password: hash, updated_at: database.time(clock.now()) }),
+      )
+      .execute();
+    await sessions.endAll(userId);
+  }
+
+  async remove(userId: string): Promise<void> {
+    const { database, sessions } = this.#options;
+    await sessions.endAll(userId);
+    // Sessions, passwords, passkeys, second factors and linked accounts go with the row.
+    await database.kysely.deleteFrom("auth_users").where("id", "=", userId).execute();
+  }
+
+  async idOf(email: string): Promise<string | null> {
+    const { kysely } = this.#options.database;
+    const row = await kysely.selectFrom("auth_users").select("id").where("email", "=", email).executeTakeFirst();
+    return row?.id ?? null;
+  }
+
+  /** What somebody can sign in with. */
+  async waysOf(userId: string): Promise<{ password: boolean; passkeys: number; oidc: readonly string[] }> {
+    const { kysely } = this.#options.database;
+    const accounts = await kysely
+      .selectFrom("auth_accounts")
+      .select(["provider_id", "password"])
+      .where("user_id", "=", userId)
+      .execute();
+    const { passkeys } = await kysely
+      .selectFrom("auth_passkeys")
+      .select((is) => is.fn.countAll<number>().as("passkeys"))
+      .where("user_id", "=", userId)
+      .executeTakeFirstOrThrow();
+    return {
+      password: accounts.some((account) => account.password !== null),
+      passkeys: Number(passkeys),
+      oidc: accounts.filter((account) => account.provider_id !== "credential").map((account) => account.provider_id),
+    };
+  }
+
+  #credential(userId: string, password: string) {
+    const { database, ids, clock } = this.#options;
+    const at = database.time(clock.now());
+    return {
+      id: ids.next("acc_"),
+      user_id: userId,
+      issuer: credentialIssuer,
+      account_id: userId,
+      provider_id: "credential",
+      password,
+      created_at: at,
+      updated_at: at,
+    };
+  }
+}
+
+/** As the library names the account that a password belongs to. */
+const credentialIssuer = "local:credential";
+
+function read<Output>(schema: z.ZodType<Output>, value: string, param: string): Output {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new Failure("invalid_request", `\`${param}\`: ${result.error.issues[0]?.message ?? "not usable"}`, { param });
+}

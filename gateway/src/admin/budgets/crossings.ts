@@ -1,0 +1,49 @@
+import type { Standing } from "#limits/index.ts";
+import { periodStart } from "#limits/index.ts";
+import type { Crossing, StoredNotice } from "#ports/index.ts";
+
+/** Whose budgets one notice listens to, and where these stand in which workspace. */
+export interface WatchedStanding extends Standing {
+  readonly workspaceId: string;
+}
+
+/**
+ * What was crossed, by notice, budget and share. When one look finds several shares of a budget crossed at once, only the
+ * highest is to be told; the lower ones are noted as known (`silent`).
+ */
+export function crossingsOf(
+  notices: readonly StoredNotice[],
+  standings: readonly WatchedStanding[],
+  nowMs: number,
+): readonly (Crossing & { readonly silent: boolean })[] {
+  const crossings: (Crossing & { readonly silent: boolean })[] = [];
+  for (const notice of notices) {
+    if (!notice.enabled) continue;
+    for (const standing of standings) {
+      if (standing.name !== "budget" || standing.period === null || !listens(notice, standing)) continue;
+      // A budget of nothing is used up from the start; that is no news.
+      if (standing.limit <= 0) continue;
+      const reached = notice.percent.filter((percent) => standing.used >= (standing.limit * percent) / 100);
+      const highest = Math.max(...reached);
+      for (const percent of reached) {
+        crossings.push({
+          noticeId: notice.id,
+          budget: `${standing.scope} ${standing.scopeId} ${standing.period} ${standing.limit}`,
+          periodStart: periodStart(standing.period, nowMs),
+          percent,
+          label: `${standing.label}, per ${standing.period}`,
+          usedUsd: standing.used,
+          limitUsd: standing.limit,
+          silent: percent !== highest,
+        });
+      }
+    }
+  }
+  return crossings;
+}
+
+function listens(notice: StoredNotice, standing: WatchedStanding): boolean {
+  if (notice.workspaceId !== standing.workspaceId) return false;
+  if (notice.scope === null) return true;
+  return notice.scope === standing.scope && (notice.scope_id === null || notice.scope_id === standing.scopeId);
+}

@@ -1,0 +1,47 @@
+import type { LimitStandingRow } from "@sluice/contract";
+import type { Standing } from "#limits/index.ts";
+
+/** One day's spend of a key, as the ledger's rollups say. `day` is the Unix millisecond it began (UTC). */
+export interface DaySpend {
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  readonly day: number;
+  readonly usd: number;
+}
+
+/** How far back a forecast looks. */
+export const forecastDays = 7;
+const dayMs = 86_400_000;
+
+/** USD per millisecond of the last days, by `kind id`. The first day with spend begins the time that is looked at. */
+export function spendRates(days: readonly DaySpend[], nowMs: number): ReadonlyMap<string, number> {
+  const sums = new Map<string, { usd: number; firstDay: number }>();
+  for (const { workspaceId, groupId, keyId, day, usd } of days) {
+    for (const scope of [`workspace ${workspaceId}`, `group ${groupId}`, `key ${keyId}`]) {
+      const sum = sums.get(scope);
+      if (sum === undefined) sums.set(scope, { usd, firstDay: day });
+      else {
+        sum.usd += usd;
+        sum.firstDay = Math.min(sum.firstDay, day);
+      }
+    }
+  }
+  return new Map(
+    // A scope that was first used an hour ago has at least an hour behind it, not none.
+    [...sums].map(([scope, { usd, firstDay }]) => [scope, usd / Math.max(3_600_000, nowMs - firstDay)]),
+  );
+}
+
+/** Where a budget is going if it goes on like that; null for what is not a budget. */
+export function forecastOf(standing: Standing, usdPerMs: number, nowMs: number): LimitStandingRow["forecast"] {
+  if (standing.name !== "budget") return null;
+  const endsMs = standing.resetsAt === null ? nowMs + 30 * dayMs : standing.resetsAt * 1_000;
+  const leftMs = Math.max(0, endsMs - nowMs);
+  const left = Math.max(0, standing.limit - standing.used);
+  const exhaustedAt = usdPerMs > 0 ? Math.round(nowMs + left / usdPerMs) : null;
+  return {
+    at_period_end: standing.used + usdPerMs * leftMs,
+    exhausted_at: exhaustedAt !== null && exhaustedAt <= endsMs ? exhaustedAt : null,
+  };
+}

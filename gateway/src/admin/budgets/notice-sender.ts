@@ -1,0 +1,102 @@
+import type { NoticeChannel } from "@sluice/contract";
+import { asFailure, bounds } from "#core/index.ts";
+import type { Clock, Crossing, Mailer, Transport } from "#ports/index.ts";
+import { webhookHeaders } from "#tasks/index.ts";
+
+export interface NoticeSenderOptions {
+  readonly transport: Transport;
+  /** null: no mail server is configured. */
+  readonly mailer: Mailer | null;
+  readonly clock: Clock;
+  readonly webhookSecret: (workspaceId: string) => string;
+}
+
+export interface NoticeMessage extends Crossing {
+  readonly workspaceId: string;
+  readonly workspaceSlug: string;
+  readonly noticeName: string;
+  /** Sent by hand, to see whether it arrives. */
+  readonly test: boolean;
+}
+
+/** Sends one message. Resolves to what went wrong, in words; null when it was taken. */
+export class NoticeSender {
+  readonly #options: NoticeSenderOptions;
+
+  constructor(options: NoticeSenderOptions) {
+    this.#options = options;
+  }
+
+  async send(channel: NoticeChannel, message: NoticeMessage, signal: AbortSignal): Promise<string | null> {
+    try {
+      return channel.kind === "webhook"
+        ? await this.#post(channel.url, message, signal)
+        : await this.#mail(channel.to, message);
+    } catch (thrown) {
+      return asFailure(thrown).message;
+    }
+  }
+
+  async #mail(to: readonly string[], message: NoticeMessage): Promise<string | null> {
+    if (this.#options.mailer === null) return "No mail server is configured: set SLUICE_SMTP_URL.";
+    await this.#options.mailer.send({ to, subject: subjectOf(message), text: `${sentenceOf(message)}\n` });
+    return null;
+  }
+
+  async #post(url: string, message: NoticeMessage, signal: AbortSignal): Promise<string | null> {
+    const { transport, clock, webhookSecret } = this.#options;
+    const now = clock.now();
+    const id = `${message.noticeId}.${message.periodStart}.${message.percent}.${message.test ? now : "n"}`;
+    const body = JSON.stringify(bodyOf(message, now));
+    const answer = await transport.send(
+      {
+        method: "POST",
+        url,
+        headers: {
+          "content-type": "application/json",
+          ...webhookHeaders(id, body, webhookSecret(message.workspaceId), now),
+        },
+        body: new TextEncoder().encode(body),
+        connectMs: bounds.deliveryTotalMs,
+        headersMs: bounds.deliveryTotalMs,
+        totalMs: bounds.deliveryTotalMs,
+        // Whoever may write an address must not reach our own network through us.
+        allowPrivateNetwork: false,
+      },
+      signal,
+    );
+    answer.body.cancel();
+    return answer.status >= 200 && answer.status < 300 ? null : `The address answered ${answer.status}.`;
+  }
+}
+
+/** `text` and `content` are what chats (Slack, Mattermost; Discord) show of a message; the rest is for programs. */
+function bodyOf(message: NoticeMessage, now: number) {
+  const sentence = sentenceOf(message);
+  return {
+    type: "budget.threshold",
+    timestamp: new Date(now).toISOString(),
+    text: sentence,
+    content: sentence,
+    data: {
+      test: message.test,
+      notice: message.noticeName,
+      workspace: message.workspaceSlug,
+      budget: message.label,
+      percent: message.percent,
+      used_usd: message.usedUsd,
+      limit_usd: message.limitUsd,
+      period_start: message.periodStart,
+    },
+  };
+}
+
+function subjectOf(message: NoticeMessage): string {
+  return `Sluice: ${message.test ? "a try: " : ""}${message.label} has used ${message.percent} % of its budget`;
+}
+
+function sentenceOf(message: NoticeMessage): string {
+  const used = `${message.usedUsd.toFixed(2)} of ${message.limitUsd.toFixed(2)} USD`;
+  const lead = message.test ? "This is a try of the notice; nothing happened. " : "";
+  return `${lead}The budget of ${message.label} has reached ${message.percent} %: ${used} are used.`;
+}

@@ -1,0 +1,113 @@
+import { bounds, type Catalog, type LimitScope } from "#core/index.ts";
+import type { Admission } from "#limits/index.ts";
+import type { Clock, ControlStore, DueNotice, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
+import { crossingsOf, type WatchedStanding } from "./crossings.ts";
+import type { NoticeSender } from "./notice-sender.ts";
+import { standingScopes } from "./standing-scopes.ts";
+
+export interface NoticeWatchOptions {
+  readonly store: NoticeStore;
+  readonly sender: NoticeSender;
+  readonly admission: Pick<Admission, "standings">;
+  readonly controlStore: Pick<ControlStore, "limitedKeys">;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly observer: Observer;
+}
+
+/**
+ * Looks at budgets now and then and tells whoever asked to be told. A crossing is written down before it is sent, so that
+ * it is told once in its period by whichever process saw it, and again after a failure until it is given up.
+ */
+export class NoticeWatch {
+  readonly #options: NoticeWatchOptions;
+  readonly #stopped = new AbortController();
+  #cancel = (): void => {};
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: NoticeWatchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#later();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#cancel();
+    await this.#running;
+  }
+
+  /** One look, and everything that is due sent. */
+  async look(): Promise<void> {
+    const { store, clock } = this.#options;
+    const notices = await store.list(null);
+    if (notices.length === 0) return;
+    const now = clock.now();
+    await store.cross(crossingsOf(notices, await this.#standings(notices), now), now);
+    const due = await store.due(now, bounds.noticeLeaseMs, bounds.noticesAtOnceMax);
+    const byId = new Map(notices.map((notice) => [notice.id, notice]));
+    await Promise.all(due.map((each) => this.#tell(each, byId.get(each.noticeId))));
+  }
+
+  async #standings(notices: readonly StoredNotice[]): Promise<readonly WatchedStanding[]> {
+    const { catalog, controlStore, admission } = this.#options;
+    const snapshot = catalog();
+    const standings: WatchedStanding[] = [];
+    for (const workspaceId of new Set(notices.filter(({ enabled }) => enabled).map((notice) => notice.workspaceId))) {
+      const workspace = snapshot.workspaces.get(workspaceId);
+      if (workspace === undefined) continue;
+      const { scopes } = await standingScopes({ workspace }, snapshot, controlStore);
+      const named = notices.filter((notice) => notice.workspaceId === workspaceId && notice.scope === "key");
+      const keys = await this.#namedKeys(named, scopes);
+      for (const standing of await admission.standings([...scopes, ...keys]))
+        standings.push({ ...standing, workspaceId });
+    }
+    return standings;
+  }
+
+  /** Keys that a notice names and that the first page of keys with limits does not hold. */
+  async #namedKeys(notices: readonly StoredNotice[], known: readonly LimitScope[]): Promise<readonly LimitScope[]> {
+    const ids = new Set(notices.map((notice) => notice.scope_id));
+    for (const scope of known) ids.delete(scope.id);
+    const found: LimitScope[] = [];
+    for (const keyId of ids) {
+      if (keyId === null) continue;
+      const [key] = await this.#options.controlStore.limitedKeys({ workspaceId: null, keyId }, 1);
+      if (key !== undefined) found.push(key.scope);
+    }
+    return found;
+  }
+
+  async #tell(due: DueNotice, notice: StoredNotice | undefined): Promise<void> {
+    const { store, sender, catalog, clock, observer } = this.#options;
+    const tries = due.tries + 1;
+    if (notice === undefined || !notice.enabled) {
+      await store.tried(due, { tries, dueAt: null, sentAt: null, problem: "The notice was switched off." });
+      return;
+    }
+    const workspaceSlug = catalog().workspaces.get(notice.workspaceId)?.slug ?? notice.workspaceId;
+    const message = { ...due, workspaceId: notice.workspaceId, workspaceSlug, noticeName: notice.name, test: false };
+    const problem = await sender.send(notice.channel, message, this.#stopped.signal);
+    // A try that our own end broke off is made again by whoever starts next.
+    if (this.#stopped.signal.aborted && problem !== null) return;
+    const now = clock.now();
+    const again = problem !== null && tries < bounds.noticeTriesMax ? now + 30_000 * 4 ** (tries - 1) : null;
+    await store.tried(due, { tries, dueAt: again, sentAt: problem === null ? now : null, problem });
+    if (problem !== null && again === null) {
+      observer.log("warn", "A notice on a budget could not be sent.", { notice: notice.id, problem });
+    }
+  }
+
+  #later(): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#cancel = this.#options.clock.after(bounds.noticeLookMs, () => {
+      this.#running = this.look()
+        .catch((thrown: unknown) =>
+          this.#options.observer.log("warn", "Budgets could not be looked at.", { error: thrown }),
+        )
+        .then(() => this.#later());
+    });
+  }
+}

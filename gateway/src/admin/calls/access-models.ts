@@ -1,0 +1,43 @@
+import { bounds, type Catalog, type Model, type ModelPatterns, nameCursor, nameOfCursor } from "#core/index.ts";
+import { matches } from "#identity/index.ts";
+import type { TimeSlice } from "./time-slice.ts";
+
+export interface ModelPageQuery {
+  /** Part of a name; empty: all. */
+  readonly part: string;
+  readonly cursor: string | null;
+  /** Only models that these let through; null: all. */
+  readonly visible: ModelPatterns | null;
+}
+
+/** A page of the catalog's models by name. */
+export async function modelPage(
+  catalog: Catalog,
+  { part, cursor, visible }: ModelPageQuery,
+  slice: TimeSlice,
+): Promise<{ readonly models: readonly Model[]; readonly next: string | null }> {
+  const after = cursor === null ? "" : nameOfCursor(cursor, "models_cursor");
+  const wanted = part.toLowerCase();
+  const models: Model[] = [];
+  for (const model of byName(catalog)) {
+    if (slice.over) await slice.rest();
+    if (model.name <= after || !model.name.toLowerCase().includes(wanted)) continue;
+    if (visible !== null && !matches(visible, model.name)) continue;
+    const last = models.at(-1);
+    if (models.length === bounds.accessModelsMax && last !== undefined) return { models, next: nameCursor(last.name) };
+    models.push(model);
+  }
+  return { models, next: null };
+}
+
+/** Sorted once for a snapshot. */
+const sorted = new WeakMap<Catalog, readonly Model[]>();
+
+function byName(catalog: Catalog): readonly Model[] {
+  let models = sorted.get(catalog);
+  if (models === undefined) {
+    models = [...catalog.models.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+    sorted.set(catalog, models);
+  }
+  return models;
+}

@@ -1,0 +1,62 @@
+import type { ConsoleUser } from "@sluice/contract";
+import { bounds, Failure } from "#core/index.ts";
+import type { Clock, PeopleStore, SignIn, Vault } from "#ports/index.ts";
+import type { Handlers } from "./handler.ts";
+import { type OneTimeLinkOptions, oneTimeLink } from "./one-time-link.ts";
+
+export interface UserCallsHouse extends OneTimeLinkOptions {
+  readonly people: PeopleStore;
+  readonly signIn: SignIn;
+  readonly vault: Vault;
+  readonly clock: Clock;
+}
+
+/** The calls about users, all of them for administrators. */
+export function userCalls(
+  house: UserCallsHouse,
+): Handlers<"users.list" | "users.update" | "users.remove" | "users.reset"> {
+  const { people, signIn, vault, clock } = house;
+  return {
+    "users.list": ({ query }) =>
+      listed(people.listUsers(query.search ?? null, query.cursor ?? null, query.limit ?? 50)),
+    "users.update": async ({ params, body, doer }) => {
+      const before = await userNamed(people, params.user);
+      const change = {
+        ...(body.administrator === undefined ? {} : { administrator: body.administrator }),
+        ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
+      };
+      const after = await people.updateUser(before.id, change, doer);
+      // Another standing begins with another sign-in; a session from before must not carry over.
+      if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
+        await signIn.endSessions(after.id);
+      }
+      return after;
+    },
+    "users.remove": async ({ params, doer }) => {
+      const user = await userNamed(people, params.user);
+      // Rights first: whoever is stopped in between leaves somebody who can sign in and do nothing.
+      await people.forgetUser(user.id, doer);
+      await signIn.removeUser(user.id);
+      return {};
+    },
+    "users.reset": async ({ params, request, doer }) => {
+      const user = await userNamed(people, params.user);
+      if (user.disabled) throw new Failure("conflict", `${user.email} is disabled. Enable them first.`);
+      const { secret, link } = oneTimeLink("reset", request, house);
+      const expiresAt = clock.now() + bounds.passwordResetMs;
+      await people.createReset(user.id, vault.digest(secret), expiresAt, doer);
+      return { link, expires_at: expiresAt };
+    },
+  };
+}
+
+async function listed<Item>(page: Promise<{ readonly data: readonly Item[]; readonly next: string | null }>) {
+  const { data, next } = await page;
+  return { data: [...data], next };
+}
+
+async function userNamed(people: PeopleStore, id: string): Promise<ConsoleUser> {
+  const user = await people.user(id);
+  if (user === null) throw new Failure("not_found", "There is no such user.", { param: "user" });
+  return user;
+}

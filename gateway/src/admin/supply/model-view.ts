@@ -1,0 +1,62 @@
+import type { ConsoleModel, ConsolePriceVersion } from "@sluice/contract";
+import { type Actor, type Catalog, type Model, type PriceVersion, priceConfigOf } from "#core/index.ts";
+import { matches } from "#identity/index.ts";
+import type { ModelRecord } from "#ports/index.ts";
+import type { HealthReading } from "./health.ts";
+
+/** What a view needs beside the record. */
+export interface ModelSurroundings {
+  readonly health: HealthReading;
+  readonly lastWeek: ReadonlyMap<string, ConsoleModel["last_week"]>;
+  readonly catalog: Catalog;
+  /** Where a model can be called. */
+  readonly endpointsOf: (model: Model) => readonly string[];
+}
+
+/** A model as the console shows it. How it is served is left out for those who may not see it by whoever answers. */
+export function modelView(record: ModelRecord, { health, lastWeek, catalog, endpointsOf }: ModelSurroundings) {
+  const model = catalog.models.get(record.name);
+  const view: ConsoleModel = {
+    name: record.name,
+    type: record.type,
+    owned_by: record.ownedBy,
+    endpoints: model === undefined ? [] : [...endpointsOf(model)],
+    fallbacks: [...record.fallbacks],
+    price: record.price === null ? null : priceConfigOf(record.price),
+    price_version: record.price?.id ?? null,
+    deployments: record.deployments.map((deployment) => ({
+      id: deployment.id,
+      provider: deployment.provider,
+      upstream_model: deployment.upstreamModel,
+      priority: deployment.priority,
+      weight: deployment.weight,
+      enabled: deployment.enabled,
+      capabilities: deployment.capabilities,
+      health: health.ofDeployment(deployment.id),
+    })),
+    last_week: lastWeek.get(record.name) ?? { requests: 0, cost_usd: 0 },
+    managed_by: record.managedBy,
+    created_at: record.createdAt,
+  };
+  return view;
+}
+
+export function priceVersionView(version: PriceVersion, current: string | null): ConsolePriceVersion {
+  return {
+    id: version.id,
+    effective_from: version.effectiveFrom,
+    price: priceConfigOf(version),
+    current: version.id === current,
+  };
+}
+
+/** Which models somebody may know of: all for an administrator, else what some workspace of theirs may call. */
+export function visibleModels(actor: Actor | null, catalog: Catalog): (name: string) => boolean {
+  if (actor === null) return () => false;
+  if (actor.administrator) return () => true;
+  const patterns = [...actor.roles.keys()].flatMap((id) => {
+    const workspace = catalog.workspaces.get(id);
+    return workspace === undefined ? [] : [workspace.models];
+  });
+  return (name) => patterns.some((each) => matches(each, name));
+}

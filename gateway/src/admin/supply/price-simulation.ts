@@ -1,0 +1,82 @@
+import type { AnswerOf, PriceConfig } from "@sluice/contract";
+import { type PriceTable, pricedClasses, pricesOf } from "#core/index.ts";
+import type { ModelUsage } from "#ports/index.ts";
+
+type Simulation = Omit<AnswerOf<"models.simulate">, "from" | "to">;
+type PricedClass = (typeof pricedClasses)[number];
+
+/** The classes of usage in the words of a price. */
+const priceWords: Readonly<Record<PricedClass, keyof PriceConfig>> = {
+  inputUncached: "input",
+  cacheRead: "cache_read",
+  cacheWrite5m: "cache_write_5m",
+  cacheWrite1h: "cache_write_1h",
+  output: "output",
+  audioInput: "audio_input",
+  audioOutput: "audio_output",
+  imageInput: "image_input",
+  imageOutput: "image_output",
+  images: "image",
+  videoSeconds: "video",
+};
+
+/** What a sum of usage would have cost at a price. Exact in pico-USD until it is shown. */
+export function simulatePrice(price: PriceConfig, used: readonly ModelUsage[]): Simulation {
+  const { table, variants } = pricesOf(price);
+  const units = new Map(pricedClasses.map((name) => [name, unitsOf(name, used)]));
+  const lines = pricedClasses.flatMap((name) => lineOf(name, units.get(name) ?? 0, table));
+  const picoUsd = lines.reduce((sum, line) => sum + line.pico, 0n);
+  const requests = used.reduce((sum, each) => sum + each.requests, 0);
+  return {
+    requests,
+    usage: Object.fromEntries(
+      pricedClasses.flatMap((name) => {
+        const count = units.get(name) ?? 0;
+        return count === 0 ? [] : [[priceWords[name], count]];
+      }),
+    ),
+    cost_usd: used.reduce((sum, each) => sum + each.costUsd, 0),
+    simulated_usd: usdOf(picoUsd),
+    lines: lines.map(({ pico, ...line }) => ({ ...line, usd: usdOf(pico) })),
+    notes: notesOn(units, table, { requests, variants: (variants ?? []).length > 0 }),
+  };
+}
+
+function unitsOf(name: PricedClass, used: readonly ModelUsage[]): number {
+  return used.reduce((sum, each) => sum + (each.usage[name] ?? 0), 0);
+}
+
+function lineOf(name: PricedClass, units: number, table: PriceTable) {
+  const pico = table[name];
+  if (units === 0 || pico === undefined) return [];
+  // Counts are whole; what a sum may have lost beyond 2^53 is far below what is shown.
+  return [
+    { class: priceWords[name], units, unit_usd: pico / picoPerUsd, pico: BigInt(Math.round(units)) * BigInt(pico) },
+  ];
+}
+
+function notesOn(
+  units: ReadonlyMap<PricedClass, number>,
+  table: PriceTable,
+  { requests, variants }: { readonly requests: number; readonly variants: boolean },
+): string[] {
+  if (requests === 0 && [...units.values()].every((count) => count === 0)) return ["Nothing was used in this time."];
+  const notes: string[] = [];
+  for (const [name, count] of units) {
+    if (count > 0 && table[name] === undefined) {
+      notes.push(`\`${priceWords[name]}\` has no price, so ${count} units of it count nothing.`);
+    }
+  }
+  const videos = (units.get("videoSeconds") ?? 0) > 0 || (units.get("output") ?? 0) > 0;
+  if (variants && videos) {
+    notes.push("Sums do not tell videos of one resolution or with sound apart: all count at the plain price.");
+  }
+  notes.push("Each request is charged in whole billionths of a dollar; here the sum is worked out at once.");
+  return notes;
+}
+
+const picoPerUsd = 1_000_000_000_000;
+
+function usdOf(pico: bigint): number {
+  return Number(pico) / picoPerUsd;
+}

@@ -1,0 +1,130 @@
+import type { TestAnswer } from "@sluice/contract";
+import type { Catalog, ModelType, Provider } from "#core/index.ts";
+import { type ProviderKind, suggestedModel, type UpstreamModelListed } from "#providers/index.ts";
+
+/** What one request to a provider gave. `problem` is null when it answered as it should. */
+export interface Trial {
+  /** 0: no answer. */
+  readonly status: number;
+  readonly ms: number;
+  readonly problem: string | null;
+  readonly advice: string | null;
+}
+
+export interface ListTrial extends Trial {
+  /** null: no list came. */
+  readonly models: readonly UpstreamModelListed[] | null;
+}
+
+/** Asks a provider by the gateway's own way out. null where a kind has nothing of the sort. */
+export interface ProviderTrials {
+  listModels(provider: Provider, kind: ProviderKind, signal: AbortSignal): Promise<ListTrial | null>;
+  ask(
+    provider: Provider,
+    kind: ProviderKind,
+    model: { readonly upstreamModel: string; readonly type: ModelType },
+    signal: AbortSignal,
+  ): Promise<Trial | null>;
+  /** Asks after a video task that is not there. */
+  askForTask(provider: Provider, kind: ProviderKind, model: string, signal: AbortSignal): Promise<Trial | null>;
+}
+
+interface Subject {
+  readonly provider: Provider;
+  readonly kind: ProviderKind;
+  readonly catalog: Catalog;
+  /** The upstream's name of the model to ask; null: whichever is known. */
+  readonly model: string | null;
+}
+
+/**
+ * Lists the account's models, then asks one of them the smallest question there is. Pictures and videos cost too much to be
+ * made for a try: of those it is seen whether the account is let in and has the model. The last step decides.
+ */
+export async function tryProvider(trials: ProviderTrials, subject: Subject, signal: AbortSignal): Promise<TestAnswer> {
+  const { provider, kind } = subject;
+  const steps: TestAnswer["steps"] = [];
+  const listing = await trials.listModels(provider, kind, signal);
+  if (listing !== null) {
+    steps.push(stepOf("list models", listing));
+    // Whoever does not get there or is not let in would only hear the same again.
+    if (listing.status === 0 || listing.status === 401 || listing.status === 403) return { ok: false, steps };
+  }
+  const model = modelToTry(subject, listing?.models ?? null);
+  if (model === null) {
+    if (listing === null) steps.push(nothingToAsk);
+    return { ok: steps.at(-1)?.ok === true, steps };
+  }
+  steps.push(await askStep(trials, subject, { model, listing, signal }));
+  return { ok: steps.at(-1)?.ok === true, steps };
+}
+
+interface Chosen {
+  readonly upstreamModel: string;
+  readonly type: ModelType;
+}
+
+async function askStep(
+  trials: ProviderTrials,
+  { provider, kind }: Subject,
+  {
+    model,
+    listing,
+    signal,
+  }: { readonly model: Chosen; readonly listing: ListTrial | null; readonly signal: AbortSignal },
+): Promise<TestAnswer["steps"][number]> {
+  const { upstreamModel, type } = model;
+  const answer = await trials.ask(provider, kind, model, signal);
+  if (answer !== null) return stepOf(`${type === "embedding" ? "embed" : "chat"} with ${upstreamModel}`, answer);
+  const task = type === "video" ? await trials.askForTask(provider, kind, upstreamModel, signal) : null;
+  if (task !== null) return stepOf("look for a video task", task);
+  if (listing === null || listing.models === null) return nothingToAsk;
+  const there = listing.models.some((each) => each.id === upstreamModel);
+  return {
+    name: `find ${upstreamModel} in the list`,
+    ok: there,
+    status: listing.status,
+    ms: 0,
+    problem: there ? null : `The account's list has no model ${upstreamModel}.`,
+    advice: there ? null : "Check how the model is written, and that the account may use it.",
+  };
+}
+
+const nothingToAsk: TestAnswer["steps"][number] = {
+  name: "choose a model",
+  ok: false,
+  status: 0,
+  ms: 0,
+  problem: "Nothing was asked: no model of this provider is known that could be tried for nearly nothing.",
+  advice: "Name one of its models.",
+};
+
+function stepOf(name: string, { status, ms, problem, advice }: Trial): TestAnswer["steps"][number] {
+  return { name, ok: problem === null, status, ms: Math.round(ms), problem, advice };
+}
+
+/** The one that was named, else one that is deployed (a talking one before others), else one that is known or listed. */
+function modelToTry(
+  { provider, kind, catalog, model }: Subject,
+  listed: readonly UpstreamModelListed[] | null,
+): Chosen | null {
+  const deployed = [...catalog.models.values()].flatMap((each) =>
+    each.deployments
+      .filter((deployment) => deployment.provider.id === provider.id)
+      .map(({ upstreamModel }): Chosen => ({ upstreamModel, type: each.type })),
+  );
+  const suggested = (id: string): Chosen => {
+    const type = listed?.find((each) => each.id === id)?.type ?? null;
+    return { upstreamModel: id, type: suggestedModel(kind, { id, type }).type };
+  };
+  if (model !== null) return deployed.find((each) => each.upstreamModel === model) ?? suggested(model);
+  const first = deployed.find((each) => each.type === "chat") ?? deployed[0];
+  if (first !== undefined) return first;
+  const starter = kind.starterModels.find(({ name }) => listed === null || listed.some((each) => each.id === name));
+  if (starter !== undefined) return { upstreamModel: starter.name, type: "chat" };
+  const some = (listed ?? []).map(({ id }) => suggested(id));
+  const found = some.find((each) => each.type === "chat") ?? some.find((each) => each.type === "embedding") ?? null;
+  if (found !== null) return found;
+  // A kind that makes nothing but videos is asked after one, whatever its models are called.
+  return kind.lanes.length === 0 && kind.video !== undefined ? { upstreamModel: "-", type: "video" } : null;
+}

@@ -1,0 +1,35 @@
+import type { RequestRow } from "@sluice/contract";
+import { type Catalog, type LedgerEntry, nanoToUsd } from "#core/index.ts";
+
+/** An entry as lists of requests show it; its key has no name yet. */
+export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
+  const { usage } = entry;
+  return {
+    attempt_id: entry.attemptId,
+    request_id: entry.requestId,
+    at: entry.at,
+    workspace: { id: entry.workspaceId, slug: catalog.workspaces.get(entry.workspaceId)?.slug ?? "" },
+    key: { id: entry.keyId, name: "" },
+    group: { id: entry.groupId, name: catalog.groups.get(entry.groupId)?.name ?? "" },
+    model: entry.model,
+    requested_model: entry.requestedModel,
+    provider: entry.provider,
+    endpoint: entry.endpoint,
+    stream: entry.stream,
+    retry_index: entry.retryIndex,
+    outcome: entry.outcome,
+    http_status: entry.httpStatus,
+    error_code: entry.errorCode,
+    input_tokens:
+      usage.inputUncached +
+      usage.cacheRead +
+      usage.cacheWrite5m +
+      usage.cacheWrite1h +
+      usage.audioInput +
+      usage.imageInput,
+    output_tokens: usage.output + usage.audioOutput + usage.imageOutput,
+    cost_usd: nanoToUsd(entry.costNanoUsd),
+    total_ms: entry.totalMs,
+    first_token_ms: entry.firstTokenMs,
+  };
+}

@@ -1,0 +1,56 @@
+import type { Principal } from "#core/index.ts";
+import { answerArrival } from "./answer-arrival.ts";
+import { BodyDeadlines } from "./body-deadlines.ts";
+import type { Face } from "./face.ts";
+import { targetOf } from "./target.ts";
+
+/** A call of the data plane by somebody who may use a key without knowing its secret. */
+export interface AsKeyCall {
+  readonly principal: Principal;
+  /** Its method, headers, body and signal count; its own address does not. */
+  readonly request: Request;
+  /** Path and query, from `/v1` on, as they were written. */
+  readonly target: string;
+  readonly ip: string;
+  /** For the ledger; the caller's own `x-sluice-tags` cannot replace them. */
+  readonly tags: Readonly<Record<string, string>>;
+  readonly patient: () => void;
+}
+
+/**
+ * The same way that a call with the key's secret takes: limits, ledger, streams, headers and errors are the same, and the
+ * body is read by whoever reads it there. What the caller itself signed in with stays here.
+ */
+export function createAsKey(face: Face): (call: AsKeyCall) => Promise<Response> {
+  const bodies = new BodyDeadlines(face.clock);
+  return (call) => {
+    const startedMs = face.clock.monotonic();
+    const own: Face = { ...face, authenticator: { authenticate: () => call.principal } };
+    return answerArrival(own, {
+      request: innerRequest(call),
+      ...targetOf(call.target),
+      startedMs,
+      address: () => call.ip,
+      bodies,
+      patient: call.patient,
+    });
+  };
+}
+
+function innerRequest({ request, target, tags }: AsKeyCall): Request {
+  const headers = new Headers(request.headers);
+  for (const name of ownCredentials) headers.delete(name);
+  const own = Object.entries(tags).map(([name, value]) => `${name}=${value}`);
+  const asked = headers.get("x-sluice-tags");
+  // Of two tags with one name the later counts.
+  headers.set("x-sluice-tags", [...(asked === null ? [] : [asked]), ...own].join(","));
+  const url = request.url;
+  return new Request(url.slice(0, url.indexOf("/", 8)) + target, {
+    method: request.method,
+    headers,
+    body: request.body,
+    signal: request.signal,
+  });
+}
+
+const ownCredentials = ["cookie", "authorization", "x-api-key", "x-goog-api-key", "origin", "referer"] as const;

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { type PriceConfig, priceSchema } from "@sluice/contract";
+import fc from "fast-check";
+import { priceConfigOf, pricesOf } from "./price-config.ts";
+
+const usdPerMillion = fc.oneof(
+  fc.integer({ min: 0, max: 9_000_000 }),
+  fc.double({ min: 0, max: 9_000_000, noNaN: true }),
+  fc.integer({ min: 0, max: 10_000_000 }).map((pico) => pico / 1_000_000),
+);
+const usdPerUnit = fc.oneof(
+  fc.double({ min: 0, max: 9_000, noNaN: true }),
+  fc.integer({ min: 0, max: 9_000_000 }).map((milli) => milli / 1_000),
+);
+const variant = fc.record(
+  {
+    resolution: fc.constantFrom("480p", "720p", "1080P", "2k"),
+    audio: fc.boolean(),
+    video: usdPerUnit,
+    output: usdPerMillion,
+  },
+  { requiredKeys: [] },
+);
+const tokens = [
+  "input",
+  "output",
+  "cache_read",
+  "cache_write_5m",
+  "cache_write_1h",
+  "audio_input",
+  "audio_output",
+  "image_input",
+  "image_output",
+] as const;
+const price: fc.Arbitrary<PriceConfig> = fc.record(
+  {
+    ...Object.fromEntries(tokens.map((name) => [name, usdPerMillion])),
+    image: usdPerUnit,
+    video: usdPerUnit,
+    variants: fc.array(variant, { maxLength: 4 }),
+  },
+  { requiredKeys: [] },
+);
+
+test("a stored price, written as people write it and stored again, is the same to the last pico-USD", () => {
+  fc.assert(
+    fc.property(price, (config) => {
+      const stored = pricesOf(config);
+      const shown = priceConfigOf(structuredClone(stored));
+      expect(priceSchema.safeParse(shown).success).toBe(true);
+      expect(JSON.stringify(pricesOf(shown))).toBe(JSON.stringify(stored));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a price is shown as it was written, without what was filled in", () => {
+  const written: PriceConfig[] = [
+    {},
+    { input: 1.25, output: 10, cache_read: 0.125 },
+    { input: 3, output: 15, cache_read: 0.3, cache_write_5m: 3.75, cache_write_1h: 6 },
+    { image: 0.04 },
+    {
+      video: 0.35,
+      variants: [
+        { resolution: "1080p", video: 0.5 },
+        { audio: false, output: 2.2 },
+      ],
+    },
+    { input: 0, output: 0 },
+  ];
+  for (const config of written) expect(priceConfigOf(pricesOf(config))).toEqual(config);
+});
+
+test("a class that an older version stored without a price says that it costs nothing", () => {
+  expect(priceConfigOf({ table: { inputUncached: 1_250_000, output: 10_000_000 } })).toEqual({
+    input: 1.25,
+    output: 10,
+    cache_read: 0,
+    cache_write_5m: 0,
+    audio_input: 0,
+    audio_output: 0,
+    image_input: 0,
+    image_output: 0,
+  });
+});

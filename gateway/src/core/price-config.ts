@@ -1,0 +1,91 @@
+import type { PriceConfig } from "@sluice/contract";
+import { type PicoUsd, usdPerMillionToPico, usdPerUnitToPico } from "./money.ts";
+import type { PriceTable, PriceVariant, PriceVersion } from "./price.ts";
+
+/** What a price says, without whose it is and since when. */
+export type Prices = Pick<PriceVersion, "table" | "variants">;
+
+/** A price as people write it, as whole pico-USD a unit. Prices of videos of one kind stand beside the table. */
+export function pricesOf(price: PriceConfig): Prices {
+  const variants = price.variants?.map(
+    ({ resolution, audio, video, output }): PriceVariant => ({
+      resolution: resolution ?? null,
+      audio: audio ?? null,
+      table: {
+        ...(video === undefined ? {} : { videoSeconds: usdPerUnitToPico(video) }),
+        ...(output === undefined ? {} : { output: usdPerMillionToPico(output) }),
+      },
+    }),
+  );
+  return { table: tableOf(price), ...(variants === undefined ? {} : { variants }) };
+}
+
+/**
+ * The way back: a price that gives the same pico-USD again, to the last one. What is only there because a class costs
+ * what the plain ones of its side cost is left out, as whoever wrote the price left it out.
+ */
+export function priceConfigOf({ table, variants }: Prices): PriceConfig {
+  const { inputUncached: input, output } = table;
+  const perMillion = (pico: PicoUsd) => usdOf(pico, 1_000_000, usdPerMillionToPico);
+  const perUnit = (pico: PicoUsd) => usdOf(pico, 1_000_000_000_000, usdPerUnitToPico);
+  /** A class that was stored without a price where its side has one cost nothing, and says so. */
+  const beside = (pico: PicoUsd | undefined, plain: PicoUsd | undefined) =>
+    pico === plain ? undefined : perMillion(pico ?? 0);
+  const price: { readonly [Name in keyof PriceConfig]-?: PriceConfig[Name] | undefined } = {
+    input: input === undefined ? undefined : perMillion(input),
+    output: output === undefined ? undefined : perMillion(output),
+    cache_read: beside(table.cacheRead, input),
+    cache_write_5m: beside(table.cacheWrite5m, input),
+    cache_write_1h: beside(table.cacheWrite1h, table.cacheWrite5m),
+    audio_input: beside(table.audioInput, input),
+    audio_output: beside(table.audioOutput, output),
+    image_input: beside(table.imageInput, input),
+    image_output: beside(table.imageOutput, output),
+    image: table.images === undefined ? undefined : perUnit(table.images),
+    video: table.videoSeconds === undefined ? undefined : perUnit(table.videoSeconds),
+    variants: variants?.map((variant) => ({
+      ...(variant.resolution === null ? {} : { resolution: variant.resolution }),
+      ...(variant.audio === null ? {} : { audio: variant.audio }),
+      ...(variant.table.videoSeconds === undefined ? {} : { video: perUnit(variant.table.videoSeconds) }),
+      ...(variant.table.output === undefined ? {} : { output: perMillion(variant.table.output) }),
+    })),
+  };
+  return Object.fromEntries(Object.entries(price).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * USD as vendors quote it, to pico-USD a unit; classes always in the same order, so that equal prices are equal text.
+ * A class of tokens that has no price of its own costs what the plain ones of its side cost: a vendor that counts
+ * pictures or cached tokens apart does not give them away.
+ */
+function tableOf(price: PriceConfig): PriceTable {
+  const perMillion = (usd: number | undefined) => (usd === undefined ? undefined : usdPerMillionToPico(usd));
+  const perUnit = (usd: number | undefined) => (usd === undefined ? undefined : usdPerUnitToPico(usd));
+  const table: { readonly [Class in keyof PriceTable]-?: number | undefined } = {
+    inputUncached: perMillion(price.input),
+    cacheRead: perMillion(price.cache_read ?? price.input),
+    cacheWrite5m: perMillion(price.cache_write_5m ?? price.input),
+    cacheWrite1h: perMillion(price.cache_write_1h ?? price.cache_write_5m ?? price.input),
+    output: perMillion(price.output),
+    audioInput: perMillion(price.audio_input ?? price.input),
+    audioOutput: perMillion(price.audio_output ?? price.output),
+    imageInput: perMillion(price.image_input ?? price.input),
+    imageOutput: perMillion(price.image_output ?? price.output),
+    images: perUnit(price.image),
+    videoSeconds: perUnit(price.video),
+  };
+  return Object.fromEntries(Object.entries(table).filter(([, pico]) => pico !== undefined));
+}
+
+/** Steps to the neighbours of a quotient: near 9,000 USD a unit the nearest number may round to the next pico-USD. */
+const neighboursMax = 4;
+
+function usdOf(pico: PicoUsd, scale: number, back: (usd: number) => PicoUsd): number {
+  const usd = pico / scale;
+  for (let step = 0; step <= neighboursMax; step++) {
+    for (const near of [usd * (1 + step * Number.EPSILON), usd * (1 - step * Number.EPSILON)]) {
+      if (back(near) === pico) return near;
+    }
+  }
+  return usd;
+}

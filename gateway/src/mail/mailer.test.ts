@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test";
+import { createServer, type Socket } from "node:net";
+import { Secret } from "#core/index.ts";
+import { createMailer } from "./mailer.ts";
+
+/** A small mail server that notes what it hears, and says no to a recipient called `nobody`. */
+async function mailServer() {
+  const heard: string[] = [];
+  const server = createServer((socket: Socket) => {
+    let data = false;
+    let login = 0;
+    socket.write("220 mail.test\r\n");
+    socket.setEncoding("utf8");
+    socket.on("error", () => {});
+    socket.on("data", (text: string) => {
+      for (const line of text.split("\r\n")) {
+        if (line === "") continue;
+        heard.push(line);
+        if (data) {
+          if (line === ".") {
+            data = false;
+            socket.write("250 taken\r\n");
+          }
+        } else if (login > 0) {
+          login -= 1;
+          socket.write(login === 1 ? "334 UGFzc3dvcmQ6\r\n" : "235 come in\r\n");
+        } else if (/^EHLO/i.test(line)) socket.write("250-mail.test\r\n250 AUTH PLAIN LOGIN\r\n");
+        else if (/^AUTH PLAIN/i.test(line)) socket.write("235 come in\r\n");
+        else if (/^AUTH LOGIN/i.test(line)) {
+          login = 2;
+          socket.write("334 VXNlcm5hbWU6\r\n");
+        } else if (/^RCPT TO:<nobody/i.test(line)) socket.write("550 secret-of-the-server says no\r\n");
+        else if (/^DATA/i.test(line)) {
+          data = true;
+          socket.write("354 go on\r\n");
+        } else if (/^QUIT/i.test(line)) socket.end("221 bye\r\n");
+        else socket.write("250 fine\r\n");
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { heard, port, close: () => server.close() };
+}
+
+test("a letter arrives with its sender, its recipients, its subject and its text", async () => {
+  const server = await mailServer();
+  const mailer = createMailer({
+    url: new Secret(`smtp://user:p%40ss@127.0.0.1:${server.port}`),
+    from: "sluice@example.com",
+  });
+  await mailer.send({
+    to: ["ada@example.com", "bob@example.com"],
+    subject: "Budget 80 %",
+    text: "Four fifths are used.",
+  });
+  server.close();
+  const all = server.heard.join("\n");
+  expect(all).toContain("MAIL FROM:<sluice@example.com>");
+  expect(all).toContain("RCPT TO:<ada@example.com>");
+  expect(all).toContain("RCPT TO:<bob@example.com>");
+  expect(all).toContain("Subject: Budget 80 %");
+  expect(all).toContain("Four fifths are used.");
+  expect(Buffer.from(/AUTH PLAIN (\S+)/.exec(all)?.[1] ?? "", "base64").toString()).toBe("\u0000user\u0000p@ss");
+});
+
+test("a letter that is refused fails without the server's words and without the password", async () => {
+  const server = await mailServer();
+  const mailer = createMailer({ url: new Secret(`smtp://u:hunter2@127.0.0.1:${server.port}`), from: "a@example.com" });
+  const refused = mailer.send({ to: ["nobody@example.com"], subject: "x", text: "y" });
+  await expect(refused).rejects.toThrow("The mail server did not take the mail: EENVELOPE 550.");
+  await refused.catch((thrown: Error) => expect(thrown.message).not.toMatch(/hunter2|secret-of-the-server/));
+  server.close();
+});
+
+test("a server that is not there is said to be so", async () => {
+  const mailer = createMailer({ url: new Secret("smtp://127.0.0.1:1"), from: "a@example.com" });
+  await expect(mailer.send({ to: ["b@example.com"], subject: "x", text: "y" })).rejects.toThrow(
+    "The mail server did not take the mail: ESOCKET.",
+  );
+});

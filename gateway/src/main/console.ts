@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { type AdminConsole, NoticeSender, NoticeWatch, type ProcessFacts, type RequestTail } from "#admin/index.ts";
+import { type createAsKey, endpointsOf } from "#api/index.ts";
+import type { Environment } from "#config/index.ts";
+import type { Authenticator } from "#identity/index.ts";
+import type { Admission } from "#limits/index.ts";
+import { createMailer } from "#mail/index.ts";
+import type { ExplainStore, Observer, ReportStore, SignIn, Transport } from "#ports/index.ts";
+import { ProviderProbe } from "#relay/index.ts";
+import type { Router } from "#routing/index.ts";
+import { createNoticeStore } from "#storage/index.ts";
+import type { CatalogHolder } from "./catalog-holder.ts";
+import type { ConfigFile } from "./config-facts.ts";
+import type { Control } from "./control.ts";
+import type { Studio } from "./studio.ts";
+import { webhookSecretOf } from "./webhook-secret.ts";
+
+export interface ConsoleParts {
+  readonly environment: Environment;
+  readonly control: Control;
+  readonly catalog: CatalogHolder;
+  readonly router: Router;
+  readonly admission: Admission;
+  readonly transport: Transport;
+  readonly signIn: SignIn;
+  readonly authenticator: Authenticator;
+  readonly observer: Observer;
+  readonly studio: Studio;
+  readonly reports: ReportStore;
+  readonly explain: ExplainStore;
+  readonly tail: RequestTail;
+  readonly configFile: ConfigFile;
+  readonly processFacts: ProcessFacts;
+  readonly version: string;
+  readonly answerAs: ReturnType<typeof createAsKey>;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+}
+
+/** What the console's calls stand on, and who tells of budgets. */
+export function openConsole(parts: ConsoleParts): { readonly console: AdminConsole; readonly notices: NoticeWatch } {
+  const { environment, control, transport, catalog } = parts;
+  const { clock, vault, controlStore } = control;
+  const { mail } = environment;
+  const mailer = mail === null ? null : createMailer(mail);
+  const store = createNoticeStore({ database: control.database, vault, clock, ids: control.ids });
+  const noticeSender = new NoticeSender({
+    transport,
+    mailer,
+    clock,
+    webhookSecret: (workspaceId) => webhookSecretOf(vault, workspaceId),
+  });
+  const current = () => catalog.current;
+  const { admission, observer } = parts;
+  return {
+    console: {
+      ...control,
+      ...parts,
+      ...parts.studio,
+      catalog: current,
+      publicUrl: environment.publicUrl,
+      mailer,
+      mailFrom: mail?.from ?? null,
+      notices: store,
+      noticeSender,
+      probe: new ProviderProbe(transport, clock),
+      endpointsOf,
+      randomBytes: (size) => randomBytes(size),
+      configFacts: parts.configFile,
+      databaseKind: control.database.flavour.name,
+    },
+    notices: new NoticeWatch({
+      store,
+      sender: noticeSender,
+      admission,
+      controlStore,
+      catalog: current,
+      clock,
+      observer,
+    }),
+  };
+}

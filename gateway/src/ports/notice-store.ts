@@ -1,0 +1,49 @@
+import type { Notice } from "@sluice/contract";
+import type { Doer } from "./people-store.ts";
+
+export interface StoredNotice extends Notice {
+  readonly workspaceId: string;
+}
+
+export type NoticeFields = Pick<Notice, "name" | "percent" | "scope" | "scope_id" | "channel" | "enabled">;
+
+/** A budget that reached a share. `budget` names it, `periodStart` (Unix milliseconds) the period in which it did. */
+export interface Crossing {
+  readonly noticeId: string;
+  readonly budget: string;
+  readonly periodStart: number;
+  readonly percent: number;
+  readonly label: string;
+  readonly usedUsd: number;
+  readonly limitUsd: number;
+}
+
+/** A crossing that is to be told, with how often that was tried. */
+export interface DueNotice extends Crossing {
+  readonly at: number;
+  readonly tries: number;
+}
+
+/** Notices on budgets. Each crossing is told once in its period, whichever process sees it first. */
+export interface NoticeStore {
+  /** `workspaceId` null: of every workspace. */
+  list(workspaceId: string | null): Promise<readonly StoredNotice[]>;
+  find(id: string): Promise<StoredNotice | null>;
+  create(workspaceId: string, fields: NoticeFields, doer: Doer): Promise<StoredNotice>;
+  update(id: string, fields: Partial<NoticeFields>, doer: Doer): Promise<StoredNotice | null>;
+  remove(id: string, doer: Doer): Promise<void>;
+  /** Writes down what was crossed, due now; what was written before stays as it is. `silent` ones are never sent. */
+  cross(crossings: readonly (Crossing & { readonly silent: boolean })[], now: number): Promise<void>;
+  /** Takes what is due by moving its due time. */
+  due(now: number, leaseMs: number, limit: number): Promise<readonly DueNotice[]>;
+  /** How a try ended; `dueAt` null: sent, or given up. */
+  tried(
+    notice: Pick<DueNotice, "noticeId" | "budget" | "periodStart" | "percent">,
+    result: {
+      readonly tries: number;
+      readonly dueAt: number | null;
+      readonly sentAt: number | null;
+      readonly problem: string | null;
+    },
+  ): Promise<void>;
+}

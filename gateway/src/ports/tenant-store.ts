@@ -1,0 +1,96 @@
+import type { BudgetConfig, Capture, ConsoleGroup, ConsoleKey, ConsoleWorkspace, LimitsConfig } from "@sluice/contract";
+import type { Secret } from "#core/index.ts";
+import type { Doer, Paged } from "./people-store.ts";
+
+/** A workspace as it is kept; whose role in it is asked for is not known here. */
+export type StoredWorkspace = Omit<ConsoleWorkspace, "role">;
+
+/** What is not said stays as it is; in a new object it is everything for models, and no limit. */
+interface ScopeFields {
+  readonly models?: readonly string[] | undefined;
+  readonly limits?: LimitsConfig | undefined;
+  readonly budget?: BudgetConfig | null | undefined;
+}
+
+export interface WorkspaceChange extends ScopeFields {
+  readonly name?: string | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+export interface NewWorkspace extends ScopeFields {
+  readonly slug: string;
+  readonly name?: string | undefined;
+}
+
+export interface GroupChange extends ScopeFields {
+  readonly name?: string | undefined;
+}
+
+export interface KeyChange extends Omit<ScopeFields, "models"> {
+  readonly name?: string | undefined;
+  /** Id or name of a group of the key's own workspace. */
+  readonly group?: string | undefined;
+  /** null: whatever the group may call. */
+  readonly models?: readonly string[] | null | undefined;
+  readonly allowedIps?: readonly string[] | null | undefined;
+  readonly expiresAt?: number | null | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  readonly capture?: Capture | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+export interface KeyOfUser extends KeyChange {
+  readonly name: string;
+  readonly secret: Secret;
+  /** User id. */
+  readonly createdBy: string;
+}
+
+/** The new secret, and how long the one before still opens. */
+export interface Rotation {
+  readonly secret: Secret;
+  readonly graceMs: number;
+}
+
+export interface WorkspaceFilter {
+  /** Only these; null: all there are. */
+  readonly ids: readonly string[] | null;
+  /** Part of the slug or the name. */
+  readonly search?: string | undefined;
+}
+
+/**
+ * Workspaces, groups and keys as the console writes them. Each write is one transaction with its audit row and the change
+ * that tells every process; one that changes nothing leaves neither. An id of another workspace than the one named is
+ * `not_found`. What the config file owns is refused with `managed_by_file`, a name that is taken with `conflict`.
+ */
+export interface TenantStore {
+  /** By slug. */
+  workspaces(filter: WorkspaceFilter, cursor: string | null, limit: number): Promise<Paged<StoredWorkspace>>;
+  workspace(id: string): Promise<StoredWorkspace | null>;
+  /** With its first group, `default`. */
+  addWorkspace(workspace: NewWorkspace, doer: Doer): Promise<StoredWorkspace>;
+  updateWorkspace(id: string, change: WorkspaceChange, doer: Doer): Promise<StoredWorkspace>;
+  /**
+   * With its groups, its revoked keys, and whoever belongs to it. Throws `conflict` while a key is in use, a task is open,
+   * or an asset group exists. Ledger entries and ended tasks stay.
+   */
+  removeWorkspace(id: string, doer: Doer): Promise<void>;
+
+  /** By name. */
+  groups(workspaceId: string): Promise<readonly ConsoleGroup[]>;
+  addGroup(workspaceId: string, group: GroupChange & { readonly name: string }, doer: Doer): Promise<ConsoleGroup>;
+  updateGroup(workspaceId: string, idOrName: string, change: GroupChange, doer: Doer): Promise<ConsoleGroup>;
+  /** Its revoked keys move to the group `default`, or the first by name. Throws `conflict` while it has others, or is the last. */
+  removeGroup(workspaceId: string, idOrName: string, doer: Doer): Promise<void>;
+
+  /** `workspaceId` null: wherever it is. */
+  key(workspaceId: string | null, id: string): Promise<ConsoleKey | null>;
+  /** A revoked key that has the name gives it up. */
+  addKey(workspaceId: string, key: KeyOfUser, doer: Doer): Promise<ConsoleKey>;
+  updateKey(workspaceId: string, id: string, change: KeyChange, doer: Doer): Promise<ConsoleKey>;
+  /** A secret that was still open from an earlier rotation ends now. */
+  rotateKey(workspaceId: string, id: string, rotation: Rotation, doer: Doer): Promise<ConsoleKey>;
+  /** For good, whichever secret. Revoking twice is revoking once. */
+  endKey(workspaceId: string, id: string, doer: Doer): Promise<ConsoleKey>;
+}

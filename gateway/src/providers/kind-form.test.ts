@@ -1,0 +1,144 @@
+import { describe, expect, test } from "bun:test";
+import type { Provider } from "#core/index.ts";
+import { draftOf, means, providerOf } from "../../test/provider-ground.ts";
+import { kindForm } from "./kind-form.ts";
+import { providerKinds } from "./kinds.ts";
+import { defaultBaseUrl, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
+import { settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
+import type { CreateInput } from "./video-adapter.ts";
+
+/** Settings that remember which of them were asked for. */
+function watched(settings: Readonly<Record<string, unknown>>): {
+  seen: Set<string>;
+  settings: Record<string, unknown>;
+} {
+  const seen = new Set<string>();
+  const proxy = new Proxy(
+    { ...settings },
+    {
+      get(target, name) {
+        if (typeof name === "string") seen.add(name);
+        return Reflect.get(target, name);
+      },
+    },
+  );
+  return { seen, settings: proxy };
+}
+
+const everything = {
+  region: "eu-west-1",
+  project: "proj",
+  location: "us-central1",
+  resource: "res",
+  access_key_id: "AKID",
+  secret_access_key: "canary-secret",
+  session_token: "canary-token",
+  access_key: "AK",
+};
+
+const turn: CreateInput["turn"] = {
+  prompt: "a cat",
+  ratio: null,
+  durationSeconds: null,
+  resolution: null,
+  audio: null,
+  watermark: null,
+  seed: null,
+  material: [],
+  content: null,
+  more: {},
+  wantsLastFrame: false,
+} as unknown as CreateInput["turn"];
+
+/** Everything of a kind that may look at a provider's settings. What it refuses is not the point here. */
+async function useAll(provider: Provider, kind: (typeof providerKinds)[number]): Promise<void> {
+  const attempts: (() => unknown)[] = [
+    () => settingsProblem(kind, provider),
+    () => defaultBaseUrl(kind, provider),
+    () => rootOf(provider),
+    () => kind.video?.create({ provider, upstreamModel: "m", turn, taskId: "vt_1", callbackUrl: null }),
+    () => kind.video?.poll(provider, "m", "1"),
+    () => kind.library?.lacks(provider),
+    () => kind.library?.createGroup(provider, { name: "g", description: "", projectName: "" } as never, means.now),
+  ];
+  for (const lane of kind.lanes) {
+    attempts.push(async () => {
+      const draft = draftOf(provider, lane, "claude-x", { model: "claude-x", anthropic_beta: ["a"] });
+      draft.headers["anthropic-beta"] = "a";
+      laneUrl(provider, lane, "m", true);
+      lane.adjust?.(draft, () => {});
+      await kind.authorize(draft, means);
+    });
+  }
+  for (const attempt of attempts) {
+    try {
+      await attempt();
+    } catch {
+      // A refusal has read what it refuses.
+    }
+  }
+}
+
+describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("the form of %s", (id, kind) => {
+  const form = kindForm(kind);
+
+  test("asks for every setting that the kind looks at, and for no other", async () => {
+    const read = new Set<string>();
+    for (const secret of [null, providerOf(id).secret]) {
+      for (const settings of [everything, {}]) {
+        const { seen, settings: proxy } = watched(settings);
+        const provider = { ...providerOf(id), secret, settings: proxy };
+        seen.clear();
+        await useAll(provider, kind);
+        for (const name of seen) read.add(name);
+      }
+    }
+    const asked = form.fields.map((field) => field.name);
+    // Which lanes there are is only a question where there are several.
+    if (kind.lanes.length < 2) read.delete("endpoints");
+    expect([...read].sort()).toEqual([...asked].sort());
+  });
+
+  test("says of each field what it must: once each, secrets as such, and nothing is required that the kind can do without", () => {
+    const names = form.fields.map((field) => field.name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const field of form.fields) {
+      expect(field.label).not.toBe("");
+      if (/secret|token|password/.test(field.name)) expect([field.name, field.type]).toEqual([field.name, "secret"]);
+      if (field.type === "select") expect(field.options?.length).toBeGreaterThan(0);
+    }
+    const required = form.fields.filter((field) => field.required).map((field) => field.name);
+    const rest = Object.fromEntries(required.map((name) => [name, everything[name as keyof typeof everything]]));
+    const bare = { ...providerOf(id), settings: rest };
+    expect(settingsProblem(kind, bare)).toBeNull();
+    for (const name of required) {
+      const { [name]: _left, ...others } = rest;
+      expect(settingsProblem(kind, { ...bare, settings: others })).toContain(name);
+    }
+  });
+
+  test("says where a key comes from, and where the base URL must be given, what it looks like", () => {
+    if (form.apiKey !== "none") expect(form.apiKeyHelp?.length ?? 0).toBeGreaterThan(10);
+    if (kind.baseUrl === null) expect(form.baseUrlHelp?.length ?? 0).toBeGreaterThan(10);
+  });
+});
+
+describe("settings that are shown", () => {
+  test("are those that a form asks for openly; what nobody knows stays hidden", () => {
+    expect(settingIsShown("ark", "project_name")).toBe(true);
+    for (const name of ["secret_access_key", "session_token", "own_password", "toString"]) {
+      expect([name, settingIsShown("ark", name)]).toEqual([name, false]);
+    }
+    expect(settingIsShown("no-such-kind", "region")).toBe(false);
+    expect(shownSettings("kling", { access_key: "AK", other: { deep: "canary" } })).toEqual({
+      access_key: "AK",
+      other: "[redacted]",
+    });
+  });
+
+  test("an upstream's words are without the secrets it repeats, longer ones first", () => {
+    const provider = providerOf("ark", { settings: { secret_access_key: "canary", session_token: "canary-and-more" } });
+    const said = `no: ${provider.secret?.reveal()} canary-and-more canary`;
+    expect(withoutSecrets(said, provider)).toBe("no: [redacted] [redacted] [redacted]");
+  });
+});

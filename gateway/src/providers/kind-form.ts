@@ -1,0 +1,24 @@
+import type { ProviderKind } from "./kind.ts";
+import { type KindForm, settingField } from "./setting-field.ts";
+
+/** What a kind says of its form, completed: a key is needed, and lanes can be chosen where there are several. */
+export function kindForm(kind: ProviderKind): KindForm {
+  const form = kind.form ?? {};
+  const endpoints = [...new Set(kind.lanes.map((lane) => lane.endpoint))];
+  const fields = [...(form.fields ?? [])];
+  if (endpoints.length > 1) {
+    fields.push(
+      settingField("endpoints", "Endpoints", {
+        type: "list",
+        options: endpoints,
+        help: "Only these are used. Leave it empty for the usual ones.",
+      }),
+    );
+  }
+  return {
+    baseUrlHelp: form.baseUrlHelp ?? null,
+    apiKey: form.apiKey ?? "required",
+    apiKeyHelp: form.apiKeyHelp ?? null,
+    fields,
+  };
+}

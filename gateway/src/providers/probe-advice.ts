@@ -1,0 +1,68 @@
+import type { Failure, UpstreamTrouble } from "#core/index.ts";
+import type { ProviderKind } from "./kind.ts";
+import { kindForm } from "./kind-form.ts";
+
+/** What is known of an answer that was not what was hoped for. `status` 0: there was none. */
+export interface BadProbe {
+  readonly status: number;
+  readonly failure: Failure;
+  /** The origin and path a redirect names; null when it is none. */
+  readonly location: string | null;
+  /** The upstream's model that was asked; null when its list was asked for. */
+  readonly model: string | null;
+}
+
+/** What whoever runs the gateway can do about it, in plain words; null when nothing is known to help. */
+export function adviceFor(kind: ProviderKind, probe: BadProbe): string | null {
+  const { status, failure, location, model } = probe;
+  if (failure.trouble === "credential" || status === 401) return keyAdvice(kind);
+  if (failure.trouble !== null) return troubleAdvice[failure.trouble];
+  if (failure.code === "upstream_timeout") {
+    return "It was reached but is too slow, or something on the way holds the answer back. Try again, or allow it more time.";
+  }
+  if (failure.code === "upstream_truncated")
+    return "The connection broke off. Try again; if it stays so, look at what is between.";
+  if (failure.code === "invalid_request") {
+    return "The API key holds a character that cannot be sent, such as a line break. Enter it again.";
+  }
+  if (status >= 300 && status < 400) {
+    const target = location === null ? "elsewhere" : `to ${location}`;
+    return `The address leads ${target}, and redirects are never followed. Use the final address as the base URL.`;
+  }
+  return status === 0 ? null : statusAdvice(status, model);
+}
+
+const troubleAdvice: Readonly<Record<Exclude<UpstreamTrouble, "credential">, string>> = {
+  url: "Write the base URL as https://host/path.",
+  private_address:
+    "The base URL leads to a private address. If that server is yours, allow the private network for this provider.",
+  forbidden_address: "Nothing is ever sent to this address, since it is none of a server. Use another one.",
+  name: "Nobody knows the name in the base URL. Check how it is written, and that this machine can look names up.",
+  unreachable:
+    "Nothing answers there. Check the base URL and its port, that the server runs, and that a firewall lets this machine out.",
+  certificate:
+    "The server's certificate does not hold: it has expired, is for another name, or its authority is not known here.",
+  credit: "The account has no credit left, or its bill is unpaid. Top it up at the provider.",
+};
+
+function keyAdvice(kind: ProviderKind): string {
+  const { apiKey, apiKeyHelp } = kindForm(kind);
+  if (apiKey === "none") return "The provider refused us, although this kind takes no key.";
+  const where = apiKeyHelp === null ? "" : ` ${apiKeyHelp}`;
+  return `The key is missing, wrong, revoked, or of another account or region. Check it, or enter another.${where}`;
+}
+
+function statusAdvice(status: number, model: string | null): string | null {
+  if (status === 403) return "The key is known but may not do this. Check its permissions, its project and its region.";
+  if (status === 404 || status === 405) {
+    return model === null
+      ? "There is no list of models there. If the base URL is right, that is no fault: name models yourself."
+      : `The account has no model ${model}, or the base URL is not the API's (many end in /v1).`;
+  }
+  if (status === 429)
+    return "The key works, but its rate limit or quota is used up. Wait, or raise it at the provider.";
+  if (status >= 500) return "The provider has trouble of its own. Try again later; its status page may say more.";
+  if (status >= 400)
+    return "It did not take the question. Check that the model is of the type that is tried, and the settings.";
+  return "Something answers there, but not this API. Check the base URL: many miss their path, such as /v1.";
+}

@@ -1,0 +1,88 @@
+import type { ModelType, Provider, WireDialectId } from "#core/index.ts";
+import type { Lane, OutboundDraft, ProviderKind } from "./kind.ts";
+import { lanesOf, laneUrl, rootOf } from "./lanes.ts";
+
+/** A page of the list of models; null for kinds that have none. `page` stands behind the `?` of a later one. */
+export function listQuestion(provider: Provider, kind: ProviderKind, page: string | null): OutboundDraft | null {
+  if (kind.listsModels === false) return null;
+  const query = [kind.modelsQuery, page].filter((part) => part != null).join("&");
+  // Whoever speaks both tells more in OpenAI's shape.
+  const dialects = new Set(kind.lanes.map((lane) => lane.dialect));
+  const anthropics = dialects.has("anthropic-messages") && !dialects.has("openai-chat");
+  const url = `${rootOf(provider)}/models${query === "" ? "" : `?${query}`}`;
+  const headers = anthropics ? { "anthropic-version": "2023-06-01" } : {};
+  return questionDraft(provider, "", { method: "GET", url, headers, body: null });
+}
+
+/** The lane an account is tried by: chat completions where it has them, else the first that generates text. */
+export function testLane(provider: Provider, kind: ProviderKind, upstreamModel: string, type: ModelType): Lane | null {
+  const lanes = lanesOf(kind, provider).filter((lane) => lane.fits?.(upstreamModel) ?? true);
+  const asked = type === "embedding" ? embedding : type === "chat" ? generating : [];
+  for (const endpoint of asked) {
+    const lane = lanes.find((one) => one.endpoint === endpoint);
+    if (lane !== undefined) return lane;
+  }
+  return null;
+}
+
+const generating = ["chat", "messages", "responses", "generate"] as const;
+const embedding = ["embeddings"] as const;
+
+/** The smallest question there is, in the lane's own dialect. It costs what a few tokens cost. */
+export function smallQuestion(provider: Provider, lane: Lane, upstreamModel: string): OutboundDraft {
+  const draft = questionDraft(provider, upstreamModel, {
+    method: "POST",
+    url: laneUrl(provider, lane, upstreamModel, false),
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(bodyIn(lane.dialect, upstreamModel)),
+  });
+  lane.adjust?.(draft);
+  return draft;
+}
+
+/** Asks after a video task that nobody made, which costs nothing and says whether the account is let in. */
+export function taskQuestion(provider: Provider, kind: ProviderKind, upstreamModel: string): OutboundDraft | null {
+  return kind.video?.poll(provider, upstreamModel, kind.video.noTask ?? noTask) ?? null;
+}
+
+const noTask = "00000000-0000-0000-0000-000000000000";
+
+const question = "Answer with the word ok.";
+
+function bodyIn(dialect: WireDialectId, model: string): object {
+  const messages = [{ role: "user", content: question }];
+  switch (dialect) {
+    case "anthropic-messages":
+      return { model, messages, max_tokens: 16 };
+    case "openai-responses":
+      return { model, input: question };
+    case "openai-embeddings":
+      return { model, input: "ok" };
+    case "gemini":
+      return { contents: [{ role: "user", parts: [{ text: question }] }] };
+    case "bedrock-converse":
+      return { messages: [{ role: "user", content: [{ text: question }] }] };
+    default:
+      return { model, messages };
+  }
+}
+
+interface Question {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+function questionDraft(provider: Provider, upstreamModel: string, { method, url, headers, body }: Question) {
+  const draft: OutboundDraft = {
+    provider,
+    upstreamModel,
+    stream: false,
+    method,
+    url,
+    headers: { accept: "application/json", "user-agent": "sluice", ...headers },
+    body: body === null ? null : new TextEncoder().encode(body),
+  };
+  return draft;
+}

@@ -1,0 +1,103 @@
+import { modelSchema } from "@sluice/contract";
+import { bounds, type ModelType } from "#core/index.ts";
+import { isObject, type JsonObject, textOf } from "#protocols/index.ts";
+import type { ProviderKind } from "./kind.ts";
+
+/** A model that an upstream says it has. */
+export interface UpstreamModelListed {
+  readonly id: string;
+  readonly ownedBy: string | null;
+  /** Unix milliseconds. */
+  readonly createdAt: number | null;
+  /** As far as the vendor says it; null where it does not. */
+  readonly type: ModelType | null;
+}
+
+export interface ModelsPage {
+  readonly models: readonly UpstreamModelListed[];
+  /** What stands behind the `?` of the next page's address; null at the end. */
+  readonly next: string | null;
+}
+
+/**
+ * A page of a model list in the shape of OpenAI's and Anthropic's (`data`), of Google's (`models`), or a bare list
+ * (Together); null for anything else. Names that are none are left out.
+ */
+export function readModelsPage(body: unknown): ModelsPage | null {
+  const list = Array.isArray(body) ? body : isObject(body) ? (body["data"] ?? body["models"]) : null;
+  if (!Array.isArray(list)) return null;
+  return { models: list.filter(isObject).flatMap(listedModel), next: isObject(body) ? nextPage(body) : null };
+}
+
+/** Names of embedding, image and video families, in the words that vendors use. What fits none of them talks. */
+const families: readonly (readonly [type: ModelType, pattern: RegExp])[] = [
+  ["embedding", /embed|(^|[/_-])(bge|gte|e5|minilm)[-_]|voyage-/i],
+  ["video", /veo|sora|seedance|kling|hailuo|vidu|cogvideo|hunyuan-?video|ltx-|gen-?[34]|[-_.](t2v|i2v|r2v)|video/i],
+  ["image", /dall-e|image|imagen|flux|stable-diffusion|sdxl|seedream|seededit|cogview|recraft|ideogram|t2i|photon/i],
+];
+
+/** A name and a type for a model of a provider's, for whoever has nothing better. The type is one its kind can serve. */
+export function suggestedModel(
+  kind: ProviderKind,
+  listed: Pick<UpstreamModelListed, "id" | "type">,
+): { readonly name: string; readonly type: ModelType } {
+  const types = typesOf(kind);
+  const guessed = listed.type ?? families.find(([, pattern]) => pattern.test(listed.id))?.[0] ?? "chat";
+  return { name: suggestedName(listed.id), type: types.includes(guessed) ? guessed : (types[0] ?? "chat") };
+}
+
+/** Which types of models a kind can serve. */
+export function typesOf(kind: ProviderKind): readonly ModelType[] {
+  const endpoints = new Set(kind.lanes.map((lane) => lane.endpoint));
+  const generates = (["chat", "messages", "responses", "generate"] as const).some((name) => endpoints.has(name));
+  return [
+    ...(generates ? (["chat"] as const) : []),
+    ...(endpoints.has("images") || endpoints.has("image-edits") ? (["image"] as const) : []),
+    ...(kind.video === undefined ? [] : (["video"] as const)),
+    ...(endpoints.has("embeddings") ? (["embedding"] as const) : []),
+  ];
+}
+
+function listedModel(model: JsonObject): readonly UpstreamModelListed[] {
+  const id = (textOf(model["id"]) ?? textOf(model["name"]) ?? "").replace(/^models\//, "");
+  if (!/^[^\p{Cc}]{1,256}$/u.test(id)) return [];
+  return [{ id, ownedBy: shortText(model["owned_by"]), createdAt: createdAt(model), type: saidType(model) }];
+}
+
+/** `created` is Unix seconds (OpenAI), `created_at` a date (Anthropic) or seconds. */
+function createdAt(model: JsonObject): number | null {
+  const said = model["created"] ?? model["created_at"];
+  const ms = typeof said === "number" ? said * 1_000 : typeof said === "string" ? Date.parse(said) : Number.NaN;
+  return Number.isSafeInteger(Math.round(ms)) && ms > 0 ? Math.round(ms) : null;
+}
+
+/** Together says `type`, Google which methods a model has. */
+function saidType(model: JsonObject): ModelType | null {
+  const { type, supportedGenerationMethods: methods } = model;
+  if (type === "chat" || type === "image" || type === "video" || type === "embedding") return type;
+  if (!Array.isArray(methods)) return null;
+  if (methods.includes("embedContent")) return "embedding";
+  return methods.includes("predictLongRunning") ? "video" : null;
+}
+
+function nextPage(body: JsonObject): string | null {
+  const token = textOf(body["nextPageToken"]);
+  if (token !== null && token !== "") return page("pageToken", token);
+  const last = textOf(body["last_id"]);
+  return body["has_more"] === true && last !== null && last !== "" ? page("after_id", last) : null;
+}
+
+function page(name: string, place: string): string | null {
+  return place.length > bounds.queryBytesMax ? null : `${name}=${encodeURIComponent(place)}`;
+}
+
+/** Fireworks names models by paths that say nothing to a caller. */
+function suggestedName(id: string): string {
+  const name = id.replace(/^accounts\/[^/]+\/models\//, "").replace(/[\s*]+/g, "-");
+  return modelSchema.shape.name.safeParse(name).success ? name : "model";
+}
+
+function shortText(value: unknown): string | null {
+  const text = textOf(value);
+  return text === null || text === "" ? null : text.slice(0, 256);
+}

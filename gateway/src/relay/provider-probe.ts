@@ -1,0 +1,243 @@
+import { asFailure, bounds, Failure, type ModelType, type Provider } from "#core/index.ts";
+import type { Clock, OutboundAnswer, Transport } from "#ports/index.ts";
+import { isObject } from "#protocols/index.ts";
+import {
+  adviceFor,
+  type GoodAnswer,
+  listQuestion,
+  type OutboundDraft,
+  type ProviderKind,
+  readModelsPage,
+  smallQuestion,
+  taskQuestion,
+  testLane,
+  type UpstreamModelListed,
+  withoutSecrets,
+} from "#providers/index.ts";
+import { AccountTokens } from "./account-tokens.ts";
+
+/** What one request to a provider gave. `problem` is null when it answered as it should. */
+export interface Probe {
+  /** 0 when there was no answer. */
+  readonly status: number;
+  readonly ms: number;
+  readonly problem: string | null;
+  readonly advice: string | null;
+  /** The body of a good answer. */
+  readonly body: unknown;
+  /** What the provider's clock says, Unix milliseconds; null when it does not tell. */
+  readonly date: number | null;
+  /** The provider let us in: what went wrong, if anything, is about what was asked. */
+  readonly admitted: boolean;
+}
+
+/** A list of models, or why there is none. `models` are those that were read before a later page failed. */
+export interface ListProbe extends Probe {
+  readonly models: readonly UpstreamModelListed[] | null;
+}
+
+/** Asks providers by the gateway's own way out: same guard, same clocks, same credentials. Never throws for a bad answer. */
+export class ProviderProbe {
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #tokens: AccountTokens;
+
+  constructor(transport: Transport, clock: Clock) {
+    this.#transport = transport;
+    this.#clock = clock;
+    this.#tokens = new AccountTokens(transport, clock);
+  }
+
+  /** The models an account may use, all pages within bounds; null for kinds that tell none. */
+  async listModels(provider: Provider, kind: ProviderKind, signal: AbortSignal): Promise<ListProbe | null> {
+    const models = new Map<string, UpstreamModelListed>();
+    let ms = 0;
+    let place: string | null = null;
+    for (let count = 1; ; count++) {
+      const draft = listQuestion(provider, kind, place);
+      if (draft === null) return null;
+      const leftMs = Math.max(1, bounds.providerProbeMs - ms);
+      const probe = await this.#send(kind, draft, { model: null, bytesMax: bounds.modelListBytesMax, leftMs, signal });
+      ms += probe.ms;
+      if (probe.problem !== null) return { ...probe, ms, models: count === 1 ? null : [...models.values()] };
+      const page = readModelsPage(probe.body);
+      if (page === null) return { ...probe, ms, models: null, problem: noList, advice: noListAdvice };
+      for (const model of page.models) {
+        if (models.size < bounds.modelsListedMax) models.set(model.id, model);
+      }
+      const last = page.next === null || page.next === place || models.size >= bounds.modelsListedMax;
+      if (last || count >= bounds.modelPagesMax) return { ...probe, ms, models: [...models.values()] };
+      place = page.next;
+    }
+  }
+
+  /** The smallest question a model of this type can be asked; null when nothing free or nearly free can be asked of it. */
+  async ask(
+    provider: Provider,
+    kind: ProviderKind,
+    model: { readonly upstreamModel: string; readonly type: ModelType },
+    signal: AbortSignal,
+  ): Promise<Probe | null> {
+    const lane = testLane(provider, kind, model.upstreamModel, model.type);
+    if (lane === null) return null;
+    const draft = smallQuestion(provider, lane, model.upstreamModel);
+    return await this.#send(kind, draft, { ...small, model: model.upstreamModel, signal });
+  }
+
+  /** Asks after a video task that is not there; well when the account is let in. null: the kind makes no videos. */
+  async askForTask(
+    provider: Provider,
+    kind: ProviderKind,
+    upstreamModel: string,
+    signal: AbortSignal,
+  ): Promise<Probe | null> {
+    const draft = taskQuestion(provider, kind, upstreamModel);
+    if (draft === null) return null;
+    const probe = await this.#send(kind, draft, {
+      ...small,
+      model: null,
+      signal,
+      // Some vendors refuse a key inside a 200.
+      read: (answer) => void kind.video?.readState(answer, provider),
+    });
+    return probe.admitted ? { ...probe, problem: null, advice: null } : probe;
+  }
+
+  async #send(kind: ProviderKind, draft: OutboundDraft, asked: Asked): Promise<Probe> {
+    const began = this.#clock.monotonic();
+    const took = () => this.#clock.monotonic() - began;
+    try {
+      const token = await this.#token(kind, draft.provider, asked);
+      await kind.authorize(draft, { now: this.#clock.now(), token });
+      const leftMs = Math.max(1, asked.leftMs - took());
+      const answer = await this.#fetch(draft, { ...asked, leftMs });
+      const bytes = await answer.body.readAll(asked.bytesMax, "total", leftMs);
+      return this.#judge(kind, draft.provider, { answer, bytes, ms: took(), asked });
+    } catch (thrown) {
+      const failure = asFailure(thrown);
+      if (failure.code === "client_closed") throw failure;
+      const advice = adviceFor(kind, { status: 0, failure, location: null, model: asked.model });
+      const problem = failure.code === "internal_error" ? "The request could not be made." : failure.message;
+      return { status: 0, ms: took(), problem, advice, body: null, date: null, admitted: false };
+    }
+  }
+
+  /** The exchange itself has the relay's patience and may go on; this one waits no longer than for an answer. */
+  async #token(kind: ProviderKind, provider: Provider, { leftMs, signal }: Asked): Promise<string | null> {
+    if (kind.tokens === undefined) return null;
+    const late = new AbortController();
+    const stop = this.#clock.after(leftMs, () => late.abort());
+    try {
+      return await this.#tokens.tokenOf(provider, kind.tokens, AbortSignal.any([signal, late.signal]));
+    } catch (thrown) {
+      if (signal.aborted || !late.signal.aborted) throw thrown;
+      throw new Failure("upstream_timeout", "The provider's access token did not come in time.");
+    } finally {
+      stop();
+    }
+  }
+
+  async #fetch(draft: OutboundDraft, { leftMs, signal }: Asked): Promise<OutboundAnswer> {
+    const { timeouts, allowPrivateNetwork } = draft.provider;
+    return await this.#transport.send(
+      {
+        method: draft.method,
+        url: draft.url,
+        headers: draft.headers,
+        body: draft.body,
+        connectMs: Math.min(timeouts.connectMs, leftMs),
+        headersMs: Math.min(timeouts.headersMs, leftMs),
+        totalMs: Math.min(timeouts.totalMs, leftMs),
+        allowPrivateNetwork,
+      },
+      signal,
+    );
+  }
+
+  #judge(
+    kind: ProviderKind,
+    provider: Provider,
+    { answer, bytes, ms, asked }: { answer: OutboundAnswer; bytes: Uint8Array; ms: number; asked: Asked },
+  ): Probe {
+    const { status, headers } = answer;
+    const date = Date.parse(headers.get("date") ?? "");
+    const facts = { status, ms, date: Number.isNaN(date) ? null : date };
+    const body = parsed(bytes);
+    const good = status >= 200 && status < 300;
+    const hidden = good && body !== null ? hiddenRefusal({ status, headers, body: bytes }, asked) : null;
+    if (good && body !== null && hidden === null) {
+      return { ...facts, body, problem: null, advice: null, admitted: true };
+    }
+    const failure =
+      hidden ??
+      (good
+        ? new Failure("upstream_error", "The answer is not JSON.")
+        : kind.classify({ status, headers, body: bytes, now: this.#clock.now() }));
+    const theirs = upstreamMessage(body, provider);
+    return {
+      ...facts,
+      body: null,
+      problem: theirs === null ? failure.message : `${failure.message} It says: ${theirs}`,
+      advice: adviceFor(kind, { status, failure, location: placeOf(headers.get("location")), model: asked.model }),
+      // A page that is not the API's is no sign of having been let in.
+      admitted: failure.trouble === null && isObject(body) && [400, 404, 409, 422].includes(status),
+    };
+  }
+}
+
+interface Asked {
+  readonly model: string | null;
+  readonly bytesMax: number;
+  readonly leftMs: number;
+  readonly signal: AbortSignal;
+  /** Throws the Failure of a refusal that hides in a good answer. */
+  readonly read?: (answer: GoodAnswer) => void;
+}
+
+const small = { bytesMax: bounds.probeAnswerBytesMax, leftMs: bounds.providerProbeMs };
+
+/** Only what is the account's own trouble counts: a task that is not there is what was asked for. */
+function hiddenRefusal(answer: GoodAnswer, asked: Asked): Failure | null {
+  try {
+    asked.read?.(answer);
+    return null;
+  } catch (thrown) {
+    const failure = asFailure(thrown);
+    return failure.trouble === null ? null : failure;
+  }
+}
+
+const noList = "The answer is JSON, but no list of models.";
+const noListAdvice = "Check the base URL: something else may stand at that path.";
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** Where a redirect leads, without what could be a secret in its query. */
+function placeOf(location: string | null): string | null {
+  const url = location === null ? null : URL.parse(location);
+  return url === null || !/^https?:$/.test(url.protocol) ? null : `${url.origin}${url.pathname}`.slice(0, 300);
+}
+
+const messageLengthMax = 300;
+
+/** The upstream's own words, without the account's secrets (some repeat them) and in one line. */
+function upstreamMessage(body: unknown, provider: Provider): string | null {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  const error = member(first, "error");
+  const message = member(error, "message") ?? error ?? member(first, "message") ?? member(first, "detail");
+  if (typeof message !== "string" || message.trim() === "") return null;
+  return withoutSecrets(message, provider)
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .slice(0, messageLengthMax);
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}

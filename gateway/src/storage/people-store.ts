@@ -1,0 +1,42 @@
+import type { PeopleStore } from "#ports/index.ts";
+import { administratorExists, makeFirstAdministrator } from "./people-administrators.ts";
+import { acceptInvitation, invite, listInvitations, oneInvitation, revokeInvitation } from "./people-invitations.ts";
+import { listMembers, removeMember, setMember } from "./people-members.ts";
+import { note } from "./people-notes.ts";
+import { createReset, takeReset } from "./people-resets.ts";
+import { createToken, listTokens, oneToken, revokeToken, rightsOf, tokenActor } from "./people-tokens.ts";
+import { forgetUser, listUsers, oneUser, updateUser } from "./people-users.ts";
+import type { PeopleOptions } from "./people-write.ts";
+
+/** Who may open the console and what they hold there. */
+export function createPeopleStore(options: PeopleOptions): PeopleStore {
+  const { database, clock } = options;
+  const { kysely } = database;
+  return {
+    rightsOf: (userId) => rightsOf(kysely, userId),
+    tokenActor: (digest) => tokenActor(options, digest),
+    listUsers: (search, cursor, limit) => listUsers(database, search, cursor, limit),
+    user: (userId) => oneUser(kysely, "id", userId),
+    userByEmail: (email) => oneUser(kysely, "email", email.toLowerCase()),
+    updateUser: (userId, change, doer) => updateUser(options, userId, change, doer),
+    forgetUser: (userId, doer) => forgetUser(options, userId, doer),
+    makeFirstAdministrator: (userId, doer) => makeFirstAdministrator(options, userId, doer),
+    administratorExists: () => administratorExists(kysely),
+    listMembers: (workspaceId) => listMembers(kysely, workspaceId),
+    setMember: (workspaceId, userId, role, doer) => setMember(options, workspaceId, userId, role, doer),
+    removeMember: (workspaceId, userId, doer) => removeMember(options, workspaceId, userId, doer),
+    listInvitations: (workspaceId) => listInvitations(kysely, workspaceId, clock.now()),
+    invite: (invitation, doer) => invite(options, invitation, doer),
+    invitation: (id) => oneInvitation(kysely, "id", id, clock.now()),
+    invitationByDigest: (digest) => oneInvitation(kysely, "digest", digest, clock.now()),
+    acceptInvitation: (id, userId, doer) => acceptInvitation(options, id, userId, doer),
+    revokeInvitation: (id, doer) => revokeInvitation(options, id, doer),
+    listTokens: (ownerId, cursor, limit) => listTokens(database, ownerId, cursor, limit),
+    token: (id) => oneToken(kysely, id),
+    createToken: (token, doer) => createToken(options, token, doer),
+    revokeToken: (id, doer) => revokeToken(options, id, doer),
+    createReset: (userId, digest, expiresAt, doer) => createReset(options, { userId, digest, expiresAt }, doer),
+    takeReset: (digest) => takeReset(options, digest),
+    note: (event, doer) => note(options, event, doer),
+  };
+}

@@ -1,0 +1,79 @@
+import type { AuditRow } from "@sluice/contract";
+import type { AuditFilter, Paged } from "#ports/index.ts";
+import { cursorOf, placeOf } from "./page-place.ts";
+import type { Desk } from "./report-desk.ts";
+import { slicedPage } from "./report-slices.ts";
+import { contains } from "./report-terms.ts";
+import type { Row } from "./schema.ts";
+
+/** The audit log, newest first. */
+export async function auditPage(
+  { connection, deadline }: Desk,
+  filter: AuditFilter,
+  cursor: string | null,
+  limit: number,
+): Promise<Paged<AuditRow>> {
+  const { workspaceId, search = "", action, from, to } = filter;
+  const ordered = (after: number) => {
+    const query = connection.selectFrom("audit_log").where("seq", "<", after).orderBy("seq", "desc");
+    return workspaceId === null ? query : query.where("workspace_id", "=", workspaceId);
+  };
+  const { rows, next } = await slicedPage<number, Row<"audit_log">>(
+    {
+      placeBehind: async (after, entries) => {
+        const end = await ordered(after)
+          .select("seq")
+          .limit(1)
+          .offset(entries - 1)
+          .executeTakeFirst();
+        return end?.seq ?? null;
+      },
+      matching: (after, end, size) => {
+        let query = ordered(after).selectAll().limit(size);
+        if (end !== null) query = query.where("seq", ">=", end);
+        if (action !== undefined) query = query.where("action", "=", action);
+        if (from !== undefined) query = query.where("at", ">=", from);
+        if (to !== undefined) query = query.where("at", "<", to);
+        if (search === "") return query.execute();
+        return query
+          .where((eb) => eb.or([contains(eb.ref("object"), search), contains(eb.ref("actor"), search)]))
+          .execute();
+      },
+      placeOf: (row) => row.seq,
+    },
+    cursor === null ? Number.MAX_SAFE_INTEGER : placeOf(cursor).at,
+    limit,
+    deadline,
+  );
+  const slugs = await slugsOf(connection, rows);
+  return {
+    data: rows.map((row) => auditRowOf(row, slugs)),
+    // The place of a list that goes by number alone.
+    next: next === null ? null : cursorOf({ at: next, id: "audit" }),
+  };
+}
+
+async function slugsOf(
+  connection: Desk["connection"],
+  rows: readonly Row<"audit_log">[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(rows.flatMap((row) => row.workspace_id ?? []))];
+  if (ids.length === 0) return new Map();
+  const named = await connection.selectFrom("workspaces").select(["id", "slug"]).where("id", "in", ids).execute();
+  return new Map(named.map(({ id, slug }) => [id, slug]));
+}
+
+function auditRowOf(row: Row<"audit_log">, slugs: ReadonlyMap<string, string>): AuditRow {
+  const { workspace_id: id } = row;
+  return {
+    seq: row.seq,
+    at: row.at,
+    actor: row.actor,
+    ip: row.ip,
+    workspace: id === null ? null : { id, slug: slugs.get(id) ?? id },
+    action: row.action,
+    object: row.object,
+    before: row.before === null ? null : JSON.parse(row.before),
+    after: row.after === null ? null : JSON.parse(row.after),
+  };
+}

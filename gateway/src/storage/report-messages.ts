@@ -1,0 +1,31 @@
+import type { FailureCode } from "#core/index.ts";
+import type { ReportStore } from "#ports/index.ts";
+
+/** What threads are asked: the questions of the port by their names, and a copy of the database into a file. */
+export type ReportKind = Exclude<keyof ReportStore, "facts" | "backup" | "close"> | "entryCount" | "copy";
+
+type Asked<Kind extends ReportKind> = Kind extends keyof ReportStore
+  ? Parameters<ReportStore[Kind]>
+  : Kind extends "copy"
+    ? [path: string]
+    : [];
+type Answered<Kind extends ReportKind> = Kind extends keyof ReportStore
+  ? Awaited<ReturnType<ReportStore[Kind]>>
+  : Kind extends "entryCount"
+    ? number
+    : undefined;
+
+export type ReportAsk<Kind extends ReportKind> = Asked<Kind>;
+export type ReportAnswer<Kind extends ReportKind> = Answered<Kind>;
+
+/** To a thread. `start` comes first; then one question at a time. */
+export type ReportOrder =
+  | { readonly type: "start"; readonly databasePath: string }
+  | { readonly type: "ask"; readonly kind: ReportKind; readonly ask: readonly unknown[]; readonly ms: number }
+  | { readonly type: "end" };
+
+/** From a thread. What is not a Failure is told by its kind only: what a database says may hold a statement. */
+export type ReportReply =
+  | { readonly type: "answer"; readonly answer: unknown }
+  | { readonly type: "refusal"; readonly code: FailureCode; readonly message: string; readonly param: string | null }
+  | { readonly type: "broken"; readonly detail: string };

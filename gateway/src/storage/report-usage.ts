@@ -1,0 +1,192 @@
+import type { UsageDimension } from "@sluice/contract";
+import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
+import type { UsageFilter, UsageLine, UsageReading } from "#ports/index.ts";
+import { hourMs } from "./ledger-rollup.ts";
+import type { Desk } from "./report-desk.ts";
+import { addFigures, type FigureSums, figureColumns, figuresOf, noFigures } from "./report-figures.ts";
+import { type TimeSpan, timeSlices } from "./report-slices.ts";
+import { coveredHours } from "./report-sums.ts";
+import type { Tables } from "./schema.ts";
+
+/** Lines that are shown apart; the others together make one more. */
+const linesMax = 9;
+
+const columnOf = {
+  model: "model",
+  provider: "provider",
+  key: "key_id",
+  group: "group_id",
+  workspace: "workspace_id",
+} as const satisfies Record<Exclude<UsageDimension, "none">, string>;
+type Column = (typeof columnOf)[keyof typeof columnOf];
+
+/** Sums of the rollups over a time, by its steps and by one dimension. Whole hours: a time is widened to them. */
+export async function usageReading(desk: Desk, filter: UsageFilter): Promise<UsageReading> {
+  const span = {
+    from: Math.floor(filter.from / hourMs) * hourMs,
+    to: Math.ceil(filter.to / hourMs) * hourMs,
+  };
+  const before = { from: Math.max(0, span.from - (span.to - span.from)), to: span.from };
+  const column = filter.by === "none" ? null : columnOf[filter.by];
+  const apart = column === null ? [] : await dearest(desk, filter, span, column);
+  const sums = await sumsByLine(desk, filter, span, column, apart);
+  const [previous = noFigures()] = (await sumsByLine(desk, filter, before, null, [])).map(({ totals }) => totals);
+  const labels = await labelsOf(desk, filter, apart);
+  const totals = noFigures();
+  for (const line of sums) addFigures(totals, line.totals);
+  return {
+    totals: figuresOf(totals),
+    previous: figuresOf(previous),
+    lines: sums.map((line) => ({ ...labels(line.index), ...lineOf(line) })),
+  };
+}
+
+interface LineSums {
+  /** In `apart`; its length stands for the rest. */
+  readonly index: number;
+  readonly totals: FigureSums;
+  readonly steps: Map<number, FigureSums>;
+}
+
+function lineOf({ totals, steps }: LineSums): Pick<UsageLine, "totals" | "points"> {
+  const points = [...steps].sort(([a], [b]) => a - b).map(([at, sums]) => ({ at, figures: figuresOf(sums) }));
+  return { totals: figuresOf(totals), points };
+}
+
+function rollupsIn({ connection }: Desk, filter: UsageFilter, span: TimeSpan) {
+  let query = connection.selectFrom("usage_rollups").where("hour", ">=", span.from).where("hour", "<", span.to);
+  if (filter.workspaceId !== null) query = query.where("workspace_id", "=", filter.workspaceId);
+  if (filter.groupId !== undefined) query = query.where("group_id", "=", filter.groupId);
+  if (filter.keyId !== undefined) query = query.where("key_id", "=", filter.keyId);
+  if (filter.model !== undefined) query = query.where("model", "=", filter.model);
+  if (filter.provider !== undefined) query = query.where("provider", "=", filter.provider);
+  return query;
+}
+
+const firstSliceMs = 24 * hourMs;
+
+/** What cost most, and of equals what was called most. */
+async function dearest(desk: Desk, filter: UsageFilter, span: TimeSpan, column: Column): Promise<readonly string[]> {
+  const sums = new Map<string, { nano: number; attempts: number }>();
+  await timeSlices(await coveredHours(desk, span), firstSliceMs, desk.deadline, async (slice) => {
+    const rows = await rollupsIn(desk, filter, slice)
+      .select(`${column} as id`)
+      .select((eb) => [eb.fn.sum<number>("cost_nano_usd").as("nano"), eb.fn.sum<number>("attempts").as("attempts")])
+      .groupBy(column)
+      .execute();
+    for (const { id, nano, attempts } of rows) {
+      const sum = sums.get(id);
+      if (sum === undefined) sums.set(id, { nano, attempts });
+      else {
+        sum.nano += nano;
+        sum.attempts += attempts;
+      }
+    }
+  });
+  const sorted = [...sums].sort(([, a], [, b]) => b.nano - a.nano || b.attempts - a.attempts);
+  return sorted.slice(0, linesMax).map(([id]) => id);
+}
+
+async function sumsByLine(
+  desk: Desk,
+  filter: UsageFilter,
+  span: TimeSpan,
+  column: Column | null,
+  apart: readonly string[],
+): Promise<readonly LineSums[]> {
+  const lines = new Map<number, LineSums>();
+  await timeSlices(await coveredHours(desk, span), firstSliceMs, desk.deadline, async (slice) => {
+    const rows = await rollupsIn(desk, filter, slice)
+      .select((eb) => [
+        // Rollups lie by hour: without lines, hours are summed as they come and need not be sorted.
+        (column === null ? sql<number>`${eb.ref("hour")}` : stepOf(eb, filter)).as("step"),
+        ...figureColumns.map((name) => eb.fn.sum<number>(name).as(name)),
+        lineNumber(eb, column, apart).as("line"),
+      ])
+      .groupBy(["step", "line"])
+      .execute();
+    for (const { step: first, line: index, ...sums } of rows) {
+      const at = first - (first % filter.stepMs);
+      let line = lines.get(index);
+      if (line === undefined) {
+        line = { index, totals: noFigures(), steps: new Map() };
+        lines.set(index, line);
+      }
+      const step = line.steps.get(at);
+      if (step === undefined) line.steps.set(at, sums);
+      else addFigures(step, sums);
+      addFigures(line.totals, sums);
+    }
+  });
+  return [...lines.values()].sort((a, b) => a.index - b.index);
+}
+
+function stepOf(eb: ExpressionBuilder<Tables, "usage_rollups">, { stepMs }: UsageFilter): AliasableExpression<number> {
+  return sql<number>`${eb.ref("hour")} - ${eb.ref("hour")} % ${sql.lit(stepMs)}`;
+}
+
+/** Its place in `apart`, and for all others the number behind. */
+function lineNumber(
+  eb: ExpressionBuilder<Tables, "usage_rollups">,
+  column: Column | null,
+  apart: readonly string[],
+): AliasableExpression<number> {
+  const [first, ...more] = column === null ? [] : apart;
+  if (column === null || first === undefined) return sql<number>`${sql.lit(apart.length)}`;
+  let lines = eb.case().when(column, "=", first).then(sql.lit(0));
+  for (const [index, id] of more.entries()) lines = lines.when(column, "=", id).then(sql.lit(index + 1));
+  return lines.else(sql.lit(apart.length)).end();
+}
+
+interface Label {
+  readonly id: string;
+  readonly label: string;
+}
+
+/** Names by line. Across workspaces a key or group is told with its workspace. */
+async function labelsOf(
+  desk: Desk,
+  { by, workspaceId }: UsageFilter,
+  apart: readonly string[],
+): Promise<(index: number) => Label> {
+  const rest = { id: "", label: by === "none" ? "All" : "Others" };
+  const named = await namesOfLines(desk, by, apart);
+  return (index) => {
+    const id = apart[index];
+    if (id === undefined) return rest;
+    // An empty id stands for the rest; the provider of a refused call is empty too.
+    if (id === "") return { id: refusedId, label: "Refused before a provider was chosen" };
+    const { name, workspace } = named(id);
+    return { id, label: workspaceId === null && workspace !== null ? `${workspace}/${name}` : name };
+  };
+}
+
+const refusedId = "-";
+
+interface LineName {
+  readonly name: string;
+  readonly workspace: string | null;
+}
+
+async function namesOfLines(
+  { connection }: Desk,
+  by: UsageDimension,
+  ids: readonly string[],
+): Promise<(id: string) => LineName> {
+  const known = new Map<string, LineName>();
+  if (ids.length > 0 && (by === "key" || by === "group")) {
+    const table = by === "key" ? ("api_keys" as const) : ("groups" as const);
+    const rows = await connection
+      .selectFrom(table)
+      .innerJoin("workspaces", "workspaces.id", `${table}.workspace_id`)
+      .select([`${table}.id`, `${table}.name`, "workspaces.slug as workspace"])
+      .where(`${table}.id`, "in", ids)
+      .execute();
+    for (const { id, name, workspace } of rows) known.set(id, { name, workspace });
+  }
+  if (ids.length > 0 && by === "workspace") {
+    const rows = await connection.selectFrom("workspaces").select(["id", "slug"]).where("id", "in", ids).execute();
+    for (const { id, slug } of rows) known.set(id, { name: slug, workspace: null });
+  }
+  return (id) => known.get(id) ?? { name: id, workspace: null };
+}

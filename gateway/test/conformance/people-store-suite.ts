@@ -1,0 +1,357 @@
+import { describe, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import type { Doer, PeopleStore } from "#ports/index.ts";
+import type { Database } from "#storage/index.ts";
+import type { FakeClock } from "../fake-clock.ts";
+
+/** A fresh database with two workspaces, and a way to make users as sign-in would. */
+export interface PeopleGround extends AsyncDisposable {
+  readonly database: Database;
+  readonly clock: FakeClock;
+  readonly people: PeopleStore;
+  readonly acme: string;
+  readonly other: string;
+  user(name: string): Promise<string>;
+  /** As sign-in removes one. */
+  remove(userId: string): Promise<void>;
+}
+
+const doer: Doer = { actor: "ada@example.com", ip: "192.0.2.1" };
+const conflict = { code: "conflict" };
+const notFound = { code: "not_found" };
+
+/** Rules that hold whatever the database is. */
+export function peopleStoreSuite(name: string, make: () => Promise<PeopleGround>): void {
+  describe(`people in ${name}`, () => {
+    userTests(make);
+    memberTests(make);
+    invitationTests(make);
+    tokenTests(make);
+    resetTests(make);
+  });
+}
+
+function userTests(make: () => Promise<PeopleGround>): void {
+  test("of two first administrators at the same moment one is made", async () => {
+    await using ground = await make();
+    const { people } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    expect(await people.administratorExists()).toBe(false);
+    const made = await Promise.all([ada, bob].map((id) => people.makeFirstAdministrator(id, doer)));
+    expect(made.toSorted()).toEqual([false, true]);
+    expect(await people.administratorExists()).toBe(true);
+  });
+
+  test("the last administrator who can sign in is neither demoted, disabled nor removed", async () => {
+    await using ground = await make();
+    const { people } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.makeFirstAdministrator(ada, doer);
+    await people.updateUser(bob, { administrator: true, disabled: true }, doer);
+    await expect(people.updateUser(ada, { administrator: false }, doer)).rejects.toMatchObject(conflict);
+    await expect(people.updateUser(ada, { disabled: true }, doer)).rejects.toMatchObject(conflict);
+    await expect(people.forgetUser(ada, doer)).rejects.toMatchObject(conflict);
+    await people.updateUser(bob, { disabled: false }, doer);
+    expect(await people.updateUser(ada, { administrator: false }, doer)).toMatchObject({ administrator: false });
+  });
+
+  test("of two administrators who demote each other at the same moment one stays", async () => {
+    await using ground = await make();
+    const { people } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.makeFirstAdministrator(ada, doer);
+    await people.updateUser(bob, { administrator: true }, doer);
+    const both = await Promise.allSettled([
+      people.updateUser(ada, { administrator: false }, doer),
+      people.updateUser(bob, { administrator: false }, doer),
+    ]);
+    expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(await people.administratorExists()).toBe(true);
+  });
+
+  test("a disabled user has no rights, and nobody has rights who is not there", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const ada = await ground.user("ada");
+    await people.setMember(acme, ada, "admin", doer);
+    expect(await people.rightsOf(ada)).toEqual({ administrator: false, roles: new Map([[acme, "admin"]]) });
+    await people.updateUser(ada, { disabled: true }, doer);
+    expect(await people.rightsOf(ada)).toBeNull();
+    expect(await people.rightsOf("usr_nobody")).toBeNull();
+    await expect(people.updateUser("usr_nobody", { disabled: true }, doer)).rejects.toMatchObject(notFound);
+  });
+
+  test("users are listed by address, page by page, and found by part of address or name in any case", async () => {
+    await using ground = await make();
+    const { people } = ground;
+    for (const name of ["carl", "ada", "under_score", "bob", "percent%"]) await ground.user(name);
+    const first = await people.listUsers(null, null, 2);
+    expect(first.data.map((user) => user.name)).toEqual(["ada", "bob"]);
+    const rest = await people.listUsers(null, first.next, 3);
+    expect([rest.data.map((user) => user.name), rest.next]).toEqual([["carl", "percent%", "under_score"], null]);
+    const search = async (text: string) => (await people.listUsers(text, null, 9)).data.map((user) => user.name);
+    expect(await search("ADA")).toEqual(["ada"]);
+    expect(await search("_")).toEqual(["under_score"]);
+    expect(await search("%")).toEqual(["percent%"]);
+    expect(await search("\\")).toEqual([]);
+    await expect(people.listUsers(null, "nonsense", 2)).rejects.toMatchObject({ param: "cursor" });
+  });
+
+  test("a forgotten user leaves nothing that grants: no role, no token, no invitation, no reset", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.makeFirstAdministrator(bob, doer);
+    await people.setMember(acme, ada, "admin", doer);
+    await people.createToken(newToken(ada, acme), doer);
+    await people.invite(newInvitation(ada, acme), doer);
+    await people.createReset(ada, "reset", ground.clock.now() + 1_000, doer);
+    await people.forgetUser(ada, doer);
+    expect(await people.rightsOf(ada)).toEqual({ administrator: false, roles: new Map() });
+    expect((await people.listTokens(null, null, 9)).data).toEqual([]);
+    expect(await people.listInvitations(acme)).toEqual([]);
+    expect(await people.takeReset("reset")).toBeNull();
+  });
+}
+
+function memberTests(make: () => Promise<PeopleGround>): void {
+  test("a workspace keeps its last owner who can sign in", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.setMember(acme, ada, "owner", doer);
+    await people.setMember(acme, bob, "owner", doer);
+    await people.updateUser(bob, { disabled: true }, doer);
+    await expect(people.setMember(acme, ada, "admin", doer)).rejects.toMatchObject(conflict);
+    await expect(people.removeMember(acme, ada, doer)).rejects.toMatchObject(conflict);
+    await expect(people.forgetUser(ada, doer)).rejects.toMatchObject(conflict);
+    await people.updateUser(bob, { disabled: false }, doer);
+    const both = await Promise.allSettled([
+      people.removeMember(acme, ada, doer),
+      people.setMember(acme, bob, "viewer", doer),
+    ]);
+    expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect((await people.listMembers(acme)).filter((member) => member.role === "owner")).toHaveLength(1);
+  });
+
+  test("who is removed takes along the tokens and invitations they made there, also should they come back", async () => {
+    await using ground = await make();
+    const { people, acme, other } = ground;
+    const ada = await ground.user("ada");
+    await people.setMember(acme, ada, "admin", doer);
+    await people.setMember(other, ada, "admin", doer);
+    await people.createToken(newToken(ada, acme, "one"), doer);
+    await people.createToken(newToken(ada, other, "two"), doer);
+    await people.invite(newInvitation(ada, acme), doer);
+    await people.removeMember(acme, ada, doer);
+    await people.setMember(acme, ada, "owner", doer);
+    expect(await people.tokenActor("one")).toBeNull();
+    expect(await people.tokenActor("two")).toMatchObject({ userId: ada });
+    expect(await people.listInvitations(acme)).toEqual([]);
+    await expect(people.removeMember(acme, "usr_nobody", doer)).rejects.toMatchObject(notFound);
+    await expect(people.setMember("ws_none", ada, "viewer", doer)).rejects.toMatchObject(notFound);
+  });
+
+  test("every change leaves its audit row with before and after, its workspace and where it came from", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const ada = await ground.user("ada");
+    await people.setMember(acme, ada, "viewer", doer);
+    await people.setMember(acme, ada, "viewer", doer);
+    await people.setMember(acme, ada, "member", doer);
+    await people.removeMember(acme, ada, doer);
+    const rows = await ground.database.kysely
+      .selectFrom("audit_log")
+      .selectAll()
+      .where("object", "=", "member acme/ada@example.com")
+      .orderBy("seq")
+      .execute();
+    const roleIn = (text: string | null) => (text === null ? null : JSON.parse(text).role);
+    expect(rows.map((row) => [row.action, roleIn(row.before), roleIn(row.after)])).toEqual([
+      ["create", null, "viewer"],
+      ["update", "viewer", "member"],
+      ["remove", "member", null],
+    ]);
+    for (const row of rows) expect(row).toMatchObject({ actor: doer.actor, ip: doer.ip, workspace_id: acme });
+  });
+}
+
+function invitationTests(make: () => Promise<PeopleGround>): void {
+  test("of two who accept one invitation at the same moment one is let in", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const [ada, bob, carl] = [await ground.user("ada"), await ground.user("bob"), await ground.user("carl")];
+    const { id } = await people.invite(newInvitation(ada, acme), doer);
+    const both = await Promise.all([bob, carl].map((user) => people.acceptInvitation(id, user, doer)));
+    expect(both.toSorted()).toEqual([false, true]);
+    expect(await people.listMembers(acme)).toHaveLength(1);
+    expect(await people.invitation(id)).toBeNull();
+  });
+
+  test("an invitation ends with its time, and a newer one to the same place takes its place", async () => {
+    await using ground = await make();
+    const { people, acme, other, clock } = ground;
+    const ada = await ground.user("ada");
+    const first = await people.invite(newInvitation(ada, acme, "one"), doer);
+    await people.invite(newInvitation(ada, other, "elsewhere"), doer);
+    const second = await people.invite(newInvitation(ada, acme, "two"), doer);
+    expect(await people.invitationByDigest("one")).toBeNull();
+    expect(await people.acceptInvitation(first.id, ada, doer)).toBe(false);
+    expect((await people.listInvitations(acme)).map((each) => each.id)).toEqual([second.id]);
+    expect(await people.listInvitations(other)).toHaveLength(1);
+    clock.advance(second.expires_at - clock.now());
+    expect(await people.invitationByDigest("two")).toBeNull();
+    expect(await people.acceptInvitation(second.id, ada, doer)).toBe(false);
+    expect(await people.listInvitations(acme)).toEqual([]);
+  });
+
+  test("accepting never takes away: who holds more keeps it", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const ada = await ground.user("ada");
+    await people.setMember(acme, ada, "owner", doer);
+    const { id } = await people.invite(newInvitation(ada, acme), doer);
+    expect(await people.acceptInvitation(id, ada, doer)).toBe(true);
+    expect(await people.listMembers(acme)).toMatchObject([{ role: "owner" }]);
+  });
+
+  test("a place has a bounded number of open invitations", async () => {
+    await using ground = await make();
+    const { people, acme, database, clock } = ground;
+    const ada = await ground.user("ada");
+    const row = (index: number) => ({
+      id: `inv_${index}`,
+      email: `${index}@example.com`,
+      administrator: 0,
+      workspace_id: acme,
+      role: "viewer" as const,
+      digest: `digest ${index}`,
+      invited_by: ada,
+      created_at: clock.now(),
+      expires_at: clock.now() + 1,
+    });
+    await database.kysely
+      .insertInto("invitations")
+      .values(Array.from({ length: bounds.invitationsOpenMax }, (_, index) => row(index)))
+      .execute();
+    await expect(people.invite(newInvitation(ada, acme), doer)).rejects.toMatchObject(conflict);
+    clock.advance(1);
+    expect(await people.invite(newInvitation(ada, acme), doer)).toMatchObject({ email: "new@example.com" });
+  });
+
+  test("what a removed user or workspace offered goes with them", async () => {
+    await using ground = await make();
+    const { people, acme, database } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.invite(newInvitation(ada, acme, "one"), doer);
+    await people.createToken(newToken(bob, acme), doer);
+    await ground.remove(ada);
+    expect(await people.invitationByDigest("one")).toBeNull();
+    await database.kysely.deleteFrom("groups").where("workspace_id", "=", acme).execute();
+    await database.kysely.deleteFrom("workspaces").where("id", "=", acme).execute();
+    expect((await people.listTokens(bob, null, 9)).data).toEqual([]);
+  });
+}
+
+function tokenTests(make: () => Promise<PeopleGround>): void {
+  test("a token follows its maker down at once, and back up to its grant", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.setMember(acme, bob, "owner", doer);
+    await people.setMember(acme, ada, "owner", doer);
+    const token = await people.createToken(newToken(ada, acme), doer);
+    const held = async () => (await people.tokenActor("token"))?.roles.get(acme);
+    expect(await held()).toBe("admin");
+    await people.setMember(acme, ada, "viewer", doer);
+    expect(await held()).toBe("viewer");
+    await people.setMember(acme, ada, "owner", doer);
+    expect(await held()).toBe("admin");
+    await people.updateUser(ada, { disabled: true }, doer);
+    expect(await people.tokenActor("token")).toBeNull();
+    await people.updateUser(ada, { disabled: false }, doer);
+    await people.revokeToken(token.id, doer);
+    expect(await people.tokenActor("token")).toBeNull();
+  });
+
+  test("an administrator's token is worth what its maker is worth now", async () => {
+    await using ground = await make();
+    const { people, acme } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.makeFirstAdministrator(bob, doer);
+    await people.updateUser(ada, { administrator: true }, doer);
+    await people.createToken({ ...newToken(ada, acme), grant: { administrator: true } }, doer);
+    expect(await people.tokenActor("token")).toMatchObject({ administrator: true, fresh: true, kind: "token" });
+    await people.updateUser(ada, { administrator: false }, doer);
+    expect(await people.tokenActor("token")).toBeNull();
+    await people.setMember(acme, ada, "member", doer);
+    expect(await people.tokenActor("token")).toMatchObject({
+      administrator: false,
+      roles: new Map([[acme, "member"]]),
+    });
+  });
+
+  test("a token ends with its time, and with the token that made it", async () => {
+    await using ground = await make();
+    const { people, acme, clock } = ground;
+    const ada = await ground.user("ada");
+    await people.setMember(acme, ada, "owner", doer);
+    await people.createToken({ ...newToken(ada, acme, "short"), expiresAt: clock.now() + 1_000 }, doer);
+    const parent = await people.createToken(newToken(ada, acme, "parent"), doer);
+    const child = { ...newToken(ada, acme, "child"), madeWith: parent.id };
+    const { id } = await people.createToken(child, doer);
+    await people.createToken({ ...newToken(ada, acme, "grandchild"), madeWith: id }, doer);
+    clock.advance(1_000);
+    expect(await people.tokenActor("short")).toBeNull();
+    expect(await people.tokenActor("grandchild")).not.toBeNull();
+    await people.revokeToken(parent.id, doer);
+    expect(await people.tokenActor("grandchild")).toBeNull();
+  });
+
+  test("tokens are listed newest first, page by page, one's own or all, with when they were last used", async () => {
+    await using ground = await make();
+    const { people, acme, clock } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await people.setMember(acme, ada, "owner", doer);
+    for (const name of ["one", "two", "three"]) await people.createToken(newToken(ada, acme, name), doer);
+    await people.createToken(newToken(bob, acme, "his"), doer);
+    const names = (page: { data: readonly { name: string }[] }) => page.data.map((token) => token.name);
+    const first = await people.listTokens(ada, null, 2);
+    expect(names(first)).toEqual(["three", "two"]);
+    expect(names(await people.listTokens(ada, first.next, 2))).toEqual(["one"]);
+    expect(names(await people.listTokens(null, null, 9))).toEqual(["his", "three", "two", "one"]);
+    clock.advance(bounds.tokenTouchMs);
+    const used = clock.now();
+    await people.tokenActor("one");
+    clock.advance(bounds.tokenTouchMs - 1);
+    await people.tokenActor("one");
+    expect((await people.listTokens(ada, null, 9)).data.at(-1)).toMatchObject({ name: "one", last_used_at: used });
+  });
+}
+
+function resetTests(make: () => Promise<PeopleGround>): void {
+  test("a reset works once, within its time, and only the newest of a user", async () => {
+    await using ground = await make();
+    const { people, clock } = ground;
+    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    const end = clock.now() + 1_000;
+    await people.createReset(ada, "old", end, doer);
+    await people.createReset(ada, "new", end, doer);
+    await people.createReset(bob, "late", end, doer);
+    expect(await people.takeReset("old")).toBeNull();
+    const both = await Promise.all([people.takeReset("new"), people.takeReset("new")]);
+    expect(both.filter((each) => each !== null)).toEqual([{ userId: ada, expiresAt: end }]);
+    clock.advance(1_000);
+    expect(await people.takeReset("late")).toBeNull();
+  });
+}
+
+function newToken(ownerId: string, workspaceId: string, digest = "token") {
+  const grant = { administrator: false, workspaceId, role: "admin" } as const;
+  return { name: digest, grant, ownerId, digest, prefix: "sluice-admin-abcd", expiresAt: null };
+}
+
+function newInvitation(invitedBy: string, workspaceId: string, digest = "invitation") {
+  const grant = { administrator: false, workspaceId, role: "member" } as const;
+  return { email: "New@example.com", grant, invitedBy, digest, expiresAt: Date.UTC(2026, 0, 8) };
+}

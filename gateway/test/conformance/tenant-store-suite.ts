@@ -1,0 +1,159 @@
+import { describe, expect, test } from "bun:test";
+import { Secret } from "#core/index.ts";
+import type { KeyChange } from "#ports/index.ts";
+import {
+  acmeConfig,
+  acmeWith,
+  ciSecret,
+  findKey,
+  newKey,
+  type StoreGround,
+  type StoreGroundFactory,
+} from "./store-ground.ts";
+
+const doer = { actor: "anna@example.com", ip: "192.0.2.1" };
+const firstSecret = new Secret("sk-sluice-the-first-secret-of-this-key-0123456789");
+const secondSecret = new Secret("sk-sluice-the-second-secret-of-this-key-012345678");
+
+/** What every implementation of the port `TenantStore` guarantees beyond what the tests of the admin API ask of it. */
+export function tenantStoreSuite(name: string, make: StoreGroundFactory): void {
+  describe(`tenants: ${name}`, () => {
+    fieldTests(make);
+    rotationTests(make);
+    auditTests(make);
+    placeTests(make);
+  });
+}
+
+const made = async (ground: StoreGround, change: KeyChange = {}) => {
+  const workspace = await ground.controlStore.addWorkspace({ slug: "lab" }, doer);
+  const wanted = { ...change, name: "ci", secret: firstSecret, createdBy: "usr_1" };
+  return { workspace, key: await ground.controlStore.addKey(workspace.id, wanted, doer) };
+};
+
+function fieldTests(make: StoreGroundFactory): void {
+  test("limits and budgets come back as they were given, to the nano-USD", async () => {
+    await using ground = await make();
+    const limits = { rpm: 1, tpm: 2, concurrency: 3, fail: "closed" } as const;
+    const budget = { usd: 1_234.567890123, period: "total", fail: "open" } as const;
+    const workspace = await ground.controlStore.addWorkspace({ slug: "lab", limits, budget }, doer);
+    expect(workspace).toMatchObject({ limits, budget });
+    const group = await ground.controlStore.addGroup(workspace.id, { name: "g", limits, budget }, doer);
+    expect(group).toMatchObject({ limits, budget });
+    const wanted = { name: "k", secret: firstSecret, createdBy: "usr_1", group: "g", limits, budget };
+    const key = await ground.controlStore.addKey(workspace.id, wanted, doer);
+    expect(key).toMatchObject({ limits, budget, group: { id: group.id, name: "g" } });
+    const renamed = await ground.controlStore.updateWorkspace(workspace.id, { name: "Lab" }, doer);
+    expect(renamed).toMatchObject({ limits, budget, groups: 2, keys: 1 });
+    expect((await findKey(ground, firstSecret.reveal()))?.scope.budget?.nanoUsd).toBe(1_234_567_890_123);
+  });
+
+  test("an unknown workspace, group or key is not found", async () => {
+    await using ground = await make();
+    const { workspace, key } = await made(ground);
+    const store = ground.controlStore;
+    const missing = [
+      () => store.updateWorkspace("ws_none", {}, doer),
+      () => store.removeWorkspace("ws_none", doer),
+      () => store.addGroup("ws_none", { name: "g" }, doer),
+      () => store.updateGroup(workspace.id, "grp_none", {}, doer),
+      () => store.removeGroup(workspace.id, "none", doer),
+      () => store.addKey("ws_none", { name: "k", secret: secondSecret, createdBy: "usr_1" }, doer),
+      () => store.updateKey(workspace.id, "key_none", {}, doer),
+      () => store.updateKey("ws_none", key.id, {}, doer),
+      () => store.rotateKey("ws_none", key.id, { secret: secondSecret, graceMs: 0 }, doer),
+      () => store.endKey("ws_none", key.id, doer),
+    ];
+    for (const call of missing) await expect(call()).rejects.toMatchObject({ code: "not_found" });
+    expect(await store.key("ws_none", key.id)).toBeNull();
+    expect(await store.key(null, key.id)).toEqual(key);
+    expect(await store.workspace("ws_none")).toBeNull();
+  });
+}
+
+function rotationTests(make: StoreGroundFactory): void {
+  test("the secret before opens to the end of the grace, and is no secret for another key meanwhile", async () => {
+    await using ground = await make();
+    const { workspace, key } = await made(ground);
+    const rotation = { secret: secondSecret, graceMs: 1_000 };
+    await ground.controlStore.rotateKey(workspace.id, key.id, rotation, doer);
+    expect(await findKey(ground, secondSecret.reveal())).not.toHaveProperty("secretUntil");
+    expect(await findKey(ground, firstSecret.reveal())).toMatchObject({
+      id: key.id,
+      secretUntil: ground.clock.now() + 1_000,
+    });
+    const twin = { name: "twin", secret: firstSecret, createdBy: "usr_1" };
+    await expect(ground.controlStore.addKey(workspace.id, twin, doer)).rejects.toMatchObject({ param: "secret" });
+  });
+
+  test("a secret that the file gives ends the grace of an earlier rotation", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "file");
+    const workspaceId = [...(await ground.controlStore.catalog()).workspaces.keys()][0] ?? "";
+    const wanted = { name: "mine", secret: firstSecret, createdBy: "usr_1" };
+    const key = await ground.controlStore.addKey(workspaceId, wanted, doer);
+    await ground.controlStore.rotateKey(workspaceId, key.id, { secret: secondSecret, graceMs: 60_000 }, doer);
+    const keys = (secret?: string) =>
+      acmeWith({ keys: [{ name: "mine", ...(secret === undefined ? {} : { secret }) }] });
+    await ground.controlStore.apply(keys(), "file");
+    expect((await findKey(ground, firstSecret.reveal()))?.id).toBe(key.id);
+    await ground.controlStore.apply(keys(ciSecret), "file");
+    expect((await findKey(ground, ciSecret))?.id).toBe(key.id);
+    for (const secret of [firstSecret, secondSecret]) expect(await findKey(ground, secret.reveal())).toBeNull();
+  });
+
+  test("the command line's revocation ends both secrets, and its next key of the name begins with one", async () => {
+    await using ground = await make();
+    const { key } = await made(ground);
+    await ground.controlStore.rotateKey(key.workspace.id, key.id, { secret: secondSecret, graceMs: 60_000 }, doer);
+    await ground.controlStore.revokeKey(key.id, "command line");
+    expect(await findKey(ground, firstSecret.reveal())).toBeNull();
+    expect((await findKey(ground, secondSecret.reveal()))?.enabled).toBe(false);
+    await ground.controlStore.createKey(newKey("third", { workspace: "lab", name: "ci" }), "command line");
+    expect((await ground.controlStore.key(null, key.id))?.old_secret_until).toBeNull();
+  });
+}
+
+function auditTests(make: StoreGroundFactory): void {
+  test("every row about a workspace, its groups and keys says which workspace, whoever wrote it", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "file");
+    await ground.controlStore.apply(acmeWith({ name: "Another", keys: [], groups: [] }), "file");
+    await ground.controlStore.createWorkspace("own", "Own", "command line");
+    const mine = await ground.controlStore.createKey(newKey("mine", { workspace: "own" }), "command line");
+    await ground.controlStore.revokeKey(mine.id, "command line");
+    const { workspace, key } = await made(ground);
+    await ground.controlStore.endKey(workspace.id, key.id, doer);
+    await ground.controlStore.apply({}, "file");
+    const rows = await ground.database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
+    const ofTenants = rows.filter((row) => /^(workspace|group|key) /.test(row.object));
+    expect(new Set(ofTenants.map((row) => row.object.split(" ")[0]))).toEqual(new Set(["workspace", "group", "key"]));
+    expect(ofTenants.filter((row) => row.workspace_id === null)).toEqual([]);
+    expect(ofTenants.filter((row) => /lab/.test(row.object)).every((row) => row.workspace_id === workspace.id)).toBe(
+      true,
+    );
+    expect(ofTenants.findLast((row) => row.object === "key lab/ci")).toMatchObject({ action: "revoke", ...doer });
+  });
+}
+
+function placeTests(make: StoreGroundFactory): void {
+  test("a workspace that leaves the file with nothing in it takes its members and notices along", async () => {
+    await using ground = await make();
+    await ground.controlStore.apply(acmeConfig, "file");
+    const [id = ""] = (await ground.controlStore.catalog()).workspaces.keys();
+    await ground.database.kysely
+      .insertInto("notices")
+      .values({ id: "n", workspace_id: id, name: "n", percent: "[]", sealed_channel: "", enabled: 1, created_at: 0 })
+      .execute();
+    await ground.controlStore.apply({}, "file");
+    expect(await ground.database.kysely.selectFrom("notices").select("id").execute()).toEqual([]);
+  });
+
+  test("a key is named by its id, or by how its secret begins when no other one begins so", async () => {
+    await using ground = await make();
+    const { key } = await made(ground);
+    expect((await ground.controlStore.keyNamed(key.id))?.id).toBe(key.id);
+    expect((await ground.controlStore.keyNamed(key.prefix))?.id).toBe(key.id);
+    expect(await ground.controlStore.keyNamed("")).toBeNull();
+  });
+}

@@ -1,0 +1,215 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BodyInput, consoleRoutes, type QueryInput, type RouteId, urlOf } from "@sluice/contract";
+import { Hono } from "hono";
+import { asFailure, type Catalog, Failure } from "#core/index.ts";
+import type { ControlStore, LedgerStore, PeopleStore, User, Vault } from "#ports/index.ts";
+import {
+  closeDatabase,
+  createControlStore,
+  createLedgerStore,
+  createPeopleStore,
+  type Database,
+  migrate,
+  openDatabase,
+  openVault,
+} from "#storage/index.ts";
+import { createIds } from "#system/index.ts";
+import type { Handlers } from "../src/admin/calls/handler.ts";
+import { type AdminEnv, mountCalls } from "../src/admin/calls/mount-calls.ts";
+import { failureAnswer } from "../src/admin/failure-answer.ts";
+import { kindDefaults } from "../src/main/kind-check.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "./header-sign-in.ts";
+
+/**
+ * The people of the ground. Viewer, member, admin and owner are that in the workspace acme; the stranger is owner of the
+ * workspace other and nothing in acme; the newcomer belongs nowhere.
+ */
+export const groundUsers = ["newcomer", "stranger", "viewer", "member", "admin", "owner", "administrator"] as const;
+export type GroundUser = (typeof groundUsers)[number];
+
+/** Who takes a call: somebody of the ground with a fresh or a stale session, an admin token, or nobody. */
+export type Who = GroundUser | "nobody" | { readonly stale: GroundUser | string } | { readonly user: string } | Token;
+interface Token {
+  readonly token: string;
+}
+
+export interface GroundCall<Id extends RouteId> {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: QueryInput<Id>;
+  readonly body?: BodyInput<Id> | Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly ip?: string;
+}
+
+export interface GroundAnswer {
+  readonly status: number;
+  /** Of a refusal. */
+  readonly code: string | null;
+  readonly param: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+/** What calls are made of: the real stores over a real database with every migration. */
+export interface GroundHouse {
+  readonly database: Database;
+  readonly databasePath: string;
+  readonly vault: Vault;
+  readonly clock: FakeClock;
+  readonly ids: ReturnType<typeof createIds>;
+  readonly controlStore: ControlStore;
+  readonly ledgerStore: LedgerStore;
+  readonly people: PeopleStore;
+  readonly signIn: HeaderSignIn;
+  readonly catalog: () => Catalog;
+  readonly acme: { readonly id: string; readonly slug: string };
+  readonly other: { readonly id: string; readonly slug: string };
+  readonly users: Readonly<Record<GroundUser, User>>;
+}
+
+export interface ConsoleGround extends GroundHouse, AsyncDisposable {
+  /** A call as a browser (a session) or a program (a token) sends it, through the table, the checks and the handler. */
+  call<Id extends RouteId>(who: Who, id: Id, options?: GroundCall<Id>): Promise<GroundAnswer>;
+  fetch(request: Request, ip?: string): Promise<Response>;
+  /** Rows of the audit log, oldest first, from `after` on. */
+  audit(after?: number): Promise<readonly AuditLine[]>;
+  /** The catalog anew, after a change that did not come through `call`. */
+  refresh(): Promise<void>;
+}
+
+export interface AuditLine {
+  readonly seq: number;
+  readonly actor: string;
+  readonly ip: string | null;
+  readonly action: string;
+  readonly object: string;
+  readonly workspace_id: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export const groundOrigin = "http://gateway.test:8787";
+
+/** `calls` makes the handlers that a test is about; every other route answers `not_found`. */
+export async function openConsoleGround(
+  calls: (house: GroundHouse) => Partial<Handlers<RouteId>>,
+): Promise<ConsoleGround> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-console-"));
+  const clock = new FakeClock();
+  const ids = createIds(clock);
+  const vault = openVault({ masterKey: null, dataDir: directory });
+  const databasePath = join(directory, "sluice.db");
+  const database = openDatabase({ path: databasePath });
+  await migrate(database);
+  const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
+  const people = createPeopleStore({ database, clock, ids });
+  const signIn = createHeaderSignIn(database, () => clock.now());
+  const acme = await controlStore.createWorkspace("acme", "Acme", "test");
+  const other = await controlStore.createWorkspace("other", "Other", "test");
+  const users = await makeUsers(signIn, people, acme.id, other.id);
+  let catalog = await controlStore.catalog();
+  const refresh = async (): Promise<void> => {
+    catalog = await controlStore.catalog();
+  };
+  const house: GroundHouse = {
+    database,
+    databasePath,
+    vault,
+    clock,
+    ids,
+    controlStore,
+    ledgerStore: createLedgerStore(database),
+    people,
+    signIn,
+    catalog: () => catalog,
+    acme,
+    other,
+    users,
+  };
+  const app = new Hono<AdminEnv>();
+  mountCalls(app, { ...unanswered(), ...calls(house) }, { ...house, publicUrl: null });
+  app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));
+  app.onError((thrown) => {
+    const failure = asFailure(thrown);
+    // A fault of ours must not pass for a refusal in a test.
+    if (failure.code === "internal_error") console.error(thrown);
+    return failureAnswer(failure);
+  });
+  const fetch = async (request: Request, ip = "192.0.2.1") => await app.fetch(request, { ip });
+  return {
+    ...house,
+    fetch,
+    refresh,
+    async call(who, id, options = {}) {
+      const answer = await answerOf(await fetch(requestOf(house, who, id, options), options.ip));
+      if (consoleRoutes[id].method !== "GET") await refresh();
+      return answer;
+    },
+    audit: (after = 0) =>
+      database.kysely.selectFrom("audit_log").selectAll().where("seq", ">", after).orderBy("seq").execute(),
+    async [Symbol.asyncDispose]() {
+      await closeDatabase(database);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makeUsers(
+  signIn: HeaderSignIn,
+  people: PeopleStore,
+  acme: string,
+  other: string,
+): Promise<Record<GroundUser, User>> {
+  const doer = { actor: "test", ip: null };
+  const made: [GroundUser, User][] = [];
+  for (const name of groundUsers) {
+    const user = await signIn.createUser({ email: `${name}@example.com`, name, password: `password of ${name}` });
+    if (name === "administrator") await people.makeFirstAdministrator(user.id, doer);
+    else if (name === "stranger") await people.setMember(other, user.id, "owner", doer);
+    else if (name !== "newcomer") await people.setMember(acme, user.id, name, doer);
+    made.push([name, user]);
+  }
+  return Object.fromEntries(made) as Record<GroundUser, User>;
+}
+
+function requestOf<Id extends RouteId>(house: GroundHouse, who: Who, id: Id, options: GroundCall<Id>): Request {
+  const { method } = consoleRoutes[id];
+  const body = options.body ?? {};
+  return new Request(groundOrigin + urlOf(id, options as never), {
+    method,
+    headers: {
+      host: new URL(groundOrigin).host,
+      ...callerHeaders(house, who),
+      ...(method === "GET" ? {} : { "content-type": "application/json" }),
+      ...options.headers,
+    },
+    ...(method === "GET" ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+function callerHeaders({ users }: GroundHouse, who: Who): Record<string, string> {
+  if (who === "nobody") return {};
+  if (typeof who === "object" && "token" in who) return { authorization: `Bearer ${who.token}` };
+  const browser = { origin: groundOrigin, "sec-fetch-site": "same-origin" };
+  if (typeof who === "string") return { ...browser, [sessionHeader]: users[who].id };
+  if ("user" in who) return { ...browser, [sessionHeader]: who.user };
+  return { ...browser, [sessionHeader]: `${users[who.stale as GroundUser]?.id ?? who.stale} stale` };
+}
+
+async function answerOf(response: Response): Promise<GroundAnswer> {
+  const text = await response.text();
+  const body = text === "" ? null : JSON.parse(text);
+  const { status, headers } = response;
+  return { status, headers, body, code: body?.error?.code ?? null, param: body?.error?.param ?? null };
+}
+
+function unanswered(): Handlers<RouteId> {
+  const missing = () => {
+    throw new Failure("not_found", "No handler of this call is under test.");
+  };
+  return Object.fromEntries(Object.keys(consoleRoutes).map((id) => [id, missing])) as unknown as Handlers<RouteId>;
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import type { AccessReason, ConfigFile } from "@sluice/contract";
+import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
+
+const acme = { workspace: "acme" };
+
+const models: ConfigFile = {
+  providers: [{ id: "main", kind: "openai", api_key: "sk-upstream" }],
+  models: [
+    { name: "gpt-5", deployments: [{ provider: "main" }, { provider: "main", upstream_model: "b" }] },
+    { name: "gpt-idle", deployments: [{ provider: "main", enabled: false }] },
+    { name: "gpt-saved", deployments: [{ provider: "main", enabled: false }], fallbacks: ["gpt-5", "secret-model"] },
+    { name: "secret-model", type: "image", deployments: [{ provider: "main" }] },
+  ],
+};
+
+async function withModels(): Promise<TenantGround> {
+  const ground = await openTenantGround();
+  await ground.controlStore.apply(models, "file");
+  await ground.call("administrator", "workspaces.update", { params: acme, body: { models: ["gpt-*", "no-such-*"] } });
+  await ground.call("admin", "groups.create", { params: acme, body: { name: "small", models: ["gpt-i*", "gpt-5"] } });
+  return ground;
+}
+
+const makeKey = async (ground: TenantGround, body: Readonly<Record<string, unknown>>): Promise<string> =>
+  (await ground.makeKey("member", body)).body.key.id;
+
+const check = (ground: TenantGround, key: string, model: string, who: "viewer" | "administrator" = "viewer") =>
+  ground.call(who, "access.check", { params: { ...acme, key }, query: { model } });
+
+describe("why a key may or may not call a model", () => {
+  test("says what each of the three says, by which pattern, and who could serve", async () => {
+    await using ground = await withModels();
+    const key = await makeKey(ground, { name: "ci", group: "small", models: ["x", "*5"] });
+    expect((await check(ground, key, "gpt-5")).body).toEqual({
+      key: { id: key, name: "ci" },
+      model: "gpt-5",
+      allowed: true,
+      reason: "yes",
+      steps: [
+        {
+          scope: "workspace",
+          label: "workspace acme",
+          patterns: ["gpt-*", "no-such-*"],
+          matched: "gpt-*",
+          allowed: true,
+        },
+        { scope: "group", label: "group acme/small", patterns: ["gpt-i*", "gpt-5"], matched: "gpt-5", allowed: true },
+        { scope: "key", label: "key acme/ci", patterns: ["x", "*5"], matched: "*5", allowed: true },
+      ],
+      deployments: 2,
+      fallbacks: [],
+    });
+    const free = await makeKey(ground, { name: "free" });
+    const [, , step] = (await check(ground, free, "gpt-5")).body.steps;
+    expect(step).toEqual({ scope: "key", label: "key acme/free", patterns: null, matched: null, allowed: true });
+  });
+
+  test("gives the first reason that says no, widest first", async () => {
+    await using ground = await withModels();
+    const key = await makeKey(ground, { name: "ci", group: "small", models: ["gpt-5", "gpt-saved"] });
+    const reason = async (model: string): Promise<AccessReason> => {
+      const { body } = await check(ground, key, model, "administrator");
+      expect(body.allowed).toBe(body.reason === "yes");
+      return body.reason;
+    };
+    expect(await reason("secret-model")).toBe("workspace_models");
+    expect(await reason("gpt-saved")).toBe("group_models");
+    expect(await reason("gpt-idle")).toBe("key_models");
+    const params = { ...acme, key };
+    const change = (body: object) => ground.call("admin", "keys.update", { params, body: { ...body } });
+    await change({ models: null });
+    expect(await reason("gpt-idle")).toBe("no_deployment");
+    await change({ expires_at: ground.clock.now() + 1 });
+    ground.clock.jump(1);
+    expect(await reason("gpt-idle")).toBe("key_expired");
+    await change({ enabled: false });
+    expect(await reason("gpt-5")).toBe("key_disabled");
+    await ground.call("admin", "keys.revoke", { params });
+    expect(await reason("gpt-5")).toBe("key_revoked");
+    expect(await reason("secret-model")).toBe("workspace_models");
+    await ground.call("administrator", "workspaces.update", { params: acme, body: { enabled: false } });
+    expect(await reason("secret-model")).toBe("workspace_disabled");
+  });
+
+  test("a key of the file that has no secret yet says so", async () => {
+    await using ground = await openTenantGround();
+    const workspaces = [{ slug: "filed", groups: [{ name: "default" }], keys: [{ name: "later" }] }];
+    await ground.controlStore.apply({ ...models, workspaces }, "file");
+    await ground.refresh();
+    const [key] = await ground.controlStore.listKeys("filed");
+    const answer = await ground.call("administrator", "access.check", {
+      params: { workspace: "filed", key: key?.id ?? "" },
+      query: { model: "gpt-5" },
+    });
+    expect(answer.body.reason).toBe("key_without_secret");
+  });
+
+  test("a model without a deployment of its own is served by a fallback that the key may call", async () => {
+    await using ground = await withModels();
+    const key = await makeKey(ground, { name: "ci" });
+    const narrow = await makeKey(ground, { name: "narrow", models: ["gpt-saved"] });
+    expect((await check(ground, key, "gpt-saved", "administrator")).body).toMatchObject({
+      reason: "yes",
+      deployments: 0,
+      fallbacks: [
+        { model: "gpt-5", allowed: true },
+        { model: "secret-model", allowed: false },
+      ],
+    });
+    expect((await check(ground, narrow, "gpt-saved")).body).toMatchObject({
+      reason: "no_deployment",
+      fallbacks: [{ model: "gpt-5", allowed: false }],
+    });
+  });
+
+  test("which models there are beyond the workspace is told to administrators only", async () => {
+    await using ground = await withModels();
+    const key = await makeKey(ground, { name: "ci" });
+    const secret = (await check(ground, key, "secret-model")).body;
+    const missing = (await check(ground, key, "there-is-none")).body;
+    expect(secret).toMatchObject({ allowed: false, reason: "workspace_models", deployments: 0 });
+    expect({ ...missing, model: "secret-model" }).toEqual(secret);
+    expect((await check(ground, key, "gpt-saved")).body.fallbacks).toEqual([{ model: "gpt-5", allowed: true }]);
+    expect((await check(ground, key, "secret-model", "administrator")).body.deployments).toBe(1);
+    for (const who of ["viewer", "administrator"] as const) {
+      expect(await check(ground, key, "no-such-model", who)).toMatchObject({
+        status: 404,
+        code: "not_found",
+        param: "model",
+      });
+    }
+  });
+
+  test("keys of another workspace look missing", async () => {
+    await using ground = await withModels();
+    const elsewhere = (await ground.makeKey("stranger", { name: "ci" }, "other")).body.key.id;
+    expect(await check(ground, elsewhere, "gpt-5")).toMatchObject({ status: 404, code: "not_found", param: "key" });
+    expect(await check(ground, elsewhere, "gpt-5", "administrator")).toMatchObject({ status: 404, param: "key" });
+  });
+});

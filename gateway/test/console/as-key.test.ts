@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { asKeyPath } from "@sluice/contract";
+import { type RawUpstream, startRawUpstream } from "../raw-upstream.ts";
+import { aliceSecret, codeOf, openStudioGround, type StudioGround, type StudioUser } from "./studio-ground.ts";
+
+let ground: StudioGround;
+let raw: RawUpstream;
+beforeAll(async () => {
+  raw = await startRawUpstream((socket) => {
+    const body = '{"id":"c","choices":[]}';
+    socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  });
+  ground = await openStudioGround({
+    providers: [
+      {
+        id: "raw",
+        kind: "openai-compatible",
+        base_url: raw.url,
+        api_key: "sk-upstream-of-raw",
+        allow_private_network: true,
+      },
+    ],
+    models: [{ name: "raw-test", deployments: [{ provider: "raw", upstream_model: "u" }] }],
+  });
+});
+afterAll(async () => {
+  await ground[Symbol.asyncDispose]();
+  raw.stop();
+});
+
+const hello = { model: "gpt-test", messages: [{ role: "user", content: "Say hello to everyone" }] };
+const json = { "content-type": "application/json" };
+const truth = () => ground.simulator.simulator.truth.list().data.at(-1);
+
+function chat(who: StudioUser | null, key: string, more: Record<string, unknown> = {}, init: RequestInit = {}) {
+  return ground.as(who, `${asKeyPath("acme", key)}/v1/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ ...hello, ...more }),
+    ...init,
+    headers: { ...json, ...init.headers },
+  });
+}
+
+test("a member calls as a key of their own, an admin as any of the workspace", async () => {
+  const { members, owners } = ground.keys;
+  const told: [StudioUser | null, string, string][] = [
+    ["member", members, "200"],
+    ["member", owners, "403 forbidden"],
+    ["admin", members, "200"],
+    ["owner", members, "200"],
+    ["administrator", owners, "200"],
+    ["viewer", members, "403 forbidden"],
+    ["stranger", members, "404 not_found"],
+    ["newcomer", members, "404 not_found"],
+    [null, members, "401 not_signed_in"],
+  ];
+  for (const [who, key, answer] of told)
+    expect([who, key, await codeOf(await chat(who, key))]).toEqual([who, key, answer]);
+});
+
+test("a key of another workspace looks missing, to an administrator too, and every workspace at once is none", async () => {
+  const { others, members } = ground.keys;
+  expect(await codeOf(await chat("administrator", others))).toBe("404 not_found");
+  expect(await codeOf(await chat("owner", others))).toBe("404 not_found");
+  expect(await codeOf(await chat("owner", "key_nobody"))).toBe("404 not_found");
+  const everywhere = await ground.as("administrator", `${asKeyPath("-", members)}/v1/models`);
+  expect(await codeOf(everywhere)).toBe("400 invalid_request");
+});
+
+test("the ledger says that it came through the console, and whose doing it was, whatever the caller says", async () => {
+  await chat("member", ground.keys.members, {}, { headers: { "x-sluice-tags": "team=search,via=api,user=nobody" } });
+  expect(ground.entries.at(-1)).toMatchObject({
+    keyId: ground.keys.members,
+    outcome: "succeeded",
+    tags: { team: "search", via: "console", user: ground.users.member.id },
+  });
+});
+
+test("nothing that the caller signed in with goes upstream", async () => {
+  const headers = { "x-custom": "kept", "x-api-key": "sk-of-somebody-else-0123456789" };
+  const response = await chat("member", ground.keys.members, { model: "raw-test" }, { headers });
+  expect([response.status, await response.json()]).toEqual([200, { id: "c", choices: [] }]);
+  const sent = raw.requests.at(-1) ?? "";
+  expect(sent).toMatch(/^authorization: Bearer sk-upstream-of-raw\r$/im);
+  expect(sent).toMatch(/^x-custom: kept\r$/im);
+  expect(sent).not.toMatch(/^(cookie|origin|referer|sec-fetch-site|x-sluice-tags):/im);
+  expect(sent).not.toContain("of-a-test");
+  expect(sent).not.toContain("somebody-else");
+});
+
+test("a stream is the one that the key's own secret gets, with the same headers", async () => {
+  const script = JSON.stringify({ tokens: 5 });
+  const asked = { stream: true, stream_options: { include_usage: true } };
+  const seen = await Promise.all([
+    chat("member", ground.keys.members, asked, { headers: { "x-sim-script": script } }),
+    fetch(`${ground.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { ...json, authorization: `Bearer ${aliceSecret}`, "x-sim-script": script },
+      body: JSON.stringify({ ...hello, ...asked }),
+    }),
+  ]);
+  const [through, direct] = seen.map((response) => response.headers);
+  for (const name of ["content-type", "x-sluice-provider", "x-sluice-deployment", "x-sluice-attempts"]) {
+    expect(through?.get(name), name).toBe(direct?.get(name) ?? "");
+  }
+  expect(through?.get("x-request-id")).toMatch(/^req_/);
+  const [one, other] = await Promise.all(seen.map((response) => response.text()));
+  const same = (text = "") => text.replaceAll(/"(id|created)":("[^"]*"|\d+)/g, "");
+  expect(same(one)).toBe(same(other));
+  expect(one?.endsWith("data: [DONE]\n\n")).toBe(true);
+});
+
+test("a caller that leaves ends the stream upstream", async () => {
+  const leaving = new AbortController();
+  const before = ground.entries.length;
+  const response = await chat(
+    "member",
+    ground.keys.members,
+    { stream: true },
+    { signal: leaving.signal, headers: { "x-sim-script": JSON.stringify({ tokens: 1_000, event_ms: 20 }) } },
+  );
+  const reader = response.body?.getReader();
+  await reader?.read();
+  const id = truth()?.attempt_id;
+  leaving.abort();
+  const deadline = AbortSignal.timeout(3_000);
+  while (ground.entries.length === before) {
+    deadline.throwIfAborted();
+    await Bun.sleep(10);
+  }
+  expect(ground.entries.at(-1)).toMatchObject({ outcome: "cancelled", keyId: ground.keys.members });
+  const told = () => ground.simulator.simulator.truth.list().data.find((one) => one.attempt_id === id);
+  while (told()?.aborted_at == null) {
+    deadline.throwIfAborted();
+    await Bun.sleep(10);
+  }
+  expect(told()?.terminal_sent).toBe(false);
+});
+
+test("a form of five megabytes with a picture passes to the image model", async () => {
+  const form = new FormData();
+  form.set("model", "paint-test");
+  form.set("prompt", "make it green");
+  form.set("image", new File([new Uint8Array(5_000_000).fill(7)], "a.png", { type: "image/png" }));
+  const path = `${asKeyPath("acme", ground.keys.members)}/v1/images/edits`;
+  const response = await ground.as("member", path, { method: "POST", body: form });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ data: [{}] });
+  expect(truth()?.body_bytes).toBeGreaterThan(5_000_000);
+});
+
+test("what another site could send unasked is refused, and so is a body of another kind", async () => {
+  const key = ground.keys.members;
+  const path = `${asKeyPath("acme", key)}/v1/images/edits`;
+  const session = { "x-test-session": ground.users.member.id };
+  const body = () => {
+    const form = new FormData();
+    form.set("model", "paint-test");
+    return form;
+  };
+  const send = (headers: Record<string, string>) =>
+    fetch(ground.url + path, { method: "POST", headers: { ...session, ...headers }, body: body() });
+  expect(await codeOf(await send({}))).toBe("403 forbidden");
+  expect(await codeOf(await send({ origin: "https://elsewhere.example" }))).toBe("403 forbidden");
+  expect(await codeOf(await send({ "sec-fetch-site": "cross-site" }))).toBe("403 forbidden");
+  expect(await codeOf(await chat("member", key, {}, { headers: { "content-type": "text/plain" } }))).toBe(
+    "415 unsupported_media_type",
+  );
+});
+
+test("a revoked or disabled key is not a caller, and an address list is noted instead of asked", async () => {
+  const { controlStore } = ground.control;
+  const workspaceId = (await controlStore.keyById(ground.keys.owners))?.workspaceId ?? "";
+  const doer = { actor: "test", ip: null };
+  await controlStore.updateKey(workspaceId, ground.keys.owners, { allowedIps: ["203.0.113.7"] }, doer);
+  const noted = await chat("owner", ground.keys.owners);
+  expect([noted.status, noted.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining("allowed_ips")]);
+  await controlStore.updateKey(workspaceId, ground.keys.owners, { enabled: false }, doer);
+  expect(await codeOf(await chat("owner", ground.keys.owners))).toBe("401 disabled_api_key");
+  await controlStore.endKey(workspaceId, ground.keys.owners, doer);
+  expect(await codeOf(await chat("administrator", ground.keys.owners))).toBe("401 disabled_api_key");
+});
+
+test("models, tasks and usage answer as they do to the key, and only paths of the data plane are there", async () => {
+  const base = asKeyPath("acme", ground.keys.members);
+  const models = await ground.as("member", `${base}/v1/models?type=video`);
+  expect(await models.json()).toMatchObject({ data: [{ id: "clip-test" }] });
+  expect(models.headers.get("cache-control")).toBe("no-store");
+  expect((await ground.as("member", `${base}/v1/models/gpt-test`)).status).toBe(200);
+  expect(await codeOf(await ground.as("member", `${base}/v1/models/gpt%2Fnone`))).toBe("404 model_not_found");
+  expect((await ground.as("member", `${base}/v1/usage`)).status).toBe(200);
+  expect(await codeOf(await ground.as("member", `${base}/v1/chat/completions`))).toBe("405 method_not_allowed");
+  for (const path of ["", "/", "/v1", "/healthz", "/metrics", "/api/status", "/console/", "/v1/../api/status"]) {
+    expect([path, await codeOf(await ground.as("member", base + path))]).toEqual([path, "404 not_found"]);
+  }
+  const wrong = await ground.as("member", `${base}/v1/messages`, { method: "POST", headers: json, body: "{" });
+  expect(await wrong.json()).toMatchObject({ type: "error", error: { type: "invalid_request_error" } });
+});

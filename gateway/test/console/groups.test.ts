@@ -1,0 +1,150 @@
+import { describe, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
+
+const acme = { workspace: "acme" };
+const create = (ground: TenantGround, body: Readonly<Record<string, unknown>>) =>
+  ground.call("admin", "groups.create", { params: acme, body });
+const names = async (ground: TenantGround) =>
+  (await ground.call("viewer", "groups.list", { params: acme })).body.data.map((group: { name: string }) => group.name);
+
+describe("groups", () => {
+  test("are made by an admin, count at once, and are listed by name with their keys in use", async () => {
+    await using ground = await openTenantGround();
+    const made = await create(ground, { name: "batch", models: ["gpt-*"], limits: { concurrency: 2 } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        name: "batch",
+        models: ["gpt-*"],
+        limits: { concurrency: 2 },
+        budget: null,
+        keys: 0,
+        managed_by: "console",
+      },
+    });
+    await ground.makeKey("member", { name: "one", group: "batch" });
+    const gone = (await ground.makeKey("member", { name: "two", group: made.body.id })).body.key;
+    await ground.call("member", "keys.revoke", { params: { ...acme, key: gone.id } });
+    const list = (await ground.call("viewer", "groups.list", { params: acme })).body;
+    expect(list.data.map((group: { name: string; keys: number }) => [group.name, group.keys])).toEqual([
+      ["batch", 1],
+      ["default", 0],
+    ]);
+    expect(ground.catalog().groups.get(made.body.id)?.models).toEqual(["gpt-*"]);
+    expect((await ground.audit()).find((row) => row.object === "group acme/batch")).toMatchObject({
+      actor: "admin@example.com",
+      action: "create",
+      workspace_id: ground.acme.id,
+      before: null,
+    });
+  });
+
+  test("are not for members to make, change or remove", async () => {
+    await using ground = await openTenantGround();
+    const params = { ...acme, group: "default" };
+    const tries = [
+      await ground.call("member", "groups.create", { params: acme, body: { name: "x" } }),
+      await ground.call("member", "groups.update", { params, body: { models: ["*"] } }),
+      await ground.call("member", "groups.remove", { params }),
+    ];
+    expect(tries.map((answer) => answer.status)).toEqual([403, 403, 403]);
+  });
+
+  test("have names of their own in a workspace", async () => {
+    await using ground = await openTenantGround();
+    expect((await create(ground, { name: "batch" })).status).toBe(201);
+    expect(await create(ground, { name: "batch" })).toMatchObject({ status: 409, code: "conflict", param: "name" });
+    const rename = { params: { ...acme, group: "batch" }, body: { name: "default" } };
+    expect(await ground.call("admin", "groups.update", rename)).toMatchObject({ code: "conflict", param: "name" });
+    const elsewhere = { params: { workspace: "other" }, body: { name: "batch" } };
+    expect((await ground.call("stranger", "groups.create", elsewhere)).status).toBe(201);
+  });
+
+  test("are changed by id or name; what is not sent stays", async () => {
+    await using ground = await openTenantGround();
+    const { id } = (await create(ground, { name: "batch", limits: { rpm: 9 }, budget: { usd: 1, period: "day" } }))
+      .body;
+    const changed = await ground.call("admin", "groups.update", {
+      params: { ...acme, group: "batch" },
+      body: { name: "night", models: ["a"] },
+    });
+    expect(changed.body).toMatchObject({ id, name: "night", models: ["a"], limits: { rpm: 9 }, budget: { usd: 1 } });
+    const freed = await ground.call("admin", "groups.update", {
+      params: { ...acme, group: id },
+      body: { budget: null },
+    });
+    expect(freed.body).toMatchObject({ name: "night", budget: null, limits: { rpm: 9 } });
+    expect(ground.catalog().groups.get(id)?.scope).toMatchObject({ label: "group acme/night", budget: null });
+  });
+
+  test("of another workspace look missing", async () => {
+    await using ground = await openTenantGround();
+    const elsewhere = [...ground.catalog().groups.values()].find((group) => group.workspaceId === ground.other.id);
+    const params = { ...acme, group: elsewhere?.id ?? "" };
+    for (const answer of [
+      await ground.call("owner", "groups.update", { params, body: { models: [] } }),
+      await ground.call("owner", "groups.remove", { params }),
+      await ground.makeKey("owner", { name: "x", group: params.group }),
+    ]) {
+      expect(answer).toMatchObject({ status: 404, code: "not_found", param: "group" });
+    }
+    expect(ground.catalog().groups.get(params.group)?.models).toEqual(["*"]);
+  });
+
+  test("are at most so many", async () => {
+    await using ground = await openTenantGround();
+    const row = { workspace_id: ground.acme.id, models: "[]", limits: "{}", budget: null, created_at: 0 };
+    for (let n = 1; n < bounds.workspaceGroupsMax; n++) {
+      await ground.database.kysely
+        .insertInto("groups")
+        .values({ id: `grp_${n}`, name: `g${n}`, managed_by: "console", ...row })
+        .execute();
+    }
+    expect(await create(ground, { name: "one-more" })).toMatchObject({ status: 409, code: "conflict" });
+  });
+});
+
+describe("removing a group", () => {
+  test("waits until no key in it is in use; its revoked keys can still be looked up", async () => {
+    await using ground = await openTenantGround();
+    await create(ground, { name: "batch" });
+    const params = { ...acme, group: "batch" };
+    const { key } = (await ground.makeKey("member", { name: "one", group: "batch" })).body;
+    expect(await ground.call("admin", "groups.remove", { params })).toMatchObject({ status: 409, code: "conflict" });
+    await ground.call("member", "keys.revoke", { params: { ...acme, key: key.id } });
+    expect((await ground.call("admin", "groups.remove", { params })).status).toBe(200);
+    expect(await names(ground)).toEqual(["default"]);
+    const shown = await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } });
+    expect(shown.body).toMatchObject({ name: "one", state: "revoked", group: { name: "default" } });
+    const last = (await ground.audit()).at(-1);
+    expect(last).toMatchObject({ action: "remove", object: "group acme/batch", workspace_id: ground.acme.id });
+    expect(JSON.parse(last?.before ?? "")).toMatchObject({ revoked_keys: 1, revoked_keys_moved_to: "default" });
+  });
+
+  test("leaves the last one, so that there is always one for a key", async () => {
+    await using ground = await openTenantGround();
+    const remove = (group: string) => ground.call("admin", "groups.remove", { params: { ...acme, group } });
+    expect(await remove("default")).toMatchObject({ status: 409, code: "conflict" });
+    await create(ground, { name: "batch" });
+    expect((await remove("default")).status).toBe(200);
+    // Whoever names no group now hears that it must be named.
+    expect(await ground.makeKey("member", { name: "x" })).toMatchObject({ code: "not_found", param: "group" });
+    expect((await ground.makeKey("member", { name: "x", group: "batch" })).status).toBe(201);
+  });
+
+  test("and making a key in it at once ends with both or with neither, never with a key without a group", async () => {
+    await using ground = await openTenantGround();
+    for (let round = 0; round < 5; round++) {
+      await create(ground, { name: "batch" });
+      const [key, removal] = await Promise.all([
+        ground.makeKey("member", { name: `k${round}`, group: "batch" }),
+        ground.call("admin", "groups.remove", { params: { ...acme, group: "batch" } }),
+      ]);
+      expect([key.status, removal.status].sort()).toEqual(key.status === 201 ? [201, 409] : [200, 404]);
+      if (key.status !== 201) continue;
+      await ground.call("admin", "keys.revoke", { params: { ...acme, key: key.body.key.id } });
+      await ground.call("admin", "groups.remove", { params: { ...acme, group: "batch" } });
+    }
+  });
+});

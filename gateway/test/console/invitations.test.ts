@@ -1,0 +1,179 @@
+import { expect, test } from "bun:test";
+import { workspaceRoles } from "@sluice/contract";
+import { bounds } from "#core/index.ts";
+import { wholeText } from "../conformance/store-ground.ts";
+import { groundOrigin } from "../console-ground.ts";
+import { openPeopleGround, secretOf } from "./people-ground.ts";
+
+const acme = { workspace: "acme" };
+
+test("an invitation makes a new user a member with the role it says, and works once", async () => {
+  await using ground = await openPeopleGround();
+  const made = await ground.invite("admin", "New@Example.com", "member");
+  expect([made.status, made.body.email, made.body.role, made.body.mailed]).toEqual([
+    201,
+    "new@example.com",
+    "member",
+    false,
+  ]);
+  expect(made.body.link).toStartWith(`${groundOrigin}/console/#invite=`);
+  const looked = await ground.look(made.body.link);
+  expect(looked.body).toMatchObject({
+    email: "new@example.com",
+    workspace: { slug: "acme", name: "Acme" },
+    invited_by: { email: "admin@example.com" },
+    has_account: false,
+  });
+  const accepted = await ground.accept(made.body.link);
+  expect([accepted.status, accepted.body]).toEqual([201, { email: "new@example.com" }]);
+  const members = await ground.call("viewer", "members.list", { params: acme });
+  expect(members.body.data).toContainEqual(expect.objectContaining({ email: "new@example.com", role: "member" }));
+  expect((await ground.accept(made.body.link)).status).toBe(404);
+  expect((await ground.look(made.body.link)).status).toBe(404);
+});
+
+test("a role is offered up to one's own, and by admins only", async () => {
+  await using ground = await openPeopleGround();
+  for (const role of workspaceRoles) {
+    const by = async (who: "member" | "admin" | "owner" | "administrator") =>
+      (await ground.invite(who, `${who}-${role}@example.com`, role)).status;
+    expect([role, await by("member")]).toEqual([role, 403]);
+    expect([role, await by("admin")]).toEqual([role, role === "owner" ? 403 : 201]);
+    expect([role, await by("owner"), await by("administrator")]).toEqual([role, 201, 201]);
+  }
+});
+
+test("a member is not invited again, nor an administrator to be one", async () => {
+  await using ground = await openPeopleGround();
+  const member = await ground.invite("owner", "VIEWER@example.com");
+  expect([member.status, member.code, member.param]).toEqual([409, "conflict", "email"]);
+  const body = { email: "administrator@example.com" };
+  expect((await ground.call("administrator", "invitations.inviteAdministrator", { body })).code).toBe("conflict");
+});
+
+test("an administrator is invited by an administrator, and is one from then on", async () => {
+  await using ground = await openPeopleGround();
+  const made = await ground.call("administrator", "invitations.inviteAdministrator", {
+    body: { email: "x@example.com" },
+  });
+  expect(made.body).toMatchObject({ administrator: true, workspace: null, role: null });
+  expect((await ground.accept(made.body.link)).status).toBe(201);
+  expect(await ground.people.userByEmail("x@example.com")).toMatchObject({ administrator: true });
+  expect((await ground.call("administrator", "invitations.administrators")).body.data).toEqual([]);
+});
+
+test("who has an account accepts with a session of their own, and nobody accepts for them", async () => {
+  await using ground = await openPeopleGround();
+  const { link } = (await ground.invite("admin", "newcomer@example.com")).body;
+  expect((await ground.look(link)).body.has_account).toBe(true);
+  expect((await ground.accept(link)).code).toBe("not_signed_in");
+  expect((await ground.accept(link, "stranger")).code).toBe("forbidden");
+  expect((await ground.accept(link, "administrator")).code).toBe("forbidden");
+  expect((await ground.accept(link, "newcomer")).status).toBe(201);
+  expect((await ground.people.rightsOf(ground.users.newcomer.id))?.roles.get(ground.acme.id)).toBe("member");
+});
+
+test("a new account needs a name and a password of at least twelve characters", async () => {
+  await using ground = await openPeopleGround();
+  const token = secretOf((await ground.invite("admin", "new@example.com")).body.link);
+  const accept = (body: object) => ground.call("nobody", "invitation.accept", { body: { token, ...body } });
+  const noName = await accept({ password: "correct horse battery" });
+  expect([noName.code, noName.param]).toEqual(["missing_required_parameter", "name"]);
+  expect((await accept({ name: "New" })).param).toBe("password");
+  expect((await accept({ name: "New", password: "short" })).param).toBe("password");
+  expect((await accept({ name: "New", password: "correct horse battery", role: "owner" })).code).toBe(
+    "invalid_request",
+  );
+  expect(await ground.people.userByEmail("new@example.com")).toBeNull();
+});
+
+test("of two who accept one link at the same moment one is let in, and one user is made", async () => {
+  await using ground = await openPeopleGround();
+  const { link } = (await ground.invite("admin", "new@example.com")).body;
+  const both = await Promise.all([ground.accept(link), ground.accept(link)]);
+  expect(both.map((each) => each.status).filter((status) => status === 201)).toHaveLength(1);
+  expect((await ground.people.listUsers("new@example.com", null, 9)).data).toHaveLength(1);
+});
+
+test("an invitation lives seven days, and no longer than its maker's right to make it", async () => {
+  await using ground = await openPeopleGround();
+  const { people, users, acme: place } = ground;
+  const old = (await ground.invite("admin", "old@example.com")).body;
+  expect(old.expires_at - ground.clock.now()).toBe(bounds.invitationMs);
+  ground.clock.advance(bounds.invitationMs - 1);
+  expect((await ground.look(old.link)).status).toBe(200);
+  const young = (await ground.invite("admin", "young@example.com")).body;
+  ground.clock.advance(1);
+  expect((await ground.look(old.link)).status).toBe(404);
+  expect((await ground.look(young.link)).status).toBe(200);
+  await people.setMember(place.id, users.admin.id, "member", { actor: "test", ip: null });
+  expect((await ground.look(young.link)).status).toBe(404);
+  expect((await ground.accept(young.link)).status).toBe(404);
+});
+
+test("an invitation is taken back by its place's admins; elsewhere it looks missing", async () => {
+  await using ground = await openPeopleGround();
+  const { id, link } = (await ground.invite("owner", "new@example.com", "owner")).body;
+  const revoke = async (who: "viewer" | "admin" | "owner" | "stranger" | "newcomer") =>
+    (await ground.call(who, "invitations.revoke", { params: { invitation: id } })).status;
+  expect([await revoke("stranger"), await revoke("newcomer")]).toEqual([404, 404]);
+  expect([await revoke("viewer"), await revoke("admin")]).toEqual([403, 403]);
+  expect([await revoke("owner"), await revoke("owner")]).toEqual([200, 404]);
+  expect((await ground.look(link)).status).toBe(404);
+});
+
+test("a wrong link looks the same whatever is wrong with it, and guessing ends after ten tries", async () => {
+  await using ground = await openPeopleGround();
+  const used = (await ground.invite("admin", "used@example.com")).body.link;
+  await ground.accept(used);
+  const good = (await ground.invite("admin", "good@example.com")).body.link;
+  const used404 = (await ground.look(used, "198.51.100.7")).body;
+  expect((await ground.look("never-was", "198.51.100.7")).body).toEqual(used404);
+  const reset = { token: "never-was", password: "correct horse battery" };
+  expect((await ground.call("nobody", "reset.complete", { body: reset, ip: "198.51.100.7" })).body).toEqual(used404);
+  for (let tries = 3; tries < bounds.setupTriesMax; tries++) await ground.look("guess", "198.51.100.7");
+  const refused = await ground.look(good, "198.51.100.7");
+  expect([refused.status, refused.code]).toEqual([429, "rate_limit_exceeded"]);
+  expect(refused.headers.get("retry-after")).toBe("900");
+  for (let tries = 0; tries < 2 * bounds.setupTriesMax; tries++) {
+    expect((await ground.look(good, "198.51.100.8")).status).toBe(200);
+  }
+});
+
+test("the link carries the public address, and is mailed where there is a mail server", async () => {
+  await using ground = await openPeopleGround({ publicUrl: "https://ai.example.com/", mail: "sent" });
+  const { body } = await ground.invite("admin", "new@example.com");
+  expect(body.link).toStartWith("https://ai.example.com/console/#invite=");
+  expect(body.mailed).toBe(true);
+  expect(ground.mails).toEqual([
+    { to: ["new@example.com"], subject: "Invitation to Acme", text: expect.stringContaining(body.link) },
+  ]);
+});
+
+test("an invitation stands though its mail was refused, and says so", async () => {
+  await using ground = await openPeopleGround({ mail: "refused" });
+  const { status, body } = await ground.invite("admin", "new@example.com");
+  expect([status, body.mailed]).toEqual([201, false]);
+  expect((await ground.look(body.link)).status).toBe(200);
+});
+
+test("invitations leave audit rows, and no secret of a link is kept anywhere", async () => {
+  await using ground = await openPeopleGround();
+  const last = (await ground.audit()).at(-1)?.seq ?? 0;
+  const { link, id } = (await ground.invite("admin", "new@example.com")).body;
+  const gone = (await ground.invite("admin", "gone@example.com")).body;
+  await ground.call("admin", "invitations.revoke", { params: { invitation: gone.id } });
+  await ground.accept(link);
+  const rows = await ground.audit(last);
+  expect(rows.map((row) => [row.actor, row.action, row.object, row.workspace_id === ground.acme.id])).toEqual([
+    ["admin@example.com", "create", "invitation acme/new@example.com", true],
+    ["admin@example.com", "create", "invitation acme/gone@example.com", true],
+    ["admin@example.com", "revoke", "invitation acme/gone@example.com", true],
+    ["new@example.com", "remove", "invitation acme/new@example.com", true],
+    ["new@example.com", "create", "member acme/new@example.com", true],
+  ]);
+  expect(JSON.parse(rows[0]?.after ?? "")).toMatchObject({ id, role: "member", administrator: false });
+  const text = await wholeText(ground.database);
+  expect(text).not.toContain(secretOf(link));
+  expect(text).not.toContain("correct horse battery");
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "bun:test";
+import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
+
+const acme = { workspace: "acme" };
+const hour = 3_600_000;
+
+interface Made {
+  readonly id: string;
+  readonly secret: string;
+}
+
+async function makeKey(ground: TenantGround): Promise<Made> {
+  const { key, secret } = (await ground.makeKey("member", { name: "ci" })).body;
+  return { id: key.id, secret };
+}
+
+const rotate = (ground: TenantGround, key: Made, body: { readonly grace_seconds?: number } = {}) =>
+  ground.call("member", "keys.rotate", { params: { ...acme, key: key.id }, body });
+const revoke = (ground: TenantGround, key: Made) =>
+  ground.call("member", "keys.revoke", { params: { ...acme, key: key.id } });
+
+describe("a rotated key", () => {
+  test("opens with the new secret at once, and without a grace no longer with the old one", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    expect(await ground.knock(key.secret)).toBe(key.id);
+    const { body } = await rotate(ground, key);
+    expect(body.key).toMatchObject({
+      id: key.id,
+      name: "ci",
+      old_secret_until: null,
+      last_four: body.secret.slice(-4),
+    });
+    expect(await ground.knock(body.secret)).toBe(key.id);
+    expect(await ground.knock(key.secret)).toBe("invalid_api_key");
+  });
+
+  test("opens with both until the grace is over, to the millisecond and without another reading", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    const { body } = await rotate(ground, key, { grace_seconds: 3_600 });
+    expect(body.key.old_secret_until).toBe(ground.clock.now() + hour);
+    expect(await ground.knock(key.secret)).toBe(key.id);
+    // From here on the cache alone answers: the database could not.
+    await ground.database.kysely.updateTable("api_keys").set({ old_digest: null, digest: null }).execute();
+    ground.clock.jump(hour - 1);
+    expect([await ground.knock(key.secret), await ground.knock(body.secret)]).toEqual([key.id, "invalid_api_key"]);
+    ground.clock.jump(1);
+    expect(await ground.knock(key.secret)).toBe("expired_api_key");
+  });
+
+  test("says after the grace that the secret was replaced, also to one who was never here before", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    const { body } = await rotate(ground, key, { grace_seconds: 60 });
+    ground.clock.jump(60_000);
+    expect(await ground.knock(key.secret)).toBe("expired_api_key");
+    expect(await ground.knock(body.secret)).toBe(key.id);
+    const shown = await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } });
+    expect(shown.body).toMatchObject({ state: "active", old_secret_until: null });
+  });
+
+  test("twice keeps only the last old secret", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    const second = (await rotate(ground, key, { grace_seconds: 3_600 })).body.secret;
+    expect(await ground.knock(key.secret)).toBe(key.id);
+    const third = (await rotate(ground, key, { grace_seconds: 60 })).body.secret;
+    expect(await Promise.all([key.secret, second, third].map((secret) => ground.knock(secret)))).toEqual([
+      "invalid_api_key",
+      key.id,
+      key.id,
+    ]);
+  });
+
+  test("that is revoked in its grace opens with neither", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    const { body } = await rotate(ground, key, { grace_seconds: 3_600 });
+    expect([await ground.knock(key.secret), await ground.knock(body.secret)]).toEqual([key.id, key.id]);
+    const revoked = await revoke(ground, key);
+    expect(revoked.body).toMatchObject({ state: "revoked", old_secret_until: null });
+    expect([await ground.knock(key.secret), await ground.knock(body.secret)]).toEqual([
+      "invalid_api_key",
+      "disabled_api_key",
+    ]);
+  });
+
+  test("that is disabled or changed in its grace is so with both", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    const { body } = await rotate(ground, key, { grace_seconds: 3_600 });
+    const params = { ...acme, key: key.id };
+    const both = async () => [await ground.knock(key.secret), await ground.knock(body.secret)];
+    await both();
+    await ground.call("member", "keys.update", { params, body: { enabled: false } });
+    expect(await both()).toEqual(["disabled_api_key", "disabled_api_key"]);
+    await ground.call("member", "keys.update", { params, body: { enabled: true, allowed_ips: ["10.0.0.1"] } });
+    expect(await both()).toEqual(["ip_not_allowed", "ip_not_allowed"]);
+  });
+
+  test("leaves an audit row that tells the secrets apart and holds neither of them nor their digests", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    const { body } = await rotate(ground, key, { grace_seconds: 60 });
+    const last = (await ground.audit()).at(-1);
+    expect(last).toMatchObject({ action: "rotate", object: "key acme/ci", workspace_id: ground.acme.id });
+    expect(JSON.parse(last?.before ?? "").last_four).toBe(key.secret.slice(-4));
+    expect(JSON.parse(last?.after ?? "")).toMatchObject({
+      last_four: body.secret.slice(-4),
+      old_secret_until: ground.clock.now() + 60_000,
+    });
+    const rows = JSON.stringify(await ground.audit());
+    for (const secret of [key.secret, body.secret]) {
+      expect(rows).not.toContain(secret);
+      expect(rows).not.toContain(ground.vault.digest(secret));
+    }
+  });
+
+  test("has a grace of at most thirty days", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    for (const grace_seconds of [-1, 2_592_001, 1.5]) {
+      expect(await rotate(ground, key, { grace_seconds })).toMatchObject({ status: 400, param: "grace_seconds" });
+    }
+  });
+
+  test("at the same time by two ends with one secret that opens and one that was replaced", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    const both = await Promise.all([rotate(ground, key), rotate(ground, key)]);
+    const outcomes = await Promise.all(both.map((answer) => ground.knock(answer.body.secret)));
+    expect(outcomes.sort()).toEqual(["invalid_api_key", key.id]);
+  });
+});
+
+describe("a revoked key", () => {
+  test("is refused at once, also by one who was let in a moment before, and stays listed", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    expect(await ground.knock(key.secret)).toBe(key.id);
+    expect((await revoke(ground, key)).body).toMatchObject({ state: "revoked", revoked_at: ground.clock.now() });
+    expect(await ground.knock(key.secret)).toBe("disabled_api_key");
+  });
+
+  test("is so for good: it cannot be changed or rotated, and revoking it again changes nothing", async () => {
+    await using ground = await openTenantGround();
+    const key = await makeKey(ground);
+    const first = await revoke(ground, key);
+    const rows = (await ground.audit()).length;
+    ground.clock.jump(5);
+    expect((await revoke(ground, key)).body).toEqual(first.body);
+    expect((await ground.audit()).length).toBe(rows);
+    const params = { ...acme, key: key.id };
+    expect(await rotate(ground, key)).toMatchObject({ status: 409, code: "conflict" });
+    expect(await ground.call("admin", "keys.update", { params, body: { enabled: true } })).toMatchObject({
+      status: 409,
+      code: "conflict",
+    });
+  });
+});

@@ -1,0 +1,238 @@
+import { describe, expect, test } from "bun:test";
+import { looksLikeKeySecret } from "#identity/index.ts";
+import { wholeText } from "../conformance/store-ground.ts";
+import { openTenantGround } from "./tenant-ground.ts";
+
+const acme = { workspace: "acme" };
+const day = 86_400_000;
+
+describe("a new key", () => {
+  test("opens at once, with all that was said of it; its secret is shown once and stored nowhere", async () => {
+    await using ground = await openTenantGround();
+    const fields = {
+      name: "ci",
+      models: ["gpt-*"],
+      allowed_ips: ["203.0.113.0/24", "2001:db8::/32"],
+      expires_at: ground.clock.now() + day,
+      limits: { rpm: 60, fail: "open" },
+      budget: { usd: 1.25, period: "day" },
+      tags: { team: "build" },
+    };
+    const made = await ground.makeKey("member", fields);
+    expect(made.status).toBe(201);
+    const { key, secret } = made.body;
+    expect(looksLikeKeySecret(secret)).toBe(true);
+    expect(key).toMatchObject({
+      ...fields,
+      workspace: { id: ground.acme.id, slug: "acme" },
+      group: { name: "default" },
+      prefix: secret.slice(0, 14),
+      last_four: secret.slice(-4),
+      state: "active",
+      capture: "none",
+      enabled: true,
+      created_by: { id: ground.users.member.id, email: "member@example.com", name: "member" },
+      last_used_at: null,
+      revoked_at: null,
+      old_secret_until: null,
+      managed_by: "console",
+    });
+    expect(await ground.knock(secret)).toBe(key.id);
+    expect(await ground.knock(secret, "198.51.100.1")).toBe("ip_not_allowed");
+    const shown = await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } });
+    expect(shown.body).toEqual(key);
+    expect(await wholeText(ground.database)).not.toContain(secret);
+    ground.clock.jump(day);
+    expect(await ground.knock(secret)).toBe("expired_api_key");
+    expect((await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } })).body.state).toBe("expired");
+  });
+
+  test.each([
+    [{ name: "  " }, "name"],
+    [{ name: "x", allowed_ips: ["10.0.0.0/8", "127.1"] }, "allowed_ips.1"],
+    [{ name: "x", allowed_ips: ["10.0.0.0/33"] }, "allowed_ips.0"],
+    [{ name: "x", expires_at: 5 }, "expires_at"],
+    [{ name: "x", expires_at: 9_007_199_254_740_991 }, "expires_at"],
+    [{ name: "x", models: [""] }, "models.0"],
+    [{ name: "x", limits: { rpm: 1.5 } }, "limits.rpm"],
+    [{ name: "x", budget: { usd: 1, period: "year" } }, "budget.period"],
+    [{ name: "x", tags: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`t${n}`, "v"])) }, "tags"],
+    [{ name: "x", capture: "everything" }, "capture"],
+    [{ name: "x", secret: "a-secret-of-my-own-choosing" }, null],
+  ])("made of %j is refused by name", async (body, param) => {
+    await using ground = await openTenantGround();
+    expect(await ground.makeKey("admin", body)).toMatchObject({ status: 400, code: "invalid_request", param });
+  });
+
+  test("may name a model that is not there yet, and any pattern", async () => {
+    await using ground = await openTenantGround();
+    const models = ["not-yet", "*-mini", "vendor/*"];
+    expect((await ground.makeKey("member", { name: "x", models })).body.key.models).toEqual(models);
+    expect((await ground.makeKey("member", { name: "y", models: [] })).body.key.models).toEqual([]);
+  });
+
+  test("keeps what its requests say only when an admin wants it", async () => {
+    await using ground = await openTenantGround();
+    expect(await ground.makeKey("member", { name: "x", capture: "bodies" })).toMatchObject({
+      code: "forbidden",
+      param: "capture",
+    });
+    expect((await ground.makeKey("admin", { name: "x", capture: "bodies" })).body.key.capture).toBe("bodies");
+  });
+
+  test("has a name of its own; of two made at once, one is made", async () => {
+    await using ground = await openTenantGround();
+    const both = await Promise.all([ground.makeKey("member", { name: "ci" }), ground.makeKey("admin", { name: "ci" })]);
+    expect(both.map((answer) => answer.status).sort()).toEqual([201, 409]);
+    expect(both.find((answer) => answer.status === 409)).toMatchObject({ code: "conflict", param: "name" });
+    expect((await ground.makeKey("stranger", { name: "ci" }, "other")).status).toBe(201);
+  });
+
+  test("may have the name of a revoked one, which is another key and stays to be looked up", async () => {
+    await using ground = await openTenantGround();
+    const old = (await ground.makeKey("member", { name: "ci" })).body;
+    await ground.call("member", "keys.revoke", { params: { ...acme, key: old.key.id } });
+    const made = (await ground.makeKey("admin", { name: "ci" })).body;
+    expect(made.key.id).not.toBe(old.key.id);
+    const show = async (key: string) => (await ground.call("viewer", "keys.show", { params: { ...acme, key } })).body;
+    expect(await show(old.key.id)).toMatchObject({ name: "ci (revoked 2026-01-01)", state: "revoked" });
+    expect(await ground.knock(old.secret)).toBe("disabled_api_key");
+    await ground.call("admin", "keys.revoke", { params: { ...acme, key: made.key.id } });
+    expect((await ground.makeKey("admin", { name: "ci" })).status).toBe(201);
+    expect((await show(made.key.id)).name).toBe(`ci (revoked 2026-01-01, ${made.key.id})`);
+  });
+
+  test("is made in one workspace, not in all at once", async () => {
+    await using ground = await openTenantGround();
+    expect(await ground.makeKey("administrator", { name: "x" }, "-")).toMatchObject({
+      code: "invalid_request",
+      param: "workspace",
+    });
+    expect((await ground.makeKey("viewer", { name: "x" })).status).toBe(403);
+  });
+});
+
+describe("changing a key", () => {
+  test("counts at once; what is not sent stays, and null takes a restriction away", async () => {
+    await using ground = await openTenantGround();
+    const { key, secret } = (await ground.makeKey("member", { name: "ci", models: ["a"], limits: { rpm: 3 } })).body;
+    const params = { ...acme, key: key.id };
+    const change = async (body: object) =>
+      (await ground.call("member", "keys.update", { params, body: { ...body } })).body;
+    expect(await ground.knock(secret)).toBe(key.id);
+    expect(await change({ enabled: false })).toMatchObject({ state: "disabled", models: ["a"], limits: { rpm: 3 } });
+    expect(await ground.knock(secret)).toBe("disabled_api_key");
+    expect(await change({ enabled: true, models: null, name: "build" })).toMatchObject({
+      name: "build",
+      state: "active",
+      models: null,
+      limits: { rpm: 3 },
+    });
+    expect(await ground.knock(secret)).toBe(key.id);
+    await change({ allowed_ips: ["198.51.100.0/24"] });
+    expect(await ground.knock(secret)).toBe("ip_not_allowed");
+    const last = (await ground.audit()).at(-1);
+    expect(last).toMatchObject({ action: "update", object: "key acme/build", workspace_id: ground.acme.id });
+    expect(JSON.parse(last?.before ?? "").allowed_ips).toBeNull();
+    expect(JSON.parse(last?.after ?? "").allowed_ips).toEqual(["198.51.100.0/24"]);
+  });
+
+  test("that changes nothing leaves no trace", async () => {
+    await using ground = await openTenantGround();
+    const { key } = (await ground.makeKey("member", { name: "ci", tags: { a: "b" } })).body;
+    const rows = (await ground.audit()).length;
+    const body = { name: "ci", tags: { a: "b" }, group: "default", budget: null, expires_at: null };
+    expect((await ground.call("member", "keys.update", { params: { ...acme, key: key.id }, body })).body).toEqual(key);
+    expect((await ground.audit()).length).toBe(rows);
+  });
+
+  test("may send back an end that has passed, but not set one", async () => {
+    await using ground = await openTenantGround();
+    const expires_at = ground.clock.now() + day;
+    const { key } = (await ground.makeKey("member", { name: "ci", expires_at })).body;
+    ground.clock.jump(2 * day);
+    const params = { ...acme, key: key.id };
+    expect((await ground.call("member", "keys.update", { params, body: { name: "x", expires_at } })).status).toBe(200);
+    expect(await ground.call("member", "keys.update", { params, body: { expires_at: expires_at + 1 } })).toMatchObject({
+      code: "invalid_request",
+      param: "expires_at",
+    });
+  });
+
+  test("to the name of another one, or into a group that is not there, is refused", async () => {
+    await using ground = await openTenantGround();
+    await ground.makeKey("member", { name: "one" });
+    const { key } = (await ground.makeKey("member", { name: "two" })).body;
+    const change = (body: object) =>
+      ground.call("member", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
+    expect(await change({ name: "one" })).toMatchObject({ status: 409, code: "conflict", param: "name" });
+    expect(await change({ group: "nowhere" })).toMatchObject({ status: 404, code: "not_found", param: "group" });
+  });
+});
+
+describe("whose key it is", () => {
+  test("a member changes, rotates and revokes only those they made, an admin all", async () => {
+    await using ground = await openTenantGround();
+    const { key } = (await ground.makeKey("admin", { name: "of the admin" })).body;
+    const mine = (await ground.makeKey("member", { name: "of the member" })).body.key;
+    const tries = async (who: "member" | "admin", id: string) => {
+      const params = { ...acme, key: id };
+      return [
+        (await ground.call(who, "keys.update", { params, body: { tags: {} } })).status,
+        (await ground.call(who, "keys.rotate", { params, body: {} })).status,
+        (await ground.call(who, "keys.revoke", { params })).status,
+      ];
+    };
+    expect(await tries("member", key.id)).toEqual([403, 403, 403]);
+    expect((await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } })).body.state).toBe("active");
+    expect(await tries("member", mine.id)).toEqual([200, 200, 200]);
+    expect(await tries("admin", key.id)).toEqual([200, 200, 200]);
+  });
+
+  test("a key that nobody of the console made is for admins", async () => {
+    await using ground = await openTenantGround();
+    const { Secret } = await import("#core/index.ts");
+    const made = await ground.controlStore.createKey(
+      {
+        workspace: "acme",
+        group: "default",
+        name: "cli",
+        secret: new Secret("sk-of-the-command-line-0123456789"),
+        expiresAt: null,
+        models: null,
+        allowedIps: null,
+        limits: {},
+        budget: null,
+      },
+      "command line",
+    );
+    const params = { ...acme, key: made.id };
+    expect((await ground.call("member", "keys.revoke", { params })).status).toBe(403);
+    expect((await ground.call("admin", "keys.revoke", { params })).body).toMatchObject({
+      created_by: null,
+      state: "revoked",
+    });
+  });
+
+  test("keys of another workspace look missing, to an administrator too when the path names another", async () => {
+    await using ground = await openTenantGround();
+    const { key, secret } = (await ground.makeKey("stranger", { name: "ci" }, "other")).body;
+    const params = { ...acme, key: key.id };
+    for (const who of ["owner", "administrator"] as const) {
+      for (const answer of [
+        await ground.call(who, "keys.show", { params }),
+        await ground.call(who, "keys.update", { params, body: { enabled: false } }),
+        await ground.call(who, "keys.rotate", { params, body: {} }),
+        await ground.call(who, "keys.revoke", { params }),
+      ]) {
+        expect(answer).toMatchObject({ status: 404, code: "not_found", param: "key" });
+      }
+    }
+    expect((await ground.call("stranger", "keys.show", { params })).code).toBe("not_found");
+    expect(await ground.knock(secret)).toBe(key.id);
+    const everywhere = { params: { workspace: "-", key: key.id } };
+    expect((await ground.call("administrator", "keys.show", everywhere)).body.name).toBe("ci");
+    expect((await ground.call("administrator", "keys.revoke", everywhere)).body.state).toBe("revoked");
+    expect(await ground.knock(secret)).toBe("disabled_api_key");
+  });
+});

@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { workspaceRoles } from "@sluice/contract";
+import type { GroundUser } from "../console-ground.ts";
+import { openPeopleGround, type PeopleGround } from "./people-ground.ts";
+
+const at = (ground: PeopleGround, name: GroundUser, workspace = "acme") => ({
+  workspace,
+  user: ground.users[name].id,
+});
+const setRole = (ground: PeopleGround, who: GroundUser, name: GroundUser, role: string, workspace = "acme") =>
+  ground.call(who, "members.update", { params: at(ground, name, workspace), body: { role: role as "viewer" } });
+const remove = (ground: PeopleGround, who: GroundUser, name: GroundUser) =>
+  ground.call(who, "members.remove", { params: at(ground, name) });
+
+test("an admin changes roles up to admin, an owner all of them, and nobody raises themselves", async () => {
+  await using ground = await openPeopleGround();
+  for (const role of workspaceRoles) {
+    const byAdmin = await setRole(ground, "admin", "viewer", role);
+    expect([role, byAdmin.status]).toEqual([role, role === "owner" ? 403 : 200]);
+    expect([role, (await setRole(ground, "owner", "viewer", role)).body.role]).toEqual([role, role]);
+    await setRole(ground, "owner", "viewer", "viewer");
+  }
+  expect((await setRole(ground, "admin", "admin", "owner")).code).toBe("forbidden");
+  expect((await setRole(ground, "admin", "owner", "viewer")).code).toBe("forbidden");
+  expect((await setRole(ground, "member", "member", "admin")).code).toBe("forbidden");
+});
+
+test("a new role counts at the next call", async () => {
+  await using ground = await openPeopleGround();
+  expect((await ground.call("viewer", "invitations.list", { params: { workspace: "acme" } })).status).toBe(403);
+  await setRole(ground, "owner", "viewer", "admin");
+  expect((await ground.call("viewer", "invitations.list", { params: { workspace: "acme" } })).status).toBe(200);
+});
+
+test("members leave by themselves, are removed by admins, and owners by owners; the last owner stays", async () => {
+  await using ground = await openPeopleGround();
+  expect((await remove(ground, "member", "viewer")).code).toBe("forbidden");
+  expect((await remove(ground, "admin", "owner")).code).toBe("forbidden");
+  expect((await remove(ground, "owner", "owner")).code).toBe("conflict");
+  expect((await setRole(ground, "owner", "owner", "admin")).code).toBe("conflict");
+  expect((await remove(ground, "viewer", "viewer")).status).toBe(200);
+  expect((await remove(ground, "admin", "member")).status).toBe(200);
+  expect((await ground.call("viewer", "members.list", { params: { workspace: "acme" } })).status).toBe(404);
+  expect((await remove(ground, "administrator", "admin")).status).toBe(200);
+});
+
+test("somebody of another workspace looks like nobody, except to an administrator, who can make them a member", async () => {
+  await using ground = await openPeopleGround();
+  const missing = await ground.call("owner", "members.update", {
+    params: { workspace: "acme", user: "usr_nobody" },
+    body: { role: "viewer" },
+  });
+  const stranger = await setRole(ground, "owner", "stranger", "viewer");
+  expect([stranger.status, stranger.body]).toEqual([404, missing.body]);
+  expect((await remove(ground, "owner", "stranger")).status).toBe(404);
+  expect((await setRole(ground, "stranger", "viewer", "viewer")).status).toBe(404);
+  expect((await setRole(ground, "administrator", "stranger", "owner")).body.role).toBe("owner");
+  expect((await setRole(ground, "administrator", "newcomer", "viewer", "other")).status).toBe(200);
+});
+
+test("the members of every workspace at once cannot be asked for", async () => {
+  await using ground = await openPeopleGround();
+  const answer = await ground.call("administrator", "members.list", { params: { workspace: "-" } });
+  expect([answer.code, answer.param]).toEqual(["invalid_request", "workspace"]);
+});

@@ -1,0 +1,229 @@
+import { describe, expect, test } from "bun:test";
+import { noUsage } from "#core/index.ts";
+import { openSupplyGround, type SupplyGround } from "./supply-ground.ts";
+
+const change = (ground: SupplyGround, model: string, body: Readonly<Record<string, unknown>>) =>
+  ground.call("administrator", "models.update", { params: { model }, body });
+const shown = (ground: SupplyGround, model: string) =>
+  ground.call("administrator", "models.show", { params: { model } });
+const namesOf = (body: { data: { name: string }[] }) => body.data.map((model) => model.name);
+
+async function openWithProviders(): Promise<SupplyGround> {
+  const ground = await openSupplyGround();
+  await ground.makeProvider("main", { kind: "openai" });
+  await ground.makeProvider("spare");
+  return ground;
+}
+
+describe("a model of the console", () => {
+  test("is made with its deployments and price, and is shown as it was written", async () => {
+    await using ground = await openWithProviders();
+    const price = { input: 1.25, output: 10, cache_read: 0.125 };
+    const made = await ground.makeModel("gpt-5", {
+      price,
+      deployments: [
+        { provider: "main", priority: 2 },
+        { provider: "spare", upstream_model: "up", weight: 7 },
+      ],
+    });
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      name: "gpt-5",
+      type: "chat",
+      owned_by: "openai",
+      fallbacks: [],
+      price,
+      last_week: { requests: 0, cost_usd: 0 },
+      managed_by: "console",
+      deployments: [
+        { provider: "spare", upstream_model: "up", priority: 1, weight: 7, enabled: true, capabilities: null },
+        { provider: "main", upstream_model: "gpt-5", priority: 2, weight: 100 },
+      ],
+    });
+    expect(made.body.endpoints).toContain("/v1/chat/completions");
+    expect((await shown(ground, "gpt-5")).body).toEqual(made.body);
+    expect((await ground.controlStore.catalog()).models.get("gpt-5")?.price?.id).toBe(made.body.price_version);
+  });
+
+  test("may have slashes, spaces' neighbours and signs in its name, all the way through its address", async () => {
+    await using ground = await openWithProviders();
+    for (const name of ["acme/big/model:1", "50%2Foff", "a%b", "was?#&=+", "模型/é", "x/prices"]) {
+      expect([name, (await ground.makeModel(name)).status]).toEqual([name, 201]);
+      expect((await shown(ground, name)).body.name).toBe(name);
+      expect((await change(ground, name, { owned_by: "me" })).body.owned_by).toBe("me");
+      const prices = await ground.call("administrator", "models.prices", { params: { model: name } });
+      expect([name, prices.status, prices.body.data]).toEqual([name, 200, []]);
+      expect((await ground.call("administrator", "models.remove", { params: { model: name } })).status).toBe(200);
+      expect((await shown(ground, name)).code).toBe("not_found");
+    }
+  });
+
+  test("keeps what a change does not name, of its deployments too, and their ids", async () => {
+    await using ground = await openWithProviders();
+    await ground.makeModel("film", {
+      type: "video",
+      owned_by: "me",
+      price: { video: 0.35, variants: [{ resolution: "1080p", video: 0.5 }] },
+      deployments: [{ provider: "main", weight: 7, enabled: false, capabilities: { durations: [5] } }],
+    });
+    const before = (await shown(ground, "film")).body;
+    const rows = (await ground.audit()).length;
+    expect((await change(ground, "film", {})).body).toEqual(before);
+    expect((await change(ground, "film", { price: before.price, fallbacks: [] })).body).toEqual(before);
+    expect((await ground.audit()).length).toBe(rows);
+    const both = await change(ground, "film", { deployments: [{ provider: "main" }, { provider: "spare" }] });
+    expect(both.body.deployments[0]).toEqual(before.deployments[0]);
+    expect(both.body.deployments[1]).toMatchObject({ provider: "spare", weight: 100, enabled: true });
+    const less = await change(ground, "film", { deployments: [{ provider: "main", capabilities: null }] });
+    expect(less.body.deployments).toEqual([{ ...before.deployments[0], capabilities: null }]);
+    expect((await ground.audit()).at(-1)?.object).toContain("film at main");
+  });
+
+  test("gets a new version of its price with each change, and the old ones stay", async () => {
+    await using ground = await openWithProviders();
+    const first = (await ground.makeModel("gpt-5", { price: { input: 1, output: 2 } })).body.price_version;
+    ground.clock.jump(1_000);
+    const second = (await change(ground, "gpt-5", { price: { input: 1, output: 3 } })).body.price_version;
+    expect(second).not.toBe(first);
+    expect((await change(ground, "gpt-5", { price: { input: 1, output: 3 } })).body.price_version).toBe(second);
+    const list = async () => (await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } })).body;
+    expect((await list()).data).toEqual([
+      { id: second, effective_from: ground.clock.now(), price: { input: 1, output: 3 }, current: true },
+      { id: first, effective_from: ground.clock.now() - 1_000, price: { input: 1, output: 2 }, current: false },
+    ]);
+    expect((await change(ground, "gpt-5", { price: null })).body).toMatchObject({ price: null, price_version: null });
+    expect((await list()).data.map((version: { current: boolean }) => version.current)).toEqual([false, false]);
+  });
+
+  test("is refused with the field that is wrong", async () => {
+    await using ground = await openWithProviders();
+    await ground.makeModel("gpt-5");
+    const main = { provider: "main" };
+    const wrong: [string, Record<string, unknown>, number, string | null][] = [
+      ["gpt-5", {}, 409, "name"],
+      ["a b", {}, 400, "name"],
+      ["star*", {}, 400, "name"],
+      ["new", { deployments: [] }, 400, "deployments"],
+      ["new", { deployments: [{ provider: "nobody" }] }, 400, "deployments[0].provider"],
+      ["new", { deployments: [main, main] }, 400, "deployments[1]"],
+      ["new", { fallbacks: ["new"] }, 400, "fallbacks[0]"],
+      ["new", { fallbacks: ["gpt-6"] }, 400, "fallbacks[0]"],
+      ["new", { fallbacks: ["gpt-5", "gpt-5"] }, 400, "fallbacks[1]"],
+      ["new", { price: { input: -1 } }, 400, "price.input"],
+      ["new", { price: { image: 9_001 } }, 400, "price.image"],
+      ["new", { price: { variants: [{ video: 9_001 }] } }, 400, "price.variants[0].video"],
+      ["new", { type: "song" }, 400, "type"],
+    ];
+    for (const [name, fields, status, param] of wrong) {
+      const answer = await ground.makeModel(name, fields);
+      expect([name, fields, answer.status, answer.param]).toEqual([name, fields, status, param]);
+    }
+    expect((await change(ground, "nobody", { type: "chat" })).code).toBe("not_found");
+    expect(namesOf((await ground.call("administrator", "models.list")).body)).toEqual(["gpt-5"]);
+  });
+
+  test("is not removed while another falls back to it; a fallback that went otherwise hinders no change", async () => {
+    await using ground = await openWithProviders();
+    const providers = [{ id: "filed", kind: "openai" }];
+    const filed = [{ name: "of-the-file", deployments: [{ provider: "filed" }] }];
+    await ground.controlStore.apply({ providers, models: filed }, "file");
+    await ground.makeModel("small");
+    await ground.makeModel("big", { fallbacks: ["small", "of-the-file"] });
+    const refused = await ground.call("administrator", "models.remove", { params: { model: "small" } });
+    expect([refused.code, refused.body.error.message]).toEqual(["conflict", expect.stringContaining("big")]);
+    await ground.controlStore.apply({}, "file");
+    expect((await change(ground, "big", { owned_by: "me" })).body.fallbacks).toEqual(["small", "of-the-file"]);
+    expect((await change(ground, "big", { fallbacks: [] })).status).toBe(200);
+    expect((await ground.call("administrator", "models.remove", { params: { model: "small" } })).status).toBe(200);
+  });
+
+  test("that comes from the config file is shown and cannot be changed", async () => {
+    await using ground = await openWithProviders();
+    const providers = [{ id: "filed", kind: "openai" }];
+    await ground.controlStore.apply({ providers, models: [{ name: "m", deployments: [{ provider: "filed" }] }] }, "f");
+    expect((await shown(ground, "m")).body.managed_by).toBe("file");
+    expect((await change(ground, "m", { price: { input: 1 } })).code).toBe("managed_by_file");
+    const remove = await ground.call("administrator", "models.remove", { params: { model: "m" } });
+    expect([remove.status, remove.code]).toEqual([409, "managed_by_file"]);
+  });
+});
+
+describe("models for those who call them", () => {
+  test("are the ones that a workspace of theirs may call, without how they are served", async () => {
+    await using ground = await openWithProviders();
+    await ground.makeModel("gpt-5");
+    await ground.makeModel("acme/own");
+    const { kysely } = ground.database;
+    const only = JSON.stringify(["acme/*"]);
+    await kysely.updateTable("workspaces").set({ models: only }).where("id", "=", ground.acme.id).execute();
+    await ground.makeModel("acme/second");
+    const list = await ground.call("viewer", "models.list");
+    expect(namesOf(list.body)).toEqual(["acme/own", "acme/second"]);
+    expect(Object.keys(list.body.data[0])).not.toContain("deployments");
+    expect(Object.keys(list.body.data[0])).not.toContain("last_week");
+    expect(namesOf((await ground.call("stranger", "models.list")).body)).toEqual(["acme/own", "acme/second", "gpt-5"]);
+    expect((await ground.call("viewer", "models.show", { params: { model: "gpt-5" } })).code).toBe("not_found");
+    expect((await ground.call("viewer", "models.show", { params: { model: "acme/own" } })).status).toBe(200);
+    expect((await ground.call("owner", "models.prices", { params: { model: "acme/own" } })).code).toBe("forbidden");
+    expect((await ground.call("newcomer", "models.list")).code).toBe("forbidden");
+    const search = await ground.call("stranger", "models.list", { query: { search: "OWN" } });
+    expect(namesOf(search.body)).toEqual(["acme/own"]);
+  });
+
+  test("show administrators what they were used for in the last week", async () => {
+    await using ground = await openWithProviders();
+    await ground.makeModel("gpt-5");
+    const used = { model: "gpt-5", requests: 12, costUsd: 1.5, usage: { ...noUsage } };
+    const now = ground.clock.now();
+    ground.figures.used = [
+      { ...used, at: now - 86_400_000 },
+      { ...used, at: now - 8 * 86_400_000, requests: 99 },
+    ];
+    const { body } = await ground.call("administrator", "models.list");
+    expect(body.data[0].last_week).toEqual({ requests: 12, cost_usd: 1.5 });
+  });
+});
+
+describe("a price that is tried on", () => {
+  const simulate = (ground: SupplyGround, body: Record<string, unknown>) =>
+    ground.call("administrator", "models.simulate", { params: { model: "gpt-5" }, body });
+
+  test("is worked out class by class, exactly, and says what it leaves out", async () => {
+    await using ground = await openWithProviders();
+    await ground.makeModel("gpt-5");
+    const usage = { ...noUsage, inputUncached: 3_000_000, cacheRead: 1_000_000, output: 333, reasoning: 40, images: 2 };
+    ground.figures.used = [{ model: "gpt-5", requests: 10, costUsd: 4.2, usage, at: 5_000 }];
+    const price = { input: 0.1, output: 7, variants: [{ resolution: "720p", output: 1 }] };
+    const { body } = await simulate(ground, { price, from: 1_000, to: 9_000 });
+    expect(body).toMatchObject({
+      from: 1_000,
+      to: 9_000,
+      requests: 10,
+      usage: { input: 3_000_000, cache_read: 1_000_000, output: 333, image: 2 },
+      cost_usd: 4.2,
+      simulated_usd: 0.402331,
+      lines: [
+        { class: "input", units: 3_000_000, unit_usd: 0.000_000_1, usd: 0.3 },
+        { class: "cache_read", units: 1_000_000, unit_usd: 0.000_000_1, usd: 0.1 },
+        { class: "output", units: 333, unit_usd: 0.000_007, usd: 0.002331 },
+      ],
+    });
+    expect(body.notes.join(" ")).toContain("`image` has no price, so 2 units");
+    expect(body.notes.join(" ")).toContain("plain price");
+  });
+
+  test("of a time without usage says so, and a time that ends before it begins is refused", async () => {
+    await using ground = await openWithProviders();
+    await ground.makeModel("gpt-5");
+    const none = await simulate(ground, { price: {}, from: 0, to: 10 });
+    expect(none.body).toMatchObject({
+      requests: 0,
+      simulated_usd: 0,
+      lines: [],
+      notes: ["Nothing was used in this time."],
+    });
+    expect(await simulate(ground, { price: {}, from: 10, to: 10 })).toMatchObject({ status: 400, param: "to" });
+    await ground.call("administrator", "models.remove", { params: { model: "gpt-5" } });
+    expect((await simulate(ground, { price: {}, from: 0, to: 10 })).code).toBe("not_found");
+  });
+});

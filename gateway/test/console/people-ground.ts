@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import type { Mailer } from "#ports/index.ts";
+import { peopleCalls } from "../../src/admin/calls/people-calls.ts";
+import { tokenCalls } from "../../src/admin/calls/token-calls.ts";
+import { silentObserver } from "../conformance/store-ground.ts";
+import { type ConsoleGround, type GroundAnswer, openConsoleGround, type Who } from "../console-ground.ts";
+
+export interface PeopleGround extends ConsoleGround {
+  /** Every mail that went out. */
+  readonly mails: { readonly to: readonly string[]; readonly subject: string; readonly text: string }[];
+  invite(who: Who, email: string, role?: string): Promise<GroundAnswer>;
+  /** As a browser that opened a link does: the secret behind #, in the body. */
+  look(link: string, ip?: string): Promise<GroundAnswer>;
+  accept(link: string, as?: Who, ip?: string): Promise<GroundAnswer>;
+}
+
+export interface PeopleGroundOptions {
+  readonly publicUrl?: string;
+  readonly mail?: "sent" | "refused";
+}
+
+/** The console's calls about people and tokens over the real stores. */
+export async function openPeopleGround({ publicUrl, mail }: PeopleGroundOptions = {}): Promise<PeopleGround> {
+  const mails: PeopleGround["mails"] = [];
+  const mailer: Mailer = {
+    async send(message) {
+      if (mail === "refused") throw new Error("the mail server is away");
+      mails.push(message);
+    },
+  };
+  const ground = await openConsoleGround((house) => {
+    const whole = {
+      ...house,
+      observer: silentObserver,
+      mailer: mail === undefined ? null : mailer,
+      publicUrl: publicUrl ?? null,
+      randomBytes,
+    };
+    return { ...peopleCalls(whole), ...tokenCalls(whole) };
+  });
+  const account = { name: "New One", password: "correct horse battery" };
+  return {
+    ...ground,
+    mails,
+    invite: (who, email, role = "member") =>
+      ground.call(who, "invitations.create", { params: { workspace: "acme" }, body: { email, role } }),
+    look: (link, ip = "192.0.2.50") =>
+      ground.call("nobody", "invitation.look", { body: { token: secretOf(link) }, ip }),
+    accept: (link, as = "nobody", ip = "192.0.2.51") =>
+      ground.call(as, "invitation.accept", {
+        body: { token: secretOf(link), ...(as === "nobody" ? account : {}) },
+        ip,
+      }),
+  };
+}
+
+export function secretOf(link: string): string {
+  return /#(?:invite|reset)=(.+)$/.exec(link)?.[1] ?? link;
+}

@@ -1,0 +1,308 @@
+import { describe, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import type { TestAnswer } from "@sluice/contract";
+import { startRawUpstream } from "../raw-upstream.ts";
+import { openSupplyGround, type SupplyGround } from "./supply-ground.ts";
+
+const canary = "sk-canary-4713-of-the-provider";
+
+async function tried(ground: SupplyGround, provider: string, model?: string): Promise<TestAnswer> {
+  const answer = await ground.call("administrator", "providers.test", {
+    params: { provider },
+    body: model === undefined ? {} : { upstream_model: model },
+  });
+  expect(answer.status).toBe(200);
+  expect(JSON.stringify(answer.body)).not.toContain(canary);
+  return answer.body;
+}
+
+const namesOf = (answer: TestAnswer) => answer.steps.map((step) => `${step.name}: ${step.ok ? step.status : "no"}`);
+const originOf = (ground: SupplyGround) => new URL(ground.simulator.url).origin;
+const listed = (ground: SupplyGround, provider = "main") =>
+  ground.call("administrator", "providers.upstreamModels", { params: { provider } });
+
+/** A vendor that answers each request as told; stopped with the ground. */
+async function vendor(ground: SupplyGround, answer: (request: Request) => Response | Promise<Response>) {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+  const made = await ground.makeProvider("main", { base_url: `http://127.0.0.1:${server.port}/v1`, api_key: canary });
+  expect(made.status).toBe(201);
+  return { [Symbol.dispose]: () => void server.stop(true) };
+}
+
+describe("a try of a provider", () => {
+  test("lists its models and asks one of them the smallest question, in the dialect of its kind", async () => {
+    await using ground = await openSupplyGround();
+    for (const [kind, url] of [
+      ["openai", ground.simulator.url],
+      ["anthropic", originOf(ground)],
+      ["gemini", `${originOf(ground)}/v1beta`],
+      ["openai-compatible", ground.simulator.url],
+    ] as const) {
+      await ground.makeProvider(kind, { kind, base_url: url, api_key: canary });
+      const answer = await tried(ground, kind);
+      expect([kind, answer.ok, ...namesOf(answer)]).toEqual([kind, true, "list models: 200", "chat with demo: 200"]);
+    }
+    expect(namesOf(await tried(ground, "openai", "gpt-other"))).toContain("chat with gpt-other: 200");
+    expect(namesOf(await tried(ground, "openai", "text-embedding-3-small"))).toContain(
+      "embed with text-embedding-3-small: 200",
+    );
+  });
+
+  test("asks a model that is deployed before any other, and does not make pictures", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main");
+    const led = (upstream_model: string) => [{ provider: "main", upstream_model }];
+    await ground.makeModel("draw", { type: "image", deployments: led("sd-3") });
+    expect(namesOf(await tried(ground, "main"))).toEqual(["list models: 200", "find sd-3 in the list: no"]);
+    await ground.makeModel("talk", { deployments: led("up/talk") });
+    expect(namesOf(await tried(ground, "main"))).toEqual(["list models: 200", "chat with up/talk: 200"]);
+    expect(ground.simulator.simulator.truth.list().data.map((record) => record.dialect)).toEqual(["openai-chat"]);
+  });
+
+  test("uses tokens and signatures as calls do", async () => {
+    await using ground = await openSupplyGround();
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const account = JSON.stringify({
+      client_email: "robot@proj.example",
+      private_key: privateKey.export({ type: "pkcs8", format: "pem" }),
+      token_uri: `${originOf(ground)}/token`,
+    });
+    const vertex = { kind: "vertex", base_url: originOf(ground), settings: { project: "proj" } };
+    await ground.makeProvider("vertex", { ...vertex, api_key: account });
+    expect(namesOf(await tried(ground, "vertex", "gemini-x"))).toEqual(["chat with gemini-x: 200"]);
+    const settings = { region: "eu-west-1", access_key_id: "AKIDEXAMPLE", secret_access_key: canary };
+    await ground.makeProvider("aws", { kind: "bedrock", base_url: originOf(ground), settings });
+    expect(namesOf(await tried(ground, "aws", "eu.amazon.nova-pro-v1:0"))).toEqual([
+      "chat with eu.amazon.nova-pro-v1:0: 200",
+    ]);
+    await ground.makeProvider("broken", { ...vertex, api_key: '{"client_email":"x","private_key":"no key"}' });
+    const broken = await tried(ground, "broken", "gemini-x");
+    expect(broken.steps[0]).toMatchObject({ status: 0, problem: expect.stringContaining("cannot be used") });
+    expect(broken.steps[0]?.advice).toContain("service account");
+  });
+
+  test("asks a vendor of videos after a task, and tells a wrong key from a task that is not there", async () => {
+    await using ground = await openSupplyGround();
+    const kling = { kind: "kling", base_url: originOf(ground), settings: { access_key: "AKKLINGEXAMPLE" } };
+    await ground.makeProvider("kling", { ...kling, api_key: "kling-secret-example" });
+    const good = await tried(ground, "kling");
+    expect([good.ok, good.steps[0]?.name]).toEqual([true, "look for a video task"]);
+    await ground.makeProvider("wrong", { ...kling, api_key: canary });
+    const wrong = await tried(ground, "wrong");
+    expect([wrong.ok, wrong.steps[0]?.status]).toEqual([false, 401]);
+    expect(wrong.steps[0]?.advice).toContain("key");
+    expect(ground.simulator.simulator.tasks.list().data).toEqual([]);
+  });
+
+  test("says that the key is wrong, where to get one, and asks no further", async () => {
+    await using ground = await openSupplyGround();
+    const asked: string[] = [];
+    using _ = await vendor(ground, (request) => {
+      asked.push(new URL(request.url).pathname);
+      const told = request.headers.get("authorization");
+      return Response.json({ error: { message: `Incorrect API key provided: ${told}` } }, { status: 401 });
+    });
+    const answer = await tried(ground, "main");
+    expect([answer.ok, answer.steps.length]).toEqual([false, 1]);
+    expect(answer.steps[0]).toMatchObject({ name: "list models", status: 401 });
+    expect(answer.steps[0]?.problem).toContain("Incorrect API key provided: Bearer [redacted]");
+    expect(answer.steps[0]?.advice).toContain("wrong");
+    expect(asked).toEqual(["/v1/models"]);
+  });
+
+  test("goes on without a list where there is none, and says so", async () => {
+    await using ground = await openSupplyGround();
+    using _ = await vendor(ground, (request) =>
+      request.url.endsWith("/chat/completions")
+        ? Response.json({ choices: [] })
+        : Response.json({ detail: "Not Found" }, { status: 404 }),
+    );
+    const answer = await tried(ground, "main", "llama");
+    expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: no", "chat with llama: 200"]);
+    expect(answer.steps[0]?.advice).toContain("no list of models");
+    expect((await tried(ground, "main")).ok).toBe(false);
+  });
+
+  const bad: readonly [string, () => Response, string, string][] = [
+    [
+      "a redirect",
+      () => Response.redirect("https://real.example/v1/models?key=x", 302),
+      "302",
+      "https://real.example/v1",
+    ],
+    ["a page instead of an API", () => new Response("<html>"), "not JSON", "/v1"],
+    ["JSON of another kind", () => Response.json({ hello: 1 }), "no list of models", "base URL"],
+    ["an unpaid bill", () => Response.json({}, { status: 402 }), "credit", "Top it up"],
+    ["a rate limit", () => Response.json({}, { status: 429 }), "rate limit", "quota"],
+    ["trouble of its own", () => Response.json({}, { status: 503 }), "503", "trouble of its own"],
+    ["a list beyond all bounds", () => Response.json({ data: "x".repeat(9 * 1024 * 1024) }), "larger", ""],
+  ];
+  test.each(bad)("gives words and advice for %s", async (_name, answer, problem, advice) => {
+    await using ground = await openSupplyGround();
+    using _ = await vendor(ground, answer);
+    const list = (await tried(ground, "main", "m")).steps[0];
+    expect(list?.ok).toBe(false);
+    expect(list?.problem).toContain(problem);
+    expect(list?.advice ?? "").toContain(advice);
+    expect(list?.advice ?? "").not.toContain("key=x");
+  });
+
+  test("names what is wrong with an address", async () => {
+    await using ground = await openSupplyGround();
+    const at = async (id: string, more: Record<string, unknown>) => {
+      await ground.makeProvider(id, more);
+      return (await tried(ground, id)).steps[0];
+    };
+    const refused = await at("private", { allow_private_network: false });
+    expect(refused).toMatchObject({ status: 0, problem: expect.stringContaining("not public") });
+    expect(refused?.advice).toContain("allow the private network");
+    const nobody = await at("nobody", { base_url: "https://no-such-name.invalid/v1" });
+    expect(nobody?.advice).toContain("name in the base URL");
+    const closed = await at("closed", { base_url: "http://127.0.0.1:9/v1" });
+    expect(closed?.advice).toContain("Nothing answers there");
+    const never = await at("never", { base_url: "http://169.254.169.254/v1" });
+    expect([never?.status, never?.ok]).toEqual([0, false]);
+    const line = await at("line", { api_key: "sk-with\na-line-break" });
+    expect(line?.advice).toContain("character");
+  });
+
+  test("ends when the upstream stays silent", async () => {
+    await using ground = await openSupplyGround();
+    const silent = await startRawUpstream(() => {});
+    try {
+      await ground.makeProvider("main", { base_url: `${silent.url}/v1`, timeouts: { headers_ms: 300 } });
+      const answer = await tried(ground, "main", "m");
+      expect(answer.steps[0]?.problem).toContain("headers timeout, 300 ms");
+      expect(answer.steps[0]?.advice).toContain("too slow");
+    } finally {
+      silent.stop();
+    }
+  });
+});
+
+describe("the models of an account", () => {
+  test("come with those of ours that lead to them and with a name and type to begin with", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main");
+    await ground.makeModel("house/talk", { deployments: [{ provider: "main", upstream_model: "demo" }] });
+    const { body } = await listed(ground);
+    expect(body.data).toEqual([
+      {
+        id: "demo",
+        owned_by: "sluice-simulator",
+        created_at: 1_700_000_000_000,
+        served_as: ["house/talk"],
+        suggested: { name: "demo", type: "chat" },
+      },
+      expect.objectContaining({ id: "demo-mini", served_as: [] }),
+    ]);
+  });
+
+  test("are read page by page, each once, and no more than 5,000", async () => {
+    await using ground = await openSupplyGround();
+    const asked: string[] = [];
+    using _ = await vendor(ground, (request) => {
+      const query = new URL(request.url).search;
+      asked.push(query);
+      const from = Number(new URLSearchParams(query).get("after_id") ?? 0);
+      const data = Array.from({ length: 900 }, (_, index) => ({ id: `${from + index}` }));
+      return Response.json({ data, has_more: true, last_id: `${from + 900}` });
+    });
+    const { body } = await listed(ground);
+    expect(body.data).toHaveLength(5_000);
+    expect(new Set(body.data.map((model: { id: string }) => model.id)).size).toBe(5_000);
+    expect(asked).toEqual([
+      "",
+      "?after_id=900",
+      "?after_id=1800",
+      "?after_id=2700",
+      "?after_id=3600",
+      "?after_id=4500",
+    ]);
+  });
+
+  test("an upstream that gives the same page for ever is left after it", async () => {
+    await using ground = await openSupplyGround();
+    let count = 0;
+    using _ = await vendor(ground, () => {
+      count++;
+      return Response.json({ models: [{ name: "models/one" }], nextPageToken: "again" });
+    });
+    expect((await listed(ground)).body.data).toHaveLength(1);
+    expect(count).toBe(2);
+  });
+
+  test("are refused with a reason where there are none to be had", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("kling", { kind: "kling", base_url: null });
+    expect(await listed(ground, "kling")).toMatchObject({ status: 409, code: "conflict" });
+    await ground.makeProvider("gone", { base_url: "http://127.0.0.1:9/v1" });
+    const gone = await listed(ground, "gone");
+    expect([gone.status, gone.code]).toEqual([502, "upstream_error"]);
+    expect(gone.body.error.message).toContain("Nothing answers there");
+    expect((await listed(ground, "unknown")).code).toBe("not_found");
+  });
+});
+
+describe("an import of models", () => {
+  const bring = (ground: SupplyGround, models: readonly object[], provider = "main") =>
+    ground.call("administrator", "providers.import", { params: { provider }, body: { models } });
+  const wish = (name: string, upstream_model = name, type = "chat") => ({ name, upstream_model, type });
+
+  test("makes models, adds the provider to those that are there, and tells what it did not do", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main");
+    await ground.makeProvider("spare");
+    await ground.controlStore.apply(
+      {
+        providers: [{ id: "filed", kind: "openai" }],
+        models: [{ name: "of-the-file", deployments: [{ provider: "filed" }] }],
+      },
+      "file",
+    );
+    await ground.makeModel("there", { deployments: [{ provider: "spare", weight: 7, priority: 3 }] });
+    const answer = await bring(ground, [
+      wish("new/model", "up/new:1"),
+      wish("there", "up-there"),
+      wish("there", "up-there"),
+      wish("there", "x", "image"),
+      wish("of-the-file"),
+      wish("embed", "text-embedding-9", "embedding"),
+    ]);
+    expect(answer.body).toMatchObject({
+      created: ["new/model", "embed"],
+      extended: ["there"],
+      refused: [
+        { name: "there", reason: "It leads there already." },
+        { name: "there", reason: expect.stringContaining("type chat") },
+        { name: "of-the-file", reason: expect.stringContaining("config file") },
+      ],
+    });
+    const { models } = await ground.controlStore.catalog();
+    const ways = models.get("there")?.deployments.map((each) => [each.provider.id, each.upstreamModel, each.weight]);
+    expect(ways).toEqual([
+      ["main", "up-there", 100],
+      ["spare", "there", 7],
+    ]);
+    expect(models.get("new/model")?.deployments[0]?.upstreamModel).toBe("up/new:1");
+    expect(models.get("embed")?.type).toBe("embedding");
+  });
+
+  test("gives a model the price that its kind knows, and none to others", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main", { kind: "openai" });
+    await bring(ground, [wish("mini", "gpt-5-mini"), wish("other", "gpt-other")]);
+    const price = async (model: string) =>
+      (await ground.call("administrator", "models.show", { params: { model } })).body.price;
+    expect(await price("mini")).toEqual({ input: 0.25, cache_read: 0.025, output: 2 });
+    expect(await price("other")).toBeNull();
+  });
+
+  test("is refused whole for a provider that is not there or names that cannot be", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main");
+    expect((await bring(ground, [wish("a")], "nobody")).code).toBe("not_found");
+    expect((await bring(ground, [wish("a b")])).param).toBe("models.0.name");
+    expect((await bring(ground, [])).param).toBe("models");
+  });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "bun:test";
+import { Failure } from "#core/index.ts";
+import { wholeText } from "../conformance/store-ground.ts";
+import { openSupplyGround, type SupplyGround } from "./supply-ground.ts";
+
+const canary = "sk-canary-4711-of-the-provider";
+const change = (ground: SupplyGround, provider: string, body: Readonly<Record<string, unknown>>) =>
+  ground.call("administrator", "providers.update", { params: { provider }, body });
+const stored = async (ground: SupplyGround, id: string) => (await ground.controlStore.catalog()).providers.get(id);
+
+describe("a provider of the console", () => {
+  test("is made with its secret, shown without it, and stands in the catalog at once", async () => {
+    await using ground = await openSupplyGround();
+    const made = await ground.makeProvider("main", { api_key: canary, timeouts: { connect_ms: 700 } });
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      id: "main",
+      kind: "openai-compatible",
+      base_url: ground.simulator.url,
+      has_api_key: true,
+      allow_private_network: true,
+      timeouts: { connect_ms: 700 },
+      disconnect: null,
+      enabled: true,
+      settings: {},
+      deployments: 0,
+      health: { state: "unknown", breaker: null },
+      managed_by: "console",
+    });
+    expect((await stored(ground, "main"))?.secret?.reveal()).toBe(canary);
+    const shown = await ground.call("administrator", "providers.show", { params: { provider: "main" } });
+    const list = await ground.call("administrator", "providers.list");
+    expect(list.body.data).toEqual([shown.body]);
+    expect(JSON.stringify([made.body, shown.body, list.body])).not.toContain(canary);
+    expect(await wholeText(ground.database)).not.toContain(canary);
+  });
+
+  test("keeps what a change does not name, and leaves an audit row only when something changed", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main", { api_key: canary, disconnect: "drain", timeouts: { idle_ms: 5_000 } });
+    const before = (await ground.audit()).length;
+    expect((await change(ground, "main", {})).status).toBe(200);
+    expect((await ground.audit()).length).toBe(before);
+    const changed = await change(ground, "main", { enabled: false });
+    expect(changed.body).toMatchObject({ enabled: false, disconnect: "drain", timeouts: { idle_ms: 5_000 } });
+    expect((await stored(ground, "main"))?.secret?.reveal()).toBe(canary);
+    const [row] = (await ground.audit()).slice(before);
+    expect(row).toMatchObject({
+      actor: "administrator@example.com",
+      ip: "192.0.2.1",
+      action: "update",
+      object: "provider main",
+      workspace_id: null,
+    });
+    expect(JSON.parse(row?.after ?? "")).toMatchObject({ enabled: false, api_key: "[redacted]" });
+    expect((await change(ground, "main", { disconnect: null })).body.disconnect).toBeNull();
+  });
+
+  test("loses its secret with its address, unless one comes along", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main", { api_key: canary });
+    const moved = await change(ground, "main", { base_url: "https://elsewhere.example/v1" });
+    expect(moved.body).toMatchObject({ has_api_key: false, base_url: "https://elsewhere.example/v1" });
+    expect((await stored(ground, "main"))?.secret).toBeNull();
+    await change(ground, "main", { base_url: "https://third.example/v1", api_key: "sk-given-again" });
+    expect((await stored(ground, "main"))?.secret?.reveal()).toBe("sk-given-again");
+    expect((await change(ground, "main", { api_key: null })).body.has_api_key).toBe(false);
+    expect(await change(ground, "main", { api_key: "[redacted]" })).toMatchObject({ status: 400, param: "api_key" });
+  });
+
+  test("is refused with the field that is wrong", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main");
+    const wrong: [Record<string, unknown>, number, string | null][] = [
+      [{ id: "main" }, 409, "id"],
+      [{ id: "a b" }, 400, "id"],
+      [{ kind: "opnai" }, 400, "kind"],
+      [{ kind: "opnai", settings: { region: "x" } }, 400, "kind"],
+      [{ base_url: null }, 400, "base_url"],
+      [{ base_url: "ftp://x.example" }, 400, "base_url"],
+      [{ base_url: "https://user:word@x.example/v1" }, 400, "base_url"],
+      [{ kind: "bedrock", settings: {} }, 400, "settings"],
+      [{ kind: "bedrock", settings: { region: "a b" } }, 400, "settings"],
+      [{ kind: "bedrock", settings: { region: "eu-west-1", regoin: "x" } }, 400, "settings.regoin"],
+      [{ kind: "bedrock", settings: { region: 5 } }, 400, "settings.region"],
+      [{ kind: "ark", settings: { mark_tasks: "yes" } }, 400, "settings.mark_tasks"],
+      [{ settings: { endpoints: ["chats"] } }, 400, "settings"],
+      [{ settings: { endpoints: "chat" } }, 400, "settings.endpoints"],
+      [{ kind: "ark", settings: { secret_access_key: "[redacted]" } }, 400, "settings.secret_access_key"],
+      [{ timeouts: { connect_ms: 0 } }, 400, "timeouts.connect_ms"],
+      [{ surprise: true }, 400, null],
+    ];
+    for (const [fields, status, param] of wrong) {
+      const answer = await ground.makeProvider("new", fields);
+      expect([fields, answer.status, answer.param]).toEqual([fields, status, param]);
+    }
+    expect((await change(ground, "nobody", {})).code).toBe("not_found");
+    expect((await ground.call("administrator", "providers.list")).body.data).toHaveLength(1);
+  });
+
+  test("is removed when no model leads to it, and the refusal names those that do", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main");
+    await ground.makeModel("acme/one");
+    const remove = () => ground.call("administrator", "providers.remove", { params: { provider: "main" } });
+    const refused = await remove();
+    expect([refused.status, refused.code]).toEqual([409, "conflict"]);
+    expect(refused.body.error.message).toContain("acme/one");
+    await ground.call("administrator", "models.remove", { params: { model: "acme/one" } });
+    expect((await remove()).status).toBe(200);
+    expect((await remove()).code).toBe("not_found");
+  });
+
+  test("that comes from the config file is shown and cannot be changed", async () => {
+    await using ground = await openSupplyGround();
+    await ground.controlStore.apply({ providers: [{ id: "filed", kind: "openai", api_key: canary }] }, "file");
+    const params = { provider: "filed" };
+    expect((await ground.call("administrator", "providers.show", { params })).body.managed_by).toBe("file");
+    expect((await change(ground, "filed", { enabled: false })).code).toBe("managed_by_file");
+    expect((await ground.call("administrator", "providers.remove", { params })).code).toBe("managed_by_file");
+    expect((await stored(ground, "filed"))?.secret?.reveal()).toBe(canary);
+  });
+
+  test("is nobody's business but an administrator's", async () => {
+    await using ground = await openSupplyGround();
+    for (const who of ["owner", "member", "newcomer"] as const) {
+      expect((await ground.call(who, "providers.list")).code).toBe("forbidden");
+    }
+    expect((await ground.call("nobody", "providers.list")).code).toBe("not_signed_in");
+  });
+});
+
+describe("secrets among a provider's settings", () => {
+  const keys = { access_key_id: "AKIDEXAMPLE", secret_access_key: canary, session_token: "canary-token-4712" };
+  const settingsOf = async (ground: SupplyGround) => (await stored(ground, "ark"))?.settings;
+
+  async function ark() {
+    const ground = await openSupplyGround();
+    const settings = { ...keys, project_name: "films" };
+    const made = await ground.makeProvider("ark", { kind: "ark", api_key: "sk-ark", settings });
+    return { ground, made };
+  }
+
+  test("read [redacted] everywhere, the others as they are", async () => {
+    const { ground, made } = await ark();
+    await using _ = ground;
+    expect(made.body.settings).toEqual({
+      access_key_id: "AKIDEXAMPLE",
+      secret_access_key: "[redacted]",
+      session_token: "[redacted]",
+      project_name: "films",
+    });
+    const text = JSON.stringify(await ground.audit()) + (await wholeText(ground.database));
+    expect(text).not.toContain(canary);
+    expect(text).not.toContain("canary-token");
+  });
+
+  test("stay when [redacted] comes back or nothing is said of settings, and go when they are left out", async () => {
+    const { ground, made } = await ark();
+    await using _ = ground;
+    await change(ground, "ark", { settings: { ...made.body.settings, project_name: "clips" } });
+    expect(await settingsOf(ground)).toEqual({ ...keys, project_name: "clips" });
+    await change(ground, "ark", { enabled: false });
+    expect(await settingsOf(ground)).toEqual({ ...keys, project_name: "clips" });
+    await change(ground, "ark", { settings: { project_name: "clips", session_token: null, access_key_id: "" } });
+    expect(await settingsOf(ground)).toEqual({ project_name: "clips" });
+  });
+
+  test("do not follow the provider to another address", async () => {
+    const { ground, made } = await ark();
+    await using _ = ground;
+    for (const body of [
+      { base_url: "https://thief.example/api/v3" },
+      { base_url: "https://thief.example/api/v3", settings: made.body.settings },
+      { settings: { ...made.body.settings, openapi_url: "https://thief.example/" } },
+    ]) {
+      const refused = await change(ground, "ark", body);
+      expect([refused.status, refused.param]).toEqual([400, "settings.secret_access_key"]);
+      expect(refused.body.error.message).toContain("must be given again");
+    }
+    expect(await settingsOf(ground)).toEqual({ ...keys, project_name: "films" });
+    const given = { access_key_id: "AKOTHER", secret_access_key: "another-secret", session_token: "[redacted]" };
+    const moved = await change(ground, "ark", { base_url: "https://other.example/api/v3", settings: given });
+    expect(moved.status).toBe(200);
+    expect(await settingsOf(ground)).toEqual({ access_key_id: "AKOTHER", secret_access_key: "another-secret" });
+  });
+
+  test("a setting that no form asks for is never shown, and stays when it comes back", async () => {
+    await using ground = await openSupplyGround();
+    const settings = { own_header: "canary-own", nested: { password: "canary-nested" } };
+    const provider = { id: "odd", kind: "openai", settings };
+    await ground.controlStore.seed({ providers: [provider] }, "first start");
+    const shown = await ground.call("administrator", "providers.show", { params: { provider: "odd" } });
+    expect(shown.body.settings).toEqual({ own_header: "[redacted]", nested: "[redacted]" });
+    await change(ground, "odd", { settings: { ...shown.body.settings, endpoints: ["chat"] } });
+    expect((await stored(ground, "odd"))?.settings).toEqual({ ...settings, endpoints: ["chat"] });
+  });
+});
+
+describe("an address that the kind decides", () => {
+  test("follows the settings it comes from, and can be set and given back", async () => {
+    await using ground = await openSupplyGround();
+    const settings = { region: "eu-west-1" };
+    const made = await ground.makeProvider("aws", { kind: "bedrock", base_url: null, api_key: canary, settings });
+    expect(made.body.base_url).toBe("https://bedrock-runtime.eu-west-1.amazonaws.com");
+    const moved = await change(ground, "aws", { settings: { region: "us-east-1" } });
+    expect(moved.body).toMatchObject({
+      base_url: "https://bedrock-runtime.us-east-1.amazonaws.com",
+      has_api_key: false,
+    });
+    await change(ground, "aws", { base_url: "https://vpce.example" });
+    expect((await change(ground, "aws", { settings })).body.base_url).toBe("https://vpce.example");
+    expect((await change(ground, "aws", { base_url: null })).body.base_url).toBe(
+      "https://bedrock-runtime.eu-west-1.amazonaws.com",
+    );
+  });
+});
+
+describe("the health of a provider", () => {
+  test("is that of its deployments: the breaker, the last hour, and nothing where nothing is known", async () => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main");
+    await ground.makeModel("one");
+    await ground.makeModel("two");
+    const health = async () => (await ground.call("administrator", "providers.list")).body.data[0].health;
+    expect(await health()).toMatchObject({ state: "unknown", breaker: null, last_hour: { attempts: 0, failed: 0 } });
+    const catalog = await ground.controlStore.catalog();
+    const deployment = (name: string) => catalog.models.get(name)?.deployments[0]?.id ?? "";
+    ground.figures.uses = [{ deployment: deployment("one"), provider: "main", attempts: 9, failed: 2 }];
+    expect(await health()).toMatchObject({ state: "well", last_hour: { attempts: 9, failed: 2 } });
+    const broken = new Failure("upstream_error", "broken", { unwell: true, retry: "other" });
+    for (let count = 0; count < 5; count++) call(ground, catalog, "one", broken);
+    expect(await health()).toMatchObject({ state: "down", breaker: "open" });
+    call(ground, catalog, "two", "ok");
+    expect(await health()).toMatchObject({ state: "unwell", breaker: "open", in_flight: 0 });
+    const models = (await ground.call("administrator", "models.list")).body.data;
+    expect(models.map((model: { deployments: { health: object }[] }) => model.deployments[0]?.health)).toMatchObject([
+      { state: "down", last_hour: { attempts: 9, failed: 2 } },
+      { state: "well", last_hour: { attempts: 0, failed: 0 } },
+    ]);
+    ground.figures.uses = new Failure("request_timeout", "The report took too long.");
+    expect(await health()).toMatchObject({ state: "unwell", last_hour: null });
+  });
+});
+
+type Catalog = Awaited<ReturnType<SupplyGround["controlStore"]["catalog"]>>;
+
+function call(ground: SupplyGround, catalog: Catalog, name: string, result: "ok" | Failure): void {
+  const model = catalog.models.get(name);
+  if (model === undefined) throw new Error(`no model ${name}`);
+  ground.router.plan([model]).next(null)?.end(result, 120);
+}

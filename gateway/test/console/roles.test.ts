@@ -1,0 +1,294 @@
+import { describe, expect, test } from "bun:test";
+import {
+  consoleRoutes,
+  everyWorkspace,
+  type Need,
+  needs,
+  type Route,
+  type RouteId,
+  workspaceRoles,
+} from "@sluice/contract";
+import { makeAdminTokenSecret } from "#identity/index.ts";
+import { needyFields } from "../../../contract/src/console/roles-table.ts";
+import type { Handlers } from "../../src/admin/calls/handler.ts";
+import {
+  type ConsoleGround,
+  type GroundUser,
+  groundOrigin,
+  groundUsers,
+  openConsoleGround,
+  type Who,
+} from "../console-ground.ts";
+import { sampleOf } from "../schema-sample.ts";
+
+/**
+ * The admin API, route by route, actor by actor, field by field, through the real checks. A handler here only says that it
+ * was reached, with an answer that has every field the contract names: what comes out is then the work of the checks alone.
+ */
+const routes = Object.entries(consoleRoutes) as [RouteId, Route][];
+const actors = ["nobody", ...groundUsers] as const;
+type ActorName = (typeof actors)[number];
+
+/** What everybody of the ground holds in the workspace acme; the stranger and the newcomer nothing. */
+const standing: Readonly<Record<ActorName, Need | null>> = {
+  nobody: null,
+  newcomer: null,
+  stranger: null,
+  viewer: "viewer",
+  member: "member",
+  admin: "admin",
+  owner: "owner",
+  administrator: "administrator",
+};
+
+test("every route is for whom the table says, with a session and with a token alike, and for nobody else", async () => {
+  await using house = await roleHouse();
+  for (const [id, route] of routes) {
+    for (const actor of actors) {
+      for (const [by, who] of waysOf(house, actor)) {
+        const answer = await house.ground.call(who, id, callOf(route, "acme"));
+        expect(`${id} as ${actor} by ${by}: ${statusClass(answer.status)}`).toBe(
+          `${id} as ${actor} by ${by}: ${expected(route, actor)}`,
+        );
+      }
+    }
+  }
+});
+
+test("a workspace that is not one's own looks like one that does not exist, to everybody but an administrator", async () => {
+  await using house = await roleHouse();
+  for (const [id, route] of routes.filter(([, { path }]) => path.includes("{workspace}"))) {
+    for (const actor of actors.filter((name) => name !== "nobody")) {
+      const ofOthers = await house.ground.call(actor, id, callOf(route, "other"));
+      const missing = await house.ground.call(actor, id, callOf(route, "no-such-workspace"));
+      expect(`${id} ${actor} ${missing.status}`).toBe(`${id} ${actor} 404`);
+      if (actor === "administrator") expect(ofOthers.status, id).toBe(route.status ?? 200);
+      else if (actor === "stranger")
+        expect(ofOthers.status, id).toBe(route.needs === "administrator" ? 403 : (route.status ?? 200));
+      else expect([ofOthers.status, ofOthers.body], `${id} ${actor}`).toEqual([404, missing.body]);
+    }
+  }
+});
+
+test("every workspace at once is an administrator's only", async () => {
+  await using house = await roleHouse();
+  for (const [id, route] of routes.filter(([, { path }]) => path.includes("{workspace}"))) {
+    for (const actor of actors) {
+      const { status } = await house.ground.call(actor, id, callOf(route, everyWorkspace));
+      expect(`${id} ${actor} ${status < 300}`).toBe(`${id} ${actor} ${actor === "administrator"}`);
+      if (status >= 300) expect(status, id).toBe(actor === "nobody" ? 401 : 403);
+    }
+  }
+});
+
+test("what is dangerous needs a sign-in that was a moment ago, of everybody", async () => {
+  await using house = await roleHouse();
+  const fresh = routes.filter(([, route]) => route.fresh === true);
+  expect(fresh.length).toBeGreaterThan(5);
+  for (const [id, route] of fresh) {
+    for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
+      const answer = await house.ground.call({ stale: actor }, id, callOf(route, "acme"));
+      expect([answer.status, answer.code], `${id} ${actor}`).toEqual([403, "confirm_sign_in"]);
+    }
+  }
+  for (const [id, route] of routes.filter(([, each]) => each.fresh !== true)) {
+    const answer = await house.ground.call({ stale: "administrator" }, id, callOf(route, "acme"));
+    expect(answer.status, id).toBe(route.status ?? 200);
+  }
+});
+
+test("what changes something is refused to the pages of other sites, and takes JSON only", async () => {
+  await using house = await roleHouse();
+  const hostile: readonly [string, Record<string, string>, number][] = [
+    ["another origin", { origin: "https://evil.example", "sec-fetch-site": "cross-site" }, 403],
+    ["another origin behind an old browser", { origin: "https://evil.example" }, 403],
+    ["a page without an origin", { origin: "null" }, 403],
+    ["a neighbour on the same site", { "sec-fetch-site": "same-site" }, 403],
+    ["a form", { "content-type": "text/plain" }, 415],
+    ["a form with fields", { "content-type": "application/x-www-form-urlencoded" }, 415],
+  ];
+  for (const [id, route] of routes.filter(([, { method }]) => method !== "GET")) {
+    for (const [what, headers, status] of hostile) {
+      const answer = await house.ground.call("administrator", id, { ...callOf(route, "acme"), headers });
+      expect(`${id} from ${what}: ${answer.status}`).toBe(`${id} from ${what}: ${status}`);
+    }
+  }
+});
+
+test("a path has no other method than the table's", async () => {
+  await using house = await roleHouse();
+  const byPath = Map.groupBy(routes, ([, { path }]) => path);
+  for (const [path, there] of byPath) {
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((each) =>
+      there.every(([, route]) => route.method !== each),
+    )) {
+      const url = groundOrigin + path.replace(/\{workspace\}/, "acme").replace(/\{[a-z]+\}/g, "x");
+      const init = {
+        method,
+        headers: { "content-type": "application/json" },
+        ...(method === "GET" ? {} : { body: "{}" }),
+      };
+      const { status } = await house.ground.fetch(new Request(url, init));
+      // A name in a path may be what another route says in its place: then that route answers, to nobody with 401.
+      expect([401, 404], `${method} ${path}`).toContain(status);
+    }
+  }
+});
+
+describe("fields", () => {
+  test("there are fields that the contract keeps for some: how models are served, what bounds a workspace", async () => {
+    const found = routes.flatMap(([id, route]) => [
+      ...needyFields(route.answer, "output").map((field) => `${id} answers ${field.path.join(".")}`),
+      ...(route.body === undefined
+        ? []
+        : needyFields(route.body, "input").map((field) => `${id} takes ${field.path.join(".")}`)),
+    ]);
+    expect(found).toContain("models.list answers data.[].deployments");
+    expect(found).toContain("workspaces.update takes budget");
+    expect(found.length).toBeGreaterThan(8);
+  });
+
+  test("a field of a body that is not for the caller is refused by name, and taken from those it is for", async () => {
+    await using house = await roleHouse();
+    for (const [id, route] of routes) {
+      if (route.body === undefined) continue;
+      for (const field of needyFields(route.body, "input")) {
+        const body = {
+          ...(sampleOf(route.body, "least") as object),
+          ...branch(sampleOf(route.body, "full"), field.path),
+        };
+        for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
+          const answer = await house.ground.call(actor, id, { ...callOf(route, "acme"), body });
+          const may = standsAt(route, actor) >= needs.indexOf(field.needs);
+          expect([actor, answer.status], `${id} ${field.path}`).toEqual([actor, may ? (route.status ?? 200) : 403]);
+          if (!may) expect(answer.param).toBe(field.path.join("."));
+        }
+      }
+    }
+  });
+
+  test("a field of an answer that is not for the caller is not in it, and is there for those it is for", async () => {
+    await using house = await roleHouse();
+    for (const [id, route] of routes) {
+      for (const field of needyFields(route.answer, "output")) {
+        for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
+          const { body } = await house.ground.call(actor, id, callOf(route, "acme"));
+          const may = standsAt(route, actor) >= needs.indexOf(field.needs);
+          expect([actor, isThere(body, field.path)], `${id} ${field.path}`).toEqual([actor, may]);
+        }
+      }
+    }
+  });
+
+  test("an answer keeps everything else", async () => {
+    await using house = await roleHouse();
+    for (const [id, route] of routes) {
+      const { body } = await house.ground.call("administrator", id, callOf(route, "acme"));
+      expect(body, id).toEqual(sampleOf(route.answer, "full"));
+    }
+  });
+});
+
+test("a token that is mistyped, made up, or of nobody any more does not open anything, whatever else is sent", async () => {
+  await using house = await roleHouse();
+  const real = house.tokens.get("administrator") ?? "";
+  const wrong = [
+    `${real}x`,
+    real.slice(0, -1),
+    `sluice-admin-${"a".repeat(49)}`,
+    "sk-sluice-0123456789",
+    "not-a-token",
+  ];
+  for (const token of wrong) {
+    const answer = await house.ground.call({ token }, "session.show");
+    expect([token.slice(0, 16), answer.status, answer.code]).toEqual([token.slice(0, 16), 401, "not_signed_in"]);
+    expect(JSON.stringify(answer.body)).not.toContain(token.slice(1));
+  }
+  const { headers } = new Request(groundOrigin, { headers: { authorization: `Basic ${btoa("a:b")}` } });
+  const basic = await house.ground.call("administrator", "session.show", {
+    headers: { authorization: headers.get("authorization") ?? "" },
+  });
+  expect(basic.code).toBe("not_signed_in");
+});
+
+interface RoleHouse extends AsyncDisposable {
+  readonly ground: ConsoleGround;
+  readonly tokens: ReadonlyMap<GroundUser, string>;
+}
+
+/** A ground whose every route answers with every field, and a token of everybody who holds something. */
+async function roleHouse(): Promise<RoleHouse> {
+  const ground = await openConsoleGround(() => reached());
+  const tokens = new Map<GroundUser, string>();
+  const { acme, other, people, vault, users } = ground;
+  for (const [index, name] of groundUsers.entries()) {
+    if (name === "newcomer") continue;
+    const secret = makeAdminTokenSecret(new Uint8Array(32).fill(index + 1));
+    const workspaceId = name === "stranger" ? other.id : acme.id;
+    const role = workspaceRoles.find((each) => each === name) ?? "owner";
+    const grant =
+      name === "administrator"
+        ? ({ administrator: true } as const)
+        : ({ administrator: false, workspaceId, role } as const);
+    const digest = vault.digest(secret);
+    const token = { name, grant, ownerId: users[name].id, digest, prefix: "", expiresAt: null };
+    await people.createToken(token, { actor: "test", ip: null });
+    tokens.set(name, secret);
+  }
+  return { ground, tokens, [Symbol.asyncDispose]: () => ground[Symbol.asyncDispose]() };
+}
+
+function reached(): Handlers<RouteId> {
+  const handlers = routes.map(([id, route]) => [id, () => sampleOf(route.answer, "full")]);
+  return Object.fromEntries(handlers) as unknown as Handlers<RouteId>;
+}
+
+function waysOf(house: RoleHouse, actor: ActorName): [string, Who][] {
+  const token = actor === "nobody" ? undefined : house.tokens.get(actor);
+  return token === undefined
+    ? [["session", actor]]
+    : [
+        ["session", actor],
+        ["token", { token }],
+      ];
+}
+
+function callOf(route: Route, workspace: string) {
+  const names = [...route.path.matchAll(/\{([a-z]+)\}/g)].map((match) => match[1] ?? "");
+  const params = Object.fromEntries(names.map((name) => [name, name === "workspace" ? workspace : "sample"]));
+  return {
+    params,
+    ...(route.query === undefined ? {} : { query: sampleOf(route.query, "least") as never }),
+    ...(route.body === undefined ? {} : { body: sampleOf(route.body, "least") as never }),
+  };
+}
+
+/** What the table says of a call about acme, worked out anew: not by the code under test. */
+function expected(route: Route, actor: ActorName): "allowed" | "401" | "403" | "404" {
+  if (actor === "nobody") return route.needs === "public" ? "allowed" : "401";
+  if (route.path.includes("{workspace}") && standing[actor] === null) return "404";
+  return standsAt(route, actor) >= needs.indexOf(route.needs) ? "allowed" : "403";
+}
+
+/** A route that names no workspace is for whoever holds its role in some workspace. */
+function standsAt(route: Route, actor: ActorName): number {
+  const anywhere = actor === "stranger" && !route.path.includes("{workspace}") ? "owner" : standing[actor];
+  return needs.indexOf(anywhere ?? (actor === "nobody" ? "public" : "signed-in"));
+}
+
+function statusClass(status: number): string {
+  return status < 300 ? "allowed" : String(status);
+}
+
+/** Only the field at a path, with what stands around it. */
+function branch(value: unknown, path: readonly string[]): Record<string, unknown> {
+  const [name] = path;
+  return name === undefined ? {} : { [name]: Reflect.get(value as object, name) };
+}
+
+function isThere(value: unknown, [step, ...rest]: readonly string[]): boolean {
+  if (step === undefined) return value !== undefined;
+  if (value === null || typeof value !== "object") return false;
+  if (step === "[]" || step === "*") return Object.values(value).some((each) => isThere(each, rest));
+  return isThere(Reflect.get(value, step), rest);
+}

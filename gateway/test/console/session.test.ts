@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { makeAdminTokenSecret } from "#identity/index.ts";
+import type { ReportStore } from "#ports/index.ts";
+import { createReportStore } from "#storage/index.ts";
+import { sessionCalls } from "../../src/admin/calls/session-calls.ts";
+import { ledgerEntry, newKey, silentObserver } from "../conformance/store-ground.ts";
+import { type ConsoleGround, groundOrigin, openConsoleGround } from "../console-ground.ts";
+
+/** How often each kind of list was asked for. */
+interface Asked {
+  keys: number;
+  calls: number;
+}
+
+async function openSessionGround(asked: Asked = { keys: 0, calls: 0 }): Promise<ConsoleGround> {
+  const opened: ReportStore[] = [];
+  const ground = await openConsoleGround((house) => {
+    const reports = createReportStore({ ...house, observer: silentObserver });
+    opened.push(reports);
+    return sessionCalls({
+      ...house,
+      version: "1.2.3",
+      publicUrl: null,
+      reports: {
+        keys: (filter, cursor, limit) => {
+          asked.keys += 1;
+          return reports.keys(filter, cursor, limit);
+        },
+      },
+      ledgerStore: {
+        page: (filter, cursor, limit) => {
+          asked.calls += 1;
+          return house.ledgerStore.page(filter, cursor, limit);
+        },
+      },
+    });
+  });
+  return {
+    ...ground,
+    async [Symbol.asyncDispose]() {
+      for (const reports of opened) await reports.close();
+      await ground[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("nobody is told how to sign in, and nothing of who or what there is", async () => {
+  await using ground = await openSessionGround();
+  const { status, body } = await ground.call("nobody", "session.show");
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    user: null,
+    via: null,
+    fresh: false,
+    workspaces: [],
+    methods: { password: true, passkey: true, oidc: [] },
+    setup_needed: false,
+    version: "1.2.3",
+    demo: true,
+    public_url: groundOrigin,
+    first_steps: { provider: false, model: false, key: false, call: false },
+  });
+});
+
+test("a user sees themselves with their workspaces and roles, and an administrator every workspace", async () => {
+  await using ground = await openSessionGround();
+  const { acme, other } = ground;
+  const show = async (who: Parameters<ConsoleGround["call"]>[0]) => (await ground.call(who, "session.show")).body;
+  expect(await show("admin")).toMatchObject({
+    user: { email: "admin@example.com", administrator: false },
+    via: "session",
+    fresh: true,
+    workspaces: [{ id: acme.id, slug: "acme", name: "Acme", role: "admin" }],
+  });
+  expect((await show({ stale: "admin" })).fresh).toBe(false);
+  expect((await show("newcomer")).workspaces).toEqual([]);
+  await ground.people.setMember(other.id, ground.users.administrator.id, "viewer", { actor: "test", ip: null });
+  const administrator = await show("administrator");
+  expect(administrator.user.administrator).toBe(true);
+  // One's own come first.
+  expect(administrator.workspaces).toMatchObject([
+    { slug: "other", role: "owner" },
+    { slug: "acme", role: "owner" },
+  ]);
+});
+
+test("a token sees its maker's name and its own rights only", async () => {
+  await using ground = await openSessionGround();
+  const secret = makeAdminTokenSecret(new Uint8Array(32).fill(9));
+  const grant = { administrator: false, workspaceId: ground.acme.id, role: "viewer" } as const;
+  const digest = ground.vault.digest(secret);
+  const ownerId = ground.users.administrator.id;
+  const token = { name: "ci", grant, ownerId, digest, prefix: "", expiresAt: null };
+  await ground.people.createToken(token, { actor: "test", ip: null });
+  const { body } = await ground.call({ token: secret }, "session.show");
+  expect(body).toMatchObject({
+    user: { email: "administrator@example.com", administrator: false },
+    via: "token",
+    workspaces: [{ slug: "acme", role: "viewer" }],
+  });
+  expect(body.workspaces).toHaveLength(1);
+});
+
+test("the workspaces of one answer are bounded, and it says how many more there are", async () => {
+  await using ground = await openSessionGround();
+  const extra = Array.from({ length: bounds.sessionWorkspacesMax }, (_, index) => index);
+  const row = await ground.database.kysely
+    .selectFrom("workspaces")
+    .selectAll()
+    .where("id", "=", ground.acme.id)
+    .executeTakeFirstOrThrow();
+  const rows = extra.map((index) => ({ ...row, id: `ws_${index}`, slug: `more-${index}` }));
+  await ground.database.kysely.insertInto("workspaces").values(rows).execute();
+  await ground.refresh();
+  const { body } = await ground.call("administrator", "session.show");
+  expect([body.workspaces.length, body.workspaces_more]).toEqual([bounds.sessionWorkspacesMax, 2]);
+});
+
+test("the first steps are done one by one, the demo counts for none, and what was found is not asked again", async () => {
+  const asked: Asked = { keys: 0, calls: 0 };
+  await using ground = await openSessionGround(asked);
+  const { controlStore, ledgerStore } = ground;
+  const steps = async () => {
+    await ground.refresh();
+    return (await ground.call("viewer", "session.show")).body.first_steps;
+  };
+  const demo = { providers: [{ id: "spare", kind: "demo" }] };
+  const real = { id: "main", kind: "openai", api_key: "upstream-secret" };
+  const model = (provider: string) => [{ name: "gpt-5", deployments: [{ provider }] }];
+  await controlStore.apply({ ...demo, models: model("spare") }, "test");
+  expect(await steps()).toEqual({ provider: false, model: false, key: false, call: false });
+  await controlStore.apply({ providers: [...demo.providers, real], models: model("spare") }, "test");
+  expect(await steps()).toMatchObject({ provider: true, model: false });
+  await controlStore.apply({ providers: [real], models: model("main") }, "test");
+  expect(await steps()).toEqual({ provider: true, model: true, key: false, call: false });
+  await controlStore.createKey(newKey("first"), "test");
+  await ledgerStore.insert([ledgerEntry("one")]);
+  expect(await steps()).toEqual({ provider: true, model: true, key: true, call: true });
+  const before = { ...asked };
+  expect(await steps()).toEqual({ provider: true, model: true, key: true, call: true });
+  expect(asked).toEqual(before);
+});
+
+test("set-up is needed until there is an administrator", async () => {
+  await using ground = await openSessionGround();
+  const { kysely } = ground.database;
+  await kysely.updateTable("auth_users").set({ administrator: 0 }).execute();
+  const needed = async () => (await ground.call("nobody", "session.show")).body.setup_needed;
+  expect(await needed()).toBe(true);
+  await ground.people.makeFirstAdministrator(ground.users.owner.id, { actor: "test", ip: null });
+  expect(await needed()).toBe(false);
+});

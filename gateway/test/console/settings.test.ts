@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { wholeText } from "../conformance/store-ground.ts";
+import { openSupplyGround, type SupplyGround } from "./supply-ground.ts";
+
+const show = async (ground: SupplyGround) => (await ground.call("administrator", "settings.show")).body;
+const change = (ground: SupplyGround, body: Readonly<Record<string, unknown>>) =>
+  ground.call("administrator", "settings.update", { body });
+
+describe("settings", () => {
+  test("are shown with their defaults, and a change of one leaves the others", async () => {
+    await using ground = await openSupplyGround();
+    const before = await show(ground);
+    expect(before).toMatchObject({
+      settings: {
+        log_bodies: "none",
+        ledger: { durability: "disk", retention_days: 400 },
+        disconnect: { default: "cancel" },
+        video: { copy_results: false },
+        drain_timeout_ms: 120_000,
+      },
+      managed_by_file: [],
+      oidc: [],
+      mail: { configured: false, from: null },
+    });
+    const after = await change(ground, { ledger: { retention_days: 30 }, video: { copy_results: true } });
+    expect(after.body.settings).toEqual({
+      ...before.settings,
+      ledger: { durability: "disk", retention_days: 30 },
+      video: { copy_results: true },
+    });
+    expect(await show(ground)).toEqual(after.body);
+    expect((await ground.controlStore.catalog()).settings).toMatchObject({
+      ledgerRetentionDays: 30,
+      videoCopyResults: true,
+    });
+    const rows = (await ground.audit()).filter((row) => row.object.startsWith("setting "));
+    expect(rows.map((row) => [row.actor, row.action, row.object])).toEqual([
+      ["administrator@example.com", "create", "setting ledger.retention_days"],
+      ["administrator@example.com", "create", "setting video.copy_results"],
+    ]);
+  });
+
+  test("sent back as they were shown change nothing, those of the config file included", async () => {
+    await using ground = await openSupplyGround();
+    await ground.controlStore.apply({ settings: { ledger: { durability: "strict" }, drain_timeout_ms: 500 } }, "file");
+    const { settings, managed_by_file } = await show(ground);
+    expect(managed_by_file).toEqual(["drain_timeout_ms", "ledger.durability"]);
+    await change(ground, settings);
+    const rows = (await ground.audit()).length;
+    expect((await change(ground, settings)).status).toBe(200);
+    expect((await ground.audit()).length).toBe(rows);
+    const refused = await change(ground, { video: { copy_results: true }, ledger: { durability: "disk" } });
+    expect([refused.status, refused.code]).toEqual([409, "managed_by_file"]);
+    expect((await show(ground)).settings.video.copy_results).toBe(false);
+  });
+
+  test("of the console are taken over by a file that names them", async () => {
+    await using ground = await openSupplyGround();
+    await change(ground, { drain_timeout_ms: 700 });
+    await ground.controlStore.apply({ settings: { drain_timeout_ms: 900 } }, "file");
+    expect(await show(ground)).toMatchObject({
+      settings: { drain_timeout_ms: 900 },
+      managed_by_file: ["drain_timeout_ms"],
+    });
+  });
+
+  test("out of their bounds or unknown are refused with their name", async () => {
+    await using ground = await openSupplyGround();
+    expect((await change(ground, { ledger: { retention_days: 0 } })).param).toBe("ledger.retention_days");
+    expect((await change(ground, { ledger: { durability: "disc" } })).param).toBe("ledger.durability");
+    expect((await change(ground, { legder: {} })).status).toBe(400);
+    expect((await ground.call("owner", "settings.update", { body: {} })).code).toBe("forbidden");
+  });
+});
+
+describe("single sign-on", () => {
+  const canary = "canary-client-secret-4714";
+  const account = {
+    name: "Company",
+    issuer: "https://id.example.com",
+    client_id: "sluice",
+    client_secret: canary,
+    allowed_domains: ["Example.com"],
+  };
+  const put = (ground: SupplyGround, id: string, body: Readonly<Record<string, unknown>>) =>
+    ground.call("administrator", "settings.putOidc", { params: { account: id }, body });
+
+  test("accounts are kept sealed, told to sign-in at once, and shown with the address the issuer must know", async () => {
+    await using ground = await openSupplyGround();
+    const made = await put(ground, "company", account);
+    expect(made.body.oidc).toEqual([
+      {
+        id: "company",
+        name: "Company",
+        issuer: "https://id.example.com",
+        client_id: "sluice",
+        allowed_domains: ["example.com"],
+        has_secret: true,
+        callback_url: "http://gateway.test:8787/api/auth/oauth2/callback/company",
+      },
+    ]);
+    expect(ground.oidc.accounts.map((each) => [each.id, each.clientSecret.reveal()])).toEqual([["company", canary]]);
+    expect(JSON.stringify([made.body, await ground.audit()])).not.toContain(canary);
+    expect(await wholeText(ground.database)).not.toContain(canary);
+    // Settings of the config file come and go beside them.
+    await ground.controlStore.apply({}, "file");
+    expect((await show(ground)).oidc).toHaveLength(1);
+    const removed = await ground.call("administrator", "settings.removeOidc", { params: { account: "company" } });
+    expect([removed.body.oidc, ground.oidc.accounts]).toEqual([[], []]);
+    const again = await ground.call("administrator", "settings.removeOidc", { params: { account: "company" } });
+    expect(again.code).toBe("not_found");
+  });
+
+  test("a secret that is not sent stays, but never for another issuer", async () => {
+    await using ground = await openSupplyGround();
+    const { client_secret: _secret, ...rest } = account;
+    expect(await put(ground, "company", rest)).toMatchObject({ status: 400, param: "client_secret" });
+    await put(ground, "company", account);
+    await put(ground, "company", { ...rest, name: "Firm" });
+    expect(ground.oidc.accounts[0]).toMatchObject({ name: "Firm" });
+    expect(ground.oidc.accounts[0]?.clientSecret.reveal()).toBe(canary);
+    const moved = await put(ground, "company", { ...rest, issuer: "https://thief.example" });
+    expect([moved.status, moved.param]).toEqual([400, "client_secret"]);
+    expect((await show(ground)).oidc[0].issuer).toBe("https://id.example.com");
+    const rows = (await ground.audit()).length;
+    await put(ground, "company", { ...rest, name: "Firm" });
+    expect((await ground.audit()).length).toBe(rows);
+  });
+
+  test("is refused with the field that is wrong, and to those whose sign-in is old", async () => {
+    await using ground = await openSupplyGround();
+    const wrong: [string, Record<string, unknown>, string][] = [
+      ["credential", {}, "account"],
+      ["Not An Id", {}, "account"],
+      ["x", { issuer: "http://id.example.com" }, "issuer"],
+      ["x", { issuer: "https://user:word@id.example.com" }, "issuer"],
+      ["x", { issuer: "https://id.example.com?x=1" }, "issuer"],
+      ["x", { issuer: "no address" }, "issuer"],
+      ["x", { allowed_domains: ["@example.com"] }, "allowed_domains"],
+      ["x", { allowed_domains: ["*"] }, "allowed_domains"],
+      ["x", { client_secret: "" }, "client_secret"],
+    ];
+    for (const [id, fields, param] of wrong) {
+      const answer = await put(ground, id, { ...account, ...fields });
+      expect([id, fields, answer.status, answer.param]).toEqual([id, fields, 400, param]);
+    }
+    const stale = await ground.call({ stale: "administrator" }, "settings.putOidc", {
+      params: { account: "x" },
+      body: account,
+    });
+    expect(stale.code).toBe("confirm_sign_in");
+    expect((await show(ground)).oidc).toEqual([]);
+  });
+});

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { asKeyPath, backupPath, type RequestRow, tailPath } from "@sluice/contract";
+import { Failure } from "#core/index.ts";
+import { codeOf, openStudioGround, type StudioGround, type StudioUser } from "./studio-ground.ts";
+
+let ground: StudioGround;
+beforeAll(async () => {
+  ground = await openStudioGround();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+async function chat(who: StudioUser, workspace: string, key: string): Promise<void> {
+  const answer = await ground.as(who, `${asKeyPath(workspace, key)}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "gpt-test", messages: [{ role: "user", content: "hello" }] }),
+  });
+  expect(answer.status).toBe(200);
+  await answer.text();
+}
+
+/** Rows of a live view, as a browser reads them. */
+async function watch(who: StudioUser, workspace: string) {
+  const leaving = new AbortController();
+  const answer = await ground.as(who, tailPath(workspace), { signal: leaving.signal });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+  const reader = answer.body?.getReader();
+  let text = "";
+  return {
+    leave: () => leaving.abort(),
+    async row(): Promise<RequestRow> {
+      for (;;) {
+        const event = /^id: .*\ndata: (.*)\n\n/m.exec(text);
+        if (event !== null) {
+          text = text.slice((event.index ?? 0) + event[0].length);
+          return JSON.parse(event[1] ?? "");
+        }
+        const piece = await reader?.read();
+        if (piece === undefined || piece.done) throw new Error("the view ended");
+        text += new TextDecoder().decode(piece.value);
+      }
+    },
+  };
+}
+
+test("a viewer watches the requests of their workspace end, an administrator all of them", async () => {
+  const acme = await watch("viewer", "acme");
+  const other = await watch("stranger", "other");
+  const all = await watch("administrator", "-");
+  await chat("stranger", "other", ground.keys.others);
+  await chat("member", "acme", ground.keys.members);
+  expect(await acme.row()).toMatchObject({
+    workspace: { slug: "acme" },
+    key: { id: ground.keys.members, name: "key of member" },
+    group: { name: "default" },
+    model: "gpt-test",
+    provider: "main",
+    outcome: "succeeded",
+    http_status: 200,
+  });
+  expect((await other.row()).workspace.slug).toBe("other");
+  expect([(await all.row()).workspace.slug, (await all.row()).workspace.slug]).toEqual(["other", "acme"]);
+  expect(ground.tail.listeners).toBe(3);
+  for (const view of [acme, other, all]) view.leave();
+  const deadline = AbortSignal.timeout(3_000);
+  while (ground.tail.listeners > 0) {
+    deadline.throwIfAborted();
+    await Bun.sleep(10);
+  }
+});
+
+test("who may not see a workspace may not watch it, and HEAD opens no view", async () => {
+  expect(await codeOf(await ground.as("stranger", tailPath("acme")))).toBe("404 not_found");
+  expect(await codeOf(await ground.as("owner", tailPath("-")))).toBe("403 forbidden");
+  expect(await codeOf(await ground.as(null, tailPath("acme")))).toBe("401 not_signed_in");
+  expect((await ground.as("viewer", tailPath("acme"), { method: "HEAD" })).status).toBe(405);
+  expect(ground.tail.listeners).toBe(0);
+});
+
+const take = (who: Parameters<StudioGround["as"]>[0], init: RequestInit = {}) =>
+  ground.as(who, backupPath, { method: "POST", ...init });
+
+test("a backup needs an administrator who signed in lately, and our own page", async () => {
+  expect(await codeOf(await take("owner"))).toBe("403 forbidden");
+  expect(await codeOf(await take("administrator stale"))).toBe("403 confirm_sign_in");
+  expect(await codeOf(await take(null))).toBe("401 not_signed_in");
+  expect(await codeOf(await take("administrator", { headers: { origin: "https://elsewhere.example" } }))).toBe(
+    "403 forbidden",
+  );
+  const bare = await fetch(ground.url + backupPath, {
+    method: "POST",
+    headers: { "x-test-session": ground.users.administrator.id },
+  });
+  expect(await codeOf(bare)).toBe("403 forbidden");
+  expect(ground.backups.made).toBe(0);
+});
+
+test("a backup is a file of known length, which the audit log knows of, and its copy is taken away", async () => {
+  const answer = await take("administrator");
+  expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="sluice-2\d{3}-[\dT-]+\.sqlite"$/);
+  expect([answer.headers.get("content-length"), await answer.text()]).toEqual(["16", "a whole database"]);
+  expect(ground.backups).toMatchObject({ made: 1, done: 1 });
+  expect((await ground.audit()).at(-1)).toEqual({
+    actor: "administrator@example.com",
+    action: "download",
+    object: "backup",
+  });
+});
+
+test("only one backup is made at a time, and one that its caller leaves makes room for the next", async () => {
+  ground.backups.body = () =>
+    new ReadableStream({
+      pull: async (controller) => {
+        controller.enqueue(new TextEncoder().encode("a"));
+        await Bun.sleep(600_000);
+      },
+    });
+  const leaving = new AbortController();
+  const first = await take("administrator", { signal: leaving.signal });
+  expect(first.status).toBe(200);
+  expect(await codeOf(await take("administrator"))).toBe("409 conflict");
+  leaving.abort();
+  const deadline = AbortSignal.timeout(3_000);
+  while (ground.backups.done < 2) {
+    deadline.throwIfAborted();
+    await Bun.sleep(10);
+  }
+  ground.backups.body = () => {
+    throw new Failure("request_timeout", "The copy took too long.");
+  };
+  expect(await codeOf(await take("administrator"))).toBe("408 request_timeout");
+  ground.backups.body = () => new Blob(["a whole database"]).stream();
+  expect(await (await take("administrator")).text()).toBe("a whole database");
+});

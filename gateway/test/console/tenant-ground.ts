@@ -1,0 +1,64 @@
+import { randomBytes } from "node:crypto";
+import { Authenticator } from "#identity/index.ts";
+import type { ReportStore } from "#ports/index.ts";
+import { createChangeFeed } from "#storage/index.ts";
+import { accessCalls } from "../../src/admin/calls/access-calls.ts";
+import { keyCalls } from "../../src/admin/calls/key-calls.ts";
+import { workspaceCalls } from "../../src/admin/calls/workspace-calls.ts";
+import { silentObserver } from "../conformance/store-ground.ts";
+import {
+  type ConsoleGround,
+  type GroundAnswer,
+  type GroundHouse,
+  openConsoleGround,
+  type Who,
+} from "../console-ground.ts";
+
+export interface TenantGround extends ConsoleGround {
+  /** What happens to a call with this secret, by the real authenticator beside the console: the key's id, or the refusal. */
+  knock(secret: string, address?: string): Promise<string>;
+  /** A key made through the API. */
+  makeKey(who: Who, body: Readonly<Record<string, unknown>>, workspace?: string): Promise<GroundAnswer>;
+}
+
+/** The console's calls about workspaces, groups, keys and access, beside an authenticator that hears of changes. */
+export async function openTenantGround(
+  reports: (house: GroundHouse) => ReportStore = () => unasked,
+): Promise<TenantGround> {
+  let feed: ReturnType<typeof createChangeFeed> | null = null;
+  let reading: ReportStore = unasked;
+  const ground = await openConsoleGround((house) => {
+    feed = createChangeFeed({ database: house.database, clock: house.clock, observer: silentObserver });
+    reading = reports(house);
+    const whole = { ...house, reports: reading, randomBytes, changesSeen: async () => await feed?.catchUp() };
+    return { ...workspaceCalls(whole), ...keyCalls(whole), ...accessCalls(whole) };
+  });
+  const authenticator = new Authenticator({ ...ground, keyStore: ground.controlStore });
+  const changes = feed as unknown as ReturnType<typeof createChangeFeed>;
+  const stop = changes.subscribe((change) => authenticator.changed(change));
+  await changes.catchUp();
+  return {
+    ...ground,
+    async knock(secret, address = "203.0.113.7") {
+      try {
+        const headers = new Headers({ authorization: `Bearer ${secret}` });
+        return (await authenticator.authenticate(headers, () => address)).key.id;
+      } catch (thrown) {
+        return (thrown as { code: string }).code;
+      }
+    },
+    makeKey: (who, body, workspace = "acme") => ground.call(who, "keys.create", { params: { workspace }, body }),
+    async [Symbol.asyncDispose]() {
+      stop();
+      if (reading !== unasked) await reading.close();
+      await ground[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** For tests that ask no list: the reading side is a thread of its own. */
+const unasked = new Proxy({} as ReportStore, {
+  get: (_target, name) => () => {
+    throw new Error(`this test does not expect reports.${String(name)}`);
+  },
+});

@@ -1,0 +1,149 @@
+import { expect, test } from "bun:test";
+import { bounds, Failure } from "#core/index.ts";
+import { wholeText } from "../conformance/store-ground.ts";
+import { type GroundUser, groundOrigin } from "../console-ground.ts";
+import { openPeopleGround, type PeopleGround, secretOf } from "./people-ground.ts";
+
+const password = "another horse battery";
+const complete = (ground: PeopleGround, link: string, ip = "192.0.2.60") =>
+  ground.call("nobody", "reset.complete", { body: { token: secretOf(link), password }, ip });
+const idOf = (ground: PeopleGround, name: GroundUser) => ({ user: ground.users[name].id });
+
+test("users are listed with what they hold, and found by a part of their address", async () => {
+  await using ground = await openPeopleGround();
+  const all = await ground.call("administrator", "users.list", { query: { limit: 3 } });
+  expect(all.body.data.map((user: { email: string }) => user.email)).toEqual([
+    "admin@example.com",
+    "administrator@example.com",
+    "member@example.com",
+  ]);
+  const rest = await ground.call("administrator", "users.list", { query: { cursor: all.body.next } });
+  expect(rest.body.data.map((user: { name: string }) => user.name)).toEqual([
+    "newcomer",
+    "owner",
+    "stranger",
+    "viewer",
+  ]);
+  expect(rest.body.data[1]).toMatchObject({
+    administrator: false,
+    disabled: false,
+    workspaces: [{ slug: "acme", role: "owner" }],
+  });
+  const found = await ground.call("administrator", "users.list", { query: { search: "STRANGE" } });
+  expect(found.body.data).toHaveLength(1);
+  expect((await ground.call("administrator", "users.list", { query: { cursor: "%%" } })).param).toBe("cursor");
+});
+
+test("a change of standing ends the sessions from before; one that changes nothing does not", async () => {
+  await using ground = await openPeopleGround();
+  const update = (body: object) =>
+    ground.call("administrator", "users.update", { params: idOf(ground, "viewer"), body });
+  expect((await update({})).body).toMatchObject({ administrator: false, disabled: false });
+  expect((await update({ administrator: false })).status).toBe(200);
+  expect(ground.signIn.ended).toEqual([]);
+  expect((await update({ administrator: true })).body.administrator).toBe(true);
+  expect((await update({ disabled: true })).body.disabled).toBe(true);
+  expect(ground.signIn.ended).toEqual([ground.users.viewer.id, ground.users.viewer.id]);
+  expect((await update({ name: "x" })).code).toBe("invalid_request");
+});
+
+test("a disabled user can do nothing from that moment, with a session or with a token", async () => {
+  await using ground = await openPeopleGround();
+  const made = await ground.call("owner", "tokens.create", { body: { name: "ci", workspace: "acme", role: "owner" } });
+  const { secret } = made.body;
+  expect((await ground.call({ token: secret }, "members.list", { params: { workspace: "acme" } })).status).toBe(200);
+  await ground.call("administrator", "users.update", { params: idOf(ground, "owner"), body: { disabled: true } });
+  for (const who of ["owner", { token: secret }] as const) {
+    expect((await ground.call(who, "members.list", { params: { workspace: "acme" } })).status).toBe(401);
+  }
+});
+
+test("the last administrator stays one; an installation has always somebody who governs it", async () => {
+  await using ground = await openPeopleGround();
+  const params = idOf(ground, "administrator");
+  for (const body of [{ administrator: false }, { disabled: true }]) {
+    expect((await ground.call("administrator", "users.update", { params, body })).code).toBe("conflict");
+  }
+  expect((await ground.call("administrator", "users.remove", { params })).code).toBe("conflict");
+  await ground.call("administrator", "users.update", { params: idOf(ground, "owner"), body: { administrator: true } });
+  const demoted = await ground.call("administrator", "users.update", { params, body: { administrator: false } });
+  expect(demoted.status).toBe(200);
+  expect((await ground.call("administrator", "users.list")).status).toBe(403);
+});
+
+test("a removed user is gone with everything they held, and a workspace keeps its last owner", async () => {
+  await using ground = await openPeopleGround();
+  const remove = (name: GroundUser) => ground.call("administrator", "users.remove", { params: idOf(ground, name) });
+  const owner = await remove("owner");
+  expect([owner.status, owner.code]).toEqual([409, "conflict"]);
+  expect(owner.body.error.message).toContain("acme");
+  await ground.people.setMember(ground.acme.id, ground.users.admin.id, "owner", { actor: "test", ip: null });
+  expect((await remove("owner")).status).toBe(200);
+  expect(await ground.people.user(ground.users.owner.id)).toBeNull();
+  expect((await remove("owner")).code).toBe("not_found");
+  expect((await ground.call("owner", "members.list", { params: { workspace: "acme" } })).status).toBe(401);
+});
+
+test("a reset link sets a new password once, within a day, and ends the sessions", async () => {
+  await using ground = await openPeopleGround();
+  const { viewer } = ground.users;
+  const reset = () => ground.call("administrator", "users.reset", { params: idOf(ground, "viewer") });
+  const first = (await reset()).body;
+  expect(first.link).toStartWith(`${groundOrigin}/console/#reset=`);
+  expect(first.expires_at - ground.clock.now()).toBe(bounds.passwordResetMs);
+  const second = (await reset()).body;
+  expect((await complete(ground, first.link)).status).toBe(404);
+  expect((await complete(ground, second.link)).body).toEqual({ email: viewer.email });
+  expect([ground.signIn.passwords.get(viewer.id), ground.signIn.ended]).toEqual([password, [viewer.id]]);
+  expect((await complete(ground, second.link)).status).toBe(404);
+  const late = (await reset()).body;
+  ground.clock.advance(bounds.passwordResetMs);
+  expect((await complete(ground, late.link)).status).toBe(404);
+});
+
+test("of two who use one reset link at the same moment one sets the password", async () => {
+  await using ground = await openPeopleGround();
+  const { link } = (await ground.call("administrator", "users.reset", { params: idOf(ground, "viewer") })).body;
+  const both = await Promise.all([complete(ground, link), complete(ground, link, "192.0.2.61")]);
+  expect(both.map((each) => each.status).toSorted()).toEqual([200, 404]);
+});
+
+test("a reset that could not be done leaves its link good; one for a disabled user does not hold", async () => {
+  await using ground = await openPeopleGround();
+  const params = idOf(ground, "viewer");
+  const { link } = (await ground.call("administrator", "users.reset", { params })).body;
+  const { setPassword } = ground.signIn;
+  ground.signIn.setPassword = () => Promise.reject(new Failure("rate_limit_exceeded", "Too many sign-ins at once."));
+  expect((await complete(ground, link)).code).toBe("rate_limit_exceeded");
+  ground.signIn.setPassword = setPassword;
+  expect((await complete(ground, link)).status).toBe(200);
+  const again = (await ground.call("administrator", "users.reset", { params })).body;
+  await ground.call("administrator", "users.update", { params, body: { disabled: true } });
+  expect((await complete(ground, again.link)).status).toBe(404);
+  expect((await ground.call("administrator", "users.reset", { params })).code).toBe("conflict");
+});
+
+test("what administrators do to users is in the audit log with before and after, and no secret with it", async () => {
+  await using ground = await openPeopleGround();
+  const last = (await ground.audit()).at(-1)?.seq ?? 0;
+  const params = idOf(ground, "viewer");
+  await ground.call("administrator", "users.update", { params, body: { disabled: true }, ip: "198.51.100.1" });
+  await ground.call("administrator", "users.update", { params, body: { disabled: false } });
+  const { link } = (await ground.call("administrator", "users.reset", { params })).body;
+  await complete(ground, link);
+  await ground.call("administrator", "users.remove", { params });
+  const rows = await ground.audit(last);
+  expect(rows.map((row) => `${row.actor} ${row.action} ${row.object}`)).toEqual([
+    "administrator@example.com update user viewer@example.com",
+    "administrator@example.com update user viewer@example.com",
+    "administrator@example.com create password reset viewer@example.com",
+    "viewer@example.com reset-password user viewer@example.com",
+    "administrator@example.com remove user viewer@example.com",
+  ]);
+  const [first] = rows;
+  expect(first?.ip).toBe("198.51.100.1");
+  expect([JSON.parse(first?.before ?? "").disabled, JSON.parse(first?.after ?? "").disabled]).toEqual([false, true]);
+  const text = await wholeText(ground.database);
+  expect(text).not.toContain(secretOf(link));
+  expect(text).not.toContain(password);
+});

@@ -1,0 +1,284 @@
+import { describe, expect, test } from "bun:test";
+import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
+
+const acme = { params: { workspace: "acme" } };
+
+describe("workspaces", () => {
+  test("everybody sees those they belong to, with their own role; an administrator all, as an owner", async () => {
+    await using ground = await openTenantGround();
+    const seen = async (who: Parameters<TenantGround["call"]>[0]) =>
+      (await ground.call(who, "workspaces.list")).body.data.map((each: { slug: string; role: string }) => [
+        each.slug,
+        each.role,
+      ]);
+    expect(await seen("viewer")).toEqual([["acme", "viewer"]]);
+    expect(await seen("stranger")).toEqual([["other", "owner"]]);
+    expect(await seen("newcomer")).toEqual([]);
+    expect(await seen("administrator")).toEqual([
+      ["acme", "owner"],
+      ["other", "owner"],
+    ]);
+  });
+
+  test("a list has how much is in each, pages by slug, and finds a part of a slug or name", async () => {
+    await using ground = await openTenantGround();
+    for (const slug of ["beta", "gamma"]) {
+      await ground.call("administrator", "workspaces.create", { body: { slug, name: `100% ${slug}` } });
+    }
+    await ground.makeKey("member", { name: "one" });
+    const revoked = await ground.makeKey("member", { name: "two" });
+    await ground.call("member", "keys.revoke", { params: { workspace: "acme", key: revoked.body.key.id } });
+    const first = await ground.call("administrator", "workspaces.list", { query: { limit: 2 } });
+    expect(first.body.data.map((each: { slug: string }) => each.slug)).toEqual(["acme", "beta"]);
+    expect(first.body.data[0]).toMatchObject({ groups: 1, keys: 1, members: 4, managed_by: "console", models: ["*"] });
+    const second = await ground.call("administrator", "workspaces.list", { query: { cursor: first.body.next } });
+    expect(second.body.data.map((each: { slug: string }) => each.slug)).toEqual(["gamma", "other"]);
+    expect(second.body.next).toBeNull();
+    const search = async (text: string) =>
+      (await ground.call("administrator", "workspaces.list", { query: { search: text } })).body.data.length;
+    expect(await Promise.all(["BETA", "100%", "%", "_", "nothing"].map(search))).toEqual([1, 2, 2, 0, 0]);
+    expect(await ground.call("administrator", "workspaces.list", { query: { cursor: "x" } })).toMatchObject({
+      code: "invalid_request",
+      param: "cursor",
+    });
+  });
+
+  test("a new one has its first group, counts at once, and leaves audit rows of its own", async () => {
+    await using ground = await openTenantGround();
+    const before = (await ground.audit()).length;
+    const made = await ground.call("administrator", "workspaces.create", {
+      body: { slug: "lab", models: ["gpt-*"], limits: { rpm: 5 }, budget: { usd: 2.5, period: "week" } },
+    });
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      slug: "lab",
+      name: "lab",
+      enabled: true,
+      models: ["gpt-*"],
+      limits: { rpm: 5 },
+      budget: { usd: 2.5, period: "week" },
+      role: "owner",
+      groups: 1,
+      keys: 0,
+      members: 0,
+    });
+    expect(ground.catalog().workspaces.get(made.body.id)?.scope.budget).toEqual({
+      nanoUsd: 2_500_000_000,
+      period: "week",
+    });
+    const rows = (await ground.audit()).slice(before);
+    expect(rows.map((row) => [row.actor, row.ip, row.action, row.object, row.workspace_id])).toEqual([
+      ["administrator@example.com", "192.0.2.1", "create", "workspace lab", made.body.id],
+      ["administrator@example.com", "192.0.2.1", "create", "group lab/default", made.body.id],
+    ]);
+  });
+
+  test.each([
+    [{ slug: "acme" }, 409, "conflict", "slug"],
+    [{ slug: "No Slug" }, 400, "invalid_request", "slug"],
+    [{ slug: "-" }, 400, "invalid_request", "slug"],
+    [{ slug: "x", budget: { usd: -1, period: "day" } }, 400, "invalid_request", "budget.usd"],
+    [{ slug: "x", limits: { rpm: 0 } }, 400, "invalid_request", "limits.rpm"],
+    [{ slug: "x", surprise: 1 }, 400, "invalid_request", null],
+  ])("a new one made of %j is refused with %p %s", async (body, status, code, param) => {
+    await using ground = await openTenantGround();
+    expect(await ground.call("administrator", "workspaces.create", { body })).toMatchObject({ status, code, param });
+    expect(ground.catalog().workspaces.size).toBe(2);
+  });
+
+  test("of two that are made with one slug at once, one is made", async () => {
+    await using ground = await openTenantGround();
+    const both = await Promise.all(
+      ["one", "two"].map((name) => ground.call("administrator", "workspaces.create", { body: { slug: "lab", name } })),
+    );
+    expect(both.map((answer) => answer.status).sort()).toEqual([201, 409]);
+  });
+
+  test("an owner changes the name; what bounds the workspace only an administrator", async () => {
+    await using ground = await openTenantGround();
+    const renamed = await ground.call("owner", "workspaces.update", { ...acme, body: { name: "Acme Inc" } });
+    expect(renamed.body).toMatchObject({ name: "Acme Inc", role: "owner", models: ["*"], limits: {}, budget: null });
+    for (const body of [{ models: ["*"] }, { limits: {} }, { budget: null }, { enabled: false }]) {
+      expect(await ground.call("owner", "workspaces.update", { ...acme, body })).toMatchObject({
+        status: 403,
+        code: "forbidden",
+        param: Object.keys(body)[0] ?? "",
+      });
+    }
+    expect((await ground.call("admin", "workspaces.update", { ...acme, body: { name: "x" } })).status).toBe(403);
+    const bounded = await ground.call("administrator", "workspaces.update", {
+      ...acme,
+      body: { enabled: false, limits: { rpm: 1 } },
+    });
+    expect(bounded.body).toMatchObject({ name: "Acme Inc", enabled: false, limits: { rpm: 1 } });
+    const last = (await ground.audit()).at(-1);
+    expect(last).toMatchObject({ action: "update", object: "workspace acme", workspace_id: ground.acme.id });
+    expect(JSON.parse(last?.before ?? "")).toMatchObject({ enabled: 1, limits: {} });
+    expect(JSON.parse(last?.after ?? "")).toMatchObject({ enabled: 0, limits: { rpm: 1 } });
+  });
+
+  test("a change that changes nothing leaves no trace", async () => {
+    await using ground = await openTenantGround();
+    const [rows, version] = [(await ground.audit()).length, ground.catalog().version];
+    await ground.call("owner", "workspaces.update", { ...acme, body: { name: "Acme" } });
+    expect([(await ground.audit()).length, ground.catalog().version]).toEqual([rows, version]);
+  });
+
+  test("a key of a workspace that is switched off is refused at once", async () => {
+    await using ground = await openTenantGround();
+    const { secret } = (await ground.makeKey("member", { name: "ci" })).body;
+    expect(await ground.knock(secret)).toStartWith("key_");
+    await ground.call("administrator", "workspaces.update", { ...acme, body: { enabled: false } });
+    expect(await ground.knock(secret)).toBe("forbidden");
+  });
+
+  test("one that is every workspace is refused where that makes no sense", async () => {
+    await using ground = await openTenantGround();
+    const every = { params: { workspace: "-" } };
+    for (const id of ["workspaces.show", "workspaces.update", "workspaces.remove", "groups.list"] as const) {
+      expect(await ground.call("administrator", id, every)).toMatchObject({
+        code: "invalid_request",
+        param: "workspace",
+      });
+    }
+  });
+});
+
+describe("removing a workspace", () => {
+  const other = { params: { workspace: "other" } };
+  const remove = (ground: TenantGround) => ground.call("administrator", "workspaces.remove", other);
+
+  test("takes its groups, revoked keys and members, and everything else of its people", async () => {
+    await using ground = await openTenantGround();
+    const key = await ground.makeKey("stranger", { name: "ci" }, "other");
+    const { id, secret } = { ...key.body.key, secret: key.body.secret };
+    expect(await ground.knock(secret)).toBe(id);
+    expect(await remove(ground)).toMatchObject({ status: 409, code: "conflict" });
+    await ground.call("stranger", "keys.revoke", { params: { workspace: "other", key: id } });
+    await ground.database.kysely
+      .insertInto("notices")
+      .values({
+        id: "not_1",
+        workspace_id: ground.other.id,
+        name: "n",
+        percent: "[50]",
+        scope: null,
+        scope_id: null,
+        sealed_channel: "",
+        enabled: 1,
+        created_at: 0,
+      })
+      .execute();
+    expect((await remove(ground)).status).toBe(200);
+    for (const table of ["groups", "api_keys", "members", "invitations", "admin_tokens", "notices"] as const) {
+      const left = await ground.database.kysely
+        .selectFrom(table)
+        .selectAll()
+        .where("workspace_id", "=", ground.other.id)
+        .execute();
+      expect([table, left.length]).toEqual([table, 0]);
+    }
+    expect(await ground.knock(secret)).toBe("invalid_api_key");
+    expect((await ground.call("stranger", "workspaces.list")).body.data).toEqual([]);
+    const last = (await ground.audit()).at(-1);
+    expect(last).toMatchObject({
+      action: "remove",
+      object: "workspace other",
+      workspace_id: ground.other.id,
+      after: null,
+    });
+    expect(JSON.parse(last?.before ?? "")).toMatchObject({
+      slug: "other",
+      revoked_keys: 1,
+      members: [{ user_id: ground.users.stranger.id, role: "owner" }],
+    });
+    // A new one of the same name is another one.
+    const again = await ground.call("administrator", "workspaces.create", { body: { slug: "other" } });
+    expect(again.status).toBe(201);
+    expect(again.body.id).not.toBe(ground.other.id);
+  });
+
+  test("is refused while a task is open or an asset group exists", async () => {
+    await using ground = await openTenantGround();
+    const values = {
+      workspace_id: ground.other.id,
+      platform: "local",
+      name: "faces",
+      description: "",
+      project_name: "",
+    };
+    await ground.database.kysely
+      .insertInto("asset_groups")
+      .values({ id: "ag_1", ...values, provider_id: null, upstream_id: null, created_at: 0, updated_at: 0 })
+      .execute();
+    const refusal = await remove(ground);
+    expect(refusal).toMatchObject({ status: 409, code: "conflict" });
+    expect(refusal.body.error.message).toContain("faces");
+    await ground.database.kysely.deleteFrom("asset_groups").execute();
+    await openTask(ground);
+    expect((await remove(ground)).body.error.message).toContain("vt_1");
+    await ground.database.kysely.updateTable("tasks").set({ final: 1 }).execute();
+    expect((await remove(ground)).status).toBe(200);
+    expect((await ground.database.kysely.selectFrom("tasks").select("id").execute()).length).toBe(1);
+  });
+
+  test("is for administrators with a fresh sign-in", async () => {
+    await using ground = await openTenantGround();
+    expect((await ground.call("stranger", "workspaces.remove", other)).code).toBe("forbidden");
+    expect((await ground.call({ stale: "administrator" }, "workspaces.remove", other)).code).toBe("confirm_sign_in");
+  });
+});
+
+test("what the config file owns cannot be changed in the console", async () => {
+  await using ground = await openTenantGround();
+  const groups = [{ name: "default" }, { name: "batch" }];
+  const keys = [{ name: "ci", secret: "a-secret-of-the-ci-key-that-nobody-knows" }];
+  await ground.controlStore.apply({ workspaces: [{ slug: "filed", groups, keys }] }, "file");
+  await ground.refresh();
+  const filed = { params: { workspace: "filed" } };
+  const key = (await ground.controlStore.listKeys("filed"))[0];
+  const ofKey = { params: { workspace: "filed", key: key?.id ?? "" } };
+  const ofGroup = { params: { workspace: "filed", group: "batch" } };
+  const refusals = [
+    await ground.call("administrator", "workspaces.update", { ...filed, body: { name: "x" } }),
+    await ground.call("administrator", "workspaces.remove", filed),
+    await ground.call("administrator", "groups.update", { ...ofGroup, body: { models: [] } }),
+    await ground.call("administrator", "groups.remove", ofGroup),
+    await ground.call("administrator", "keys.update", { ...ofKey, body: { enabled: false } }),
+    await ground.call("administrator", "keys.rotate", { ...ofKey, body: {} }),
+    await ground.call("administrator", "keys.revoke", ofKey),
+  ];
+  expect(refusals.map((answer) => [answer.status, answer.code])).toEqual(
+    refusals.map(() => [409, "managed_by_file"] as const),
+  );
+  // What is made beside it in the console belongs to the console.
+  expect((await ground.makeKey("administrator", { name: "mine" }, "filed")).body.key.managed_by).toBe("console");
+  expect(await ground.makeKey("administrator", { name: "ci" }, "filed")).toMatchObject({
+    code: "conflict",
+    param: "name",
+  });
+});
+
+async function openTask({ database, other }: TenantGround): Promise<void> {
+  const words = { group_id: "", key_id: "", request_id: "", model: "", deployment: "", upstream_model: "" };
+  const texts = { attempt_id: "", state: "queued", asked: "{}", request_digest: "", metadata: "{}", user_agent: "" };
+  const nothing = { provider_id: null, sealed_account: null, upstream_id: null, progress: null, output: null };
+  const none = { blob_hash: null, error: null, usage: null, raw_usage: null, cost_nano_usd: null, price_version: null };
+  const never = { price_table: null, idempotency_key: null, callback_url: null, submitted_at: null, started_at: null };
+  const times = { created_at: 0, updated_at: 0, deadline_at: 0, finished_at: null, due_at: null };
+  const lease = { polls: 0, lease: null, leased_until: null, final: 0, reserved_nano_usd: 0, tags: "{}" };
+  await database.kysely
+    .insertInto("tasks")
+    .values({
+      id: "vt_1",
+      workspace_id: other.id,
+      ...words,
+      ...texts,
+      ...nothing,
+      ...none,
+      ...never,
+      ...times,
+      ...lease,
+    })
+    .execute();
+}

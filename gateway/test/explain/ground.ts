@@ -1,0 +1,52 @@
+import type { CaptureDetail, Explanation } from "@sluice/contract";
+import { aliceKey, type Overrides, type StartedHouse, upstream } from "../started-house.ts";
+
+/** Two accounts with the same model, one before the other; what the first does with a call is in `fault`. */
+export function twoAccounts(fault: object = {}): Overrides {
+  return {
+    providers: (simulator) => [upstream("main", simulator), upstream("spare", simulator)],
+    models: [
+      {
+        name: "gpt-test",
+        deployments: [
+          { provider: "main", priority: 1, upstream_model: `sim${JSON.stringify(fault)}up` },
+          { provider: "spare", priority: 2, upstream_model: "up" },
+        ],
+      },
+    ],
+  };
+}
+
+/** Alice's key keeps bodies. */
+export const capturing: Overrides = { keys: [{ name: "alice", secret: aliceKey, capture: "bodies" }] };
+
+/** What was kept of why a request went as it did, by its answer. */
+export async function explanationOf(house: StartedHouse, response: Response): Promise<Explanation | null> {
+  await response.arrayBuffer();
+  await house.house.explainer.written();
+  return await house.house.explain.explanation(idOf(response));
+}
+
+export async function captureOf(house: StartedHouse, response: Response): Promise<CaptureDetail | null> {
+  await house.house.explainer.written();
+  return await house.house.explain.capture(idOf(response));
+}
+
+export function headersIn(headers: readonly (readonly [string, string])[] | undefined): Record<string, string> {
+  return Object.fromEntries(headers ?? []);
+}
+
+/** How many rows of each kind there are. */
+export async function rowsIn(house: StartedHouse): Promise<{ explanations: number; captures: number }> {
+  await house.house.explainer.written();
+  const { kysely } = house.control.database;
+  const explanations = await kysely.selectFrom("request_explanations").select("request_id").execute();
+  const captures = await kysely.selectFrom("request_captures").select("request_id").execute();
+  return { explanations: explanations.length, captures: captures.length };
+}
+
+function idOf(response: Response): string {
+  const id = response.headers.get("x-request-id");
+  if (id === null) throw new Error("an answer without an id");
+  return id;
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { type ConfigFile, configSchema, type KeyConfig } from "@sluice/contract";
+import { explainedAges } from "../../src/main/explained.ts";
+import { aliceKey, startHouse } from "../started-house.ts";
+
+const dayMs = 86_400_000;
+
+test("the file says what is kept of a key, and what it leaves out is kept no longer", async () => {
+  const house = await startHouse();
+  const { controlStore } = house.control;
+  const apply = async (key: Partial<KeyConfig>) => {
+    const file: ConfigFile = { workspaces: [{ slug: "acme", keys: [{ name: "alice", secret: aliceKey, ...key }] }] };
+    await controlStore.apply(file, "test");
+    return (await controlStore.listKeys("acme"))[0]?.capture;
+  };
+  try {
+    expect(await apply({})).toBe("none");
+    expect(await apply({ capture: "bodies" })).toBe("bodies");
+    expect(await apply({ capture: "headers" })).toBe("headers");
+    expect(await apply({})).toBe("none");
+    const rows = await house.control.database.kysely
+      .selectFrom("audit_log")
+      .select(["before", "after"])
+      .where("object", "=", "key acme/alice")
+      .where("action", "=", "update")
+      .execute();
+    const captures = rows.map(({ before, after }) => [before, after].map((view) => JSON.parse(view ?? "{}").capture));
+    expect(captures.slice(-3)).toEqual([
+      ["none", "bodies"],
+      ["bodies", "headers"],
+      ["headers", "none"],
+    ]);
+  } finally {
+    await house.stop();
+  }
+});
+
+test("explanations are kept for 30 days and captures for 7, or as the settings say, but no longer than the ledger", async () => {
+  const now = 1_000 * dayMs;
+  const usual = await startHouse();
+  expect(explainedAges(usual.house.catalog.current.settings, now)).toEqual({
+    explanationsBefore: now - 30 * dayMs,
+    capturesBefore: now - 7 * dayMs,
+    now,
+  });
+  await usual.stop();
+  const short = await startHouse({
+    settings: { ledger: { retention_days: 3 }, explanations: { retention_days: 90 }, captures: { retention_days: 1 } },
+  });
+  expect(explainedAges(short.house.catalog.current.settings, now)).toEqual({
+    explanationsBefore: now - 3 * dayMs,
+    capturesBefore: now - dayMs,
+    now,
+  });
+  await short.stop();
+});
+
+test.each([
+  [{ workspaces: [{ slug: "acme", keys: [{ name: "a", capture: "all" }] }] }, "workspaces.0.keys.0.capture"],
+  [{ settings: { captures: { retention_days: 0 } } }, "settings.captures.retention_days"],
+  [{ settings: { captures: { retention_days: 366 } } }, "settings.captures.retention_days"],
+  [{ settings: { explanations: { days: 3 } } }, "settings.explanations"],
+])("%j is refused, and its place named", (file, place) => {
+  expect(configSchema.safeParse(file).error?.issues.map(({ path }) => path.join("."))).toEqual([place]);
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { explanationOf, rowsIn, twoAccounts } from "./ground.ts";
+
+async function inHouse(overrides: Parameters<typeof startHouse>[0], act: (house: StartedHouse) => Promise<void>) {
+  const house = await startHouse(overrides);
+  try {
+    await act(house);
+  } finally {
+    await house.stop();
+  }
+}
+
+/** Attempts of the ledger in the order they were made. */
+async function attemptIds(house: StartedHouse): Promise<readonly string[]> {
+  return [...(await house.entries())].sort((a, b) => a.retryIndex - b.retryIndex).map(({ attemptId }) => attemptId);
+}
+
+describe("a call that was", () => {
+  test("served by another deployment after a failure tells of the failure and of the order", () =>
+    inHouse(twoAccounts({ status: 500, error_message: "the vendor is on fire" }), async (house) => {
+      const explanation = await explanationOf(house, await house.chat(hello, { script: { tokens: 2 } }));
+      const [failed] = await attemptIds(house);
+      expect(explanation?.plan).toMatchObject([
+        { provider: "main", model: "gpt-test", priority: 1, weight: 100, note: null },
+        { provider: "spare", model: "gpt-test", upstream_model: "up", priority: 2, weight: 100, note: null },
+      ]);
+      expect(explanation?.failures).toEqual([
+        {
+          attempt_id: failed ?? "",
+          code: "upstream_error",
+          message: "The upstream answered 500. It said: the vendor is on fire",
+          retry: "same",
+        },
+      ]);
+      expect(explanation?.refusal).toBeNull();
+      expect(explanation?.walk).toMatchObject([
+        expect.stringMatching(/^attempt 1 to .*: first in order$/),
+        expect.stringMatching(/ failed: upstream_error, retry same$/),
+        expect.stringMatching(/^attempt 2 to .*: next in order$/),
+      ]);
+    }));
+
+  test("tried again at its only deployment tells each failure, and how long it waited", () =>
+    inHouse({}, async (house) => {
+      const script = { name: "again", fail_first: 1, status: 503, tokens: 1 };
+      const explanation = await explanationOf(house, await house.chat(hello, { script }));
+      expect(explanation?.failures).toMatchObject([{ code: "upstream_error", retry: "same" }]);
+      expect(explanation?.walk?.at(-1)).toMatch(/^attempt 2 to .*: the same again after \d+ ms$/);
+    }));
+
+  test("failed by every deployment has as many failures as attempts in the ledger, and no refusal", () =>
+    inHouse(twoAccounts(), async (house) => {
+      const explanation = await explanationOf(house, await house.chat(hello, { script: { drop: true } }));
+      expect(explanation?.failures.map(({ attempt_id }) => attempt_id)).toEqual([...(await attemptIds(house))]);
+      expect(explanation?.failures.length).toBeGreaterThan(1);
+      expect(explanation?.refusal).toBeNull();
+      expect(explanation?.walk?.at(-1)).toStartWith("no further attempt");
+    }));
+
+  test("refused by its upstream for what it asks tells what the upstream said", () =>
+    inHouse({}, async (house) => {
+      const script = { status: 400, error_message: "temperature must be at most 2" };
+      const explanation = await explanationOf(house, await house.chat(hello, { script }));
+      expect(explanation?.failures).toMatchObject([
+        { retry: "never", message: "The upstream answered 400. It said: temperature must be at most 2" },
+      ]);
+    }));
+
+  test("broken off in the middle of its stream tells of it", () =>
+    inHouse({}, async (house) => {
+      const script = { cut_after_events: 3, tokens: 10 };
+      const explanation = await explanationOf(house, await house.chat({ ...hello, stream: true }, { script }));
+      expect(explanation?.failures).toMatchObject([{ code: "upstream_truncated" }]);
+    }));
+});
+
+describe("a deployment that is passed over has a note", () => {
+  test("when it cools because its upstream asked to wait", () =>
+    inHouse(twoAccounts({ status: 429, retry_after: 60 }), async (house) => {
+      await house.chat(hello);
+      const explanation = await explanationOf(house, await house.chat(hello));
+      expect(explanation?.plan).toMatchObject([
+        { provider: "spare", note: null },
+        { provider: "main", note: expect.stringMatching(/^cooling for \d+\.\d s: its upstream asked to wait$/) },
+      ]);
+      expect(explanation?.failures).toEqual([]);
+    }));
+
+  test("when its breaker is open", () =>
+    inHouse(twoAccounts({ status: 500 }), async (house) => {
+      for (let call = 0; call < 5; call++) await (await house.chat(hello)).arrayBuffer();
+      const explanation = await explanationOf(house, await house.chat(hello));
+      expect(explanation?.plan).toMatchObject([
+        { provider: "spare" },
+        { provider: "main", note: expect.stringMatching(/^breaker open for \d+\.\d s: 5 failures in a row$/) },
+      ]);
+    }));
+
+  test("when another account keeps what the call goes on from", () =>
+    inHouse(
+      {
+        providers: (simulator) => [
+          upstream("main", simulator, { kind: "openai" }),
+          upstream("spare", simulator, { kind: "openai" }),
+        ],
+        models: [{ name: "gpt-test", deployments: [{ provider: "main" }, { provider: "spare" }] }],
+      },
+      async (house) => {
+        const first = await house.post("/v1/responses", { model: "gpt-test", input: "hello", store: true });
+        const keeper = first.headers.get("x-sluice-provider");
+        const { id } = (await first.json()) as { id: string };
+        const next = { model: "gpt-test", input: "go on", previous_response_id: id };
+        const explanation = await explanationOf(house, await house.post("/v1/responses", next));
+        expect(explanation?.plan).toMatchObject([
+          { provider: keeper, note: "only this account keeps what the call goes on from" },
+          { note: "left out: another account keeps what the call goes on from" },
+        ]);
+      },
+    ));
+
+  test("when calls of its conversation go elsewhere", () =>
+    inHouse(
+      {
+        providers: (simulator) => [upstream("main", simulator), upstream("spare", simulator)],
+        models: [{ name: "gpt-test", deployments: [{ provider: "main" }, { provider: "spare" }] }],
+      },
+      async (house) => {
+        const talk = { ...hello, prompt_cache_key: "one conversation" };
+        const explanation = await explanationOf(house, await house.chat(talk));
+        expect(explanation?.plan[0]?.note).toBe("affinity: calls of this conversation come here first, of 2");
+      },
+    ));
+});
+
+test("a plan of very many deployments is shown as far as its bound", () =>
+  inHouse(
+    {
+      models: [
+        {
+          name: "gpt-test",
+          deployments: Array.from({ length: 60 }, (_, at) => ({ provider: "main", upstream_model: `up-${at}` })),
+        },
+      ],
+    },
+    async (house) => {
+      const explanation = await explanationOf(house, await house.chat(hello, { script: { tokens: 1 } }));
+      expect(explanation?.plan).toHaveLength(bounds.explainPlacesMax);
+      expect(explanation?.walk?.[0]).toBe("28 further deployments are not shown");
+    },
+  ));
+
+test("a plain call leaves nothing: one deployment, and it answered, or its caller went away", () =>
+  inHouse({}, async (house) => {
+    await (await house.chat(hello, { script: { tokens: 1 } })).arrayBuffer();
+    await (await house.chat({ ...hello, stream: true }, { script: { tokens: 3 } })).arrayBuffer();
+    const leaving = new AbortController();
+    const left = house.chat({ ...hello, stream: true }, { script: { latency_ms: 2_000 }, signal: leaving.signal });
+    await Bun.sleep(100);
+    leaving.abort();
+    await left.catch(() => undefined);
+    await Bun.sleep(100);
+    expect(await house.entries()).toHaveLength(3);
+    expect(await rowsIn(house)).toEqual({ explanations: 0, captures: 0 });
+    const metrics = await (await house.get("/metrics")).text();
+    expect(metrics).toContain("\nsluice_explanations_dropped_total 0\n");
+    expect(metrics).toContain("\nsluice_captures_dropped_total 0\n");
+  }));

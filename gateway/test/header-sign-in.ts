@@ -1,0 +1,74 @@
+import { Failure } from "#core/index.ts";
+import type { SignedIn, SignIn, User } from "#ports/index.ts";
+import type { Database } from "#storage/index.ts";
+
+/** `<user id>`, or `<user id> stale` for somebody who signed in a while ago. */
+export const sessionHeader = "x-test-session";
+
+export interface HeaderSignIn extends SignIn {
+  /** User ids whose sessions were ended, in order. */
+  readonly ended: string[];
+  /** The password that each user would sign in with, by id. */
+  readonly passwords: Map<string, string>;
+}
+
+/** Users in the real table; whose session a request carries is what a header says. */
+export function createHeaderSignIn(database: Database, now: () => number): HeaderSignIn {
+  const ended: string[] = [];
+  const passwords = new Map<string, string>();
+  let made = 0;
+  return {
+    ended,
+    passwords,
+    handle: async () => new Response(null, { status: 404 }),
+    async session(request): Promise<SignedIn | null> {
+      const [id, age] = (request.headers.get(sessionHeader) ?? "").split(" ");
+      const row = await database.kysely
+        .selectFrom("auth_users")
+        .select(["id", "email", "name", "created_at"])
+        .where("id", "=", id ?? "")
+        .executeTakeFirst();
+      if (row === undefined) return null;
+      const user = { id: row.id, email: row.email, name: row.name, createdAt: new Date(row.created_at).getTime() };
+      return { user, sessionId: `ses_${row.id}`, fresh: age !== "stale", cookies: [] };
+    },
+    methods: () => ({ password: true, passkey: true, oidc: [] }),
+    async createUser({ email, name, password }): Promise<User> {
+      const id = `usr_${++made}`;
+      const time = new Date(now()).toISOString();
+      const { numInsertedOrUpdatedRows: inserted } = await database.kysely
+        .insertInto("auth_users")
+        .values({
+          id,
+          email: email.toLowerCase(),
+          name,
+          email_verified: 0,
+          image: null,
+          created_at: time,
+          updated_at: time,
+          two_factor_enabled: 0,
+          administrator: 0,
+          disabled: 0,
+          last_seen_at: null,
+        })
+        .onConflict((conflict) => conflict.column("email").doNothing())
+        .executeTakeFirst();
+      if (Number(inserted ?? 0) === 0) {
+        throw new Failure("invalid_request", "This address is taken.", { param: "email" });
+      }
+      passwords.set(id, password);
+      return { id, email: email.toLowerCase(), name, createdAt: now() };
+    },
+    async endSessions(userId) {
+      ended.push(userId);
+    },
+    async setPassword(userId, password) {
+      passwords.set(userId, password);
+      ended.push(userId);
+    },
+    async removeUser(userId) {
+      await database.kysely.deleteFrom("auth_users").where("id", "=", userId).execute();
+    },
+    useOidc: () => undefined,
+  };
+}

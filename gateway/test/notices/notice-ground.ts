@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ConfigFile } from "@sluice/contract";
+import { NoticeSender, NoticeWatch } from "#admin/index.ts";
+import { createMemoryCounter } from "#coordination/index.ts";
+import { bounds, type Catalog, type LimitScope, usdToNano } from "#core/index.ts";
+import { createAdmission } from "#limits/index.ts";
+import type { Mailer, NoticeFields, OutboundRequest, Transport } from "#ports/index.ts";
+import {
+  closeDatabase,
+  createControlStore,
+  createNoticeStore,
+  migrate,
+  openDatabase,
+  openVault,
+} from "#storage/index.ts";
+import { createIds } from "#system/index.ts";
+import { FakeClock } from "../fake-clock.ts";
+
+export const doer = { actor: "ada@example.com", ip: "127.0.0.1" };
+
+/** A workspace with a daily budget of 10 USD, notices in a real database, and an outside that notes what it is sent. */
+export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-notices-"));
+  const clock = new FakeClock();
+  const ids = createIds(clock);
+  const vault = openVault({ masterKey: "test-master-key-0123456789-0123456789", dataDir: directory });
+  const database = openDatabase({ path: join(directory, "sluice.db") });
+  await migrate(database);
+  const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults: () => ({ baseUrl: "" }) });
+  await controlStore.apply(config, "test");
+  const catalog: Catalog = await controlStore.catalog();
+  const counter = createMemoryCounter({ clock });
+  const admission = createAdmission({ counter, clock });
+  const sent: OutboundRequest[] = [];
+  let status = 204;
+  const transport: Transport = {
+    send: async (request) => {
+      sent.push(request);
+      return {
+        status,
+        headers: new Headers(),
+        body: { read: async () => null, readAll: async () => new Uint8Array(), cancel: () => {} },
+      };
+    },
+  };
+  const store = createNoticeStore({ database, vault, clock, ids });
+  const sender = new NoticeSender({
+    transport,
+    mailer: options.mailer ?? null,
+    clock,
+    webhookSecret: () => `whsec_${Buffer.from("secret of the workspace").toString("base64")}`,
+  });
+  const observer = {
+    log: () => {},
+    attemptEnd: () => {},
+    requestEnd: () => {},
+    breakerChange: () => {},
+    configReload: () => {},
+  };
+  const watch = new NoticeWatch({ store, sender, admission, controlStore, catalog: () => catalog, clock, observer });
+  const workspace = [...catalog.workspaces.values()][0];
+  if (workspace === undefined) throw new Error("the ground has no workspace");
+  const budgetKeys = async (scope: LimitScope, usd: number) => {
+    const permit = await admission.hold(
+      { scopes: [scope] } as unknown as Parameters<typeof admission.hold>[0],
+      usdToNano(usd),
+      true,
+    );
+    permit.settle({ tokens: 0, nanoUsd: usdToNano(usd) });
+  };
+  return {
+    clock,
+    store,
+    watch,
+    sent,
+    database,
+    workspace,
+    catalog,
+    bodies: () => sent.map((request) => JSON.parse(new TextDecoder().decode(request.body as Uint8Array))),
+    answer: (next: number) => {
+      status = next;
+    },
+    spend: (usd: number) => budgetKeys(workspace.scope, usd),
+    notice: (fields: Partial<NoticeFields> = {}) => store.create(workspace.id, { ...standard, ...fields }, doer),
+    lookMs: bounds.noticeLookMs,
+    close: async () => {
+      await watch.stop();
+      await closeDatabase(database);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const standard: NoticeFields = {
+  name: "to the team",
+  percent: [50, 80, 100],
+  scope: null,
+  scope_id: null,
+  channel: { kind: "webhook", url: "https://chat.example.com/hook/secret-path" },
+  enabled: true,
+};
+
+const config: ConfigFile = {
+  workspaces: [
+    {
+      slug: "acme",
+      name: "Acme",
+      budget: { usd: 10, period: "day" },
+      groups: [{ name: "default" }],
+      keys: [{ name: "ci", secret: "sk-test-0123456789-0123456789", budget: { usd: 1, period: "month" } }],
+    },
+  ],
+};

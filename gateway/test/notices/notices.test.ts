@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { noticeGround } from "./notice-ground.ts";
+
+let ground: Awaited<ReturnType<typeof noticeGround>>;
+beforeEach(async () => {
+  ground = await noticeGround();
+});
+afterEach(() => ground.close());
+
+const percents = () => ground.bodies().map((body) => body.data.percent);
+
+test("a share of a budget is told once, the next one when it is reached, and all again in the next period", async () => {
+  await ground.notice();
+  await ground.spend(4);
+  await ground.watch.look();
+  expect(percents()).toEqual([]);
+  await ground.spend(1);
+  await ground.watch.look();
+  await ground.watch.look();
+  expect(percents()).toEqual([50]);
+  await ground.spend(4);
+  await ground.watch.look();
+  expect(percents()).toEqual([50, 80]);
+  ground.clock.advance(86_400_000);
+  await ground.spend(6);
+  await ground.watch.look();
+  expect(percents()).toEqual([50, 80, 50]);
+});
+
+test("when several shares are crossed between two looks only the highest is told", async () => {
+  await ground.notice();
+  await ground.spend(10);
+  await ground.watch.look();
+  await ground.watch.look();
+  expect(percents()).toEqual([100]);
+  expect(ground.bodies()[0].data).toMatchObject({ used_usd: 10, limit_usd: 10, workspace: "acme" });
+});
+
+test("a message is signed as a Standard Webhook and never goes into our own network", async () => {
+  await ground.notice();
+  await ground.spend(5);
+  await ground.watch.look();
+  const [request] = ground.sent;
+  expect(request?.allowPrivateNetwork).toBe(false);
+  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": signature } = request?.headers ?? {};
+  const body = new TextDecoder().decode(request?.body as Uint8Array);
+  const expected = createHmac("sha256", "secret of the workspace").update(`${id}.${at}.${body}`).digest("base64");
+  expect(signature).toBe(`v1,${expected}`);
+});
+
+test("a message that is not taken is tried again with growing waits, then given up, and the list says why", async () => {
+  const { id } = await ground.notice({ percent: [50] });
+  ground.answer(500);
+  await ground.spend(5);
+  for (let hour = 0; hour < 48; hour++) {
+    await ground.watch.look();
+    ground.clock.advance(600_000);
+  }
+  expect(ground.sent.length).toBe(6);
+  expect((await ground.store.find(id))?.last).toMatchObject({
+    ok: false,
+    problem: "The address answered 500.",
+    percent: 50,
+  });
+  ground.answer(200);
+  await ground.watch.look();
+  expect(ground.sent.length).toBe(6);
+});
+
+test("a notice that is switched off says nothing, also of what was crossed before", async () => {
+  const { id } = await ground.notice();
+  ground.answer(503);
+  await ground.spend(5);
+  await ground.watch.look();
+  await ground.store.update(id, { enabled: false }, { actor: "ada@example.com", ip: null });
+  ground.answer(200);
+  ground.clock.advance(3_600_000);
+  await ground.watch.look();
+  expect(ground.sent.length).toBe(1);
+});
+
+test("a notice may listen to one key alone", async () => {
+  const rows = await ground.database.kysely.selectFrom("api_keys").select("id").execute();
+  await ground.notice({ scope: "key", scope_id: rows[0]?.id ?? "" });
+  await ground.spend(10);
+  await ground.watch.look();
+  expect(percents()).toEqual([]);
+});
+
+test("the address of a notice is sealed in the database and named by kind only in the audit log", async () => {
+  const { id } = await ground.notice();
+  await ground.store.update(id, { name: "renamed" }, { actor: "ada@example.com", ip: null });
+  await ground.store.remove(id, { actor: "ada@example.com", ip: null });
+  const audit = await ground.database.kysely.selectFrom("audit_log").selectAll().execute();
+  const rows = audit.filter((row) => row.object.startsWith("notice"));
+  expect(rows.map((row) => row.action)).toEqual(["create", "update", "remove"]);
+  expect(rows.every((row) => row.workspace_id === ground.workspace.id)).toBe(true);
+  expect(JSON.stringify(rows)).not.toContain("secret-path");
+  const { channel } = await ground.notice();
+  expect(channel).toEqual({ kind: "webhook", url: "https://chat.example.com/hook/secret-path" });
+  const stored = await ground.database.kysely.selectFrom("notices").selectAll().execute();
+  expect(JSON.stringify(stored)).not.toContain("secret-path");
+});
+
+test("what one workspace spends is no news to another's notices", async () => {
+  await ground.store.create(
+    "ws_other",
+    { name: "x", percent: [1], scope: null, scope_id: null, channel: { kind: "email", to: ["a@b.co"] }, enabled: true },
+    { actor: "ada@example.com", ip: null },
+  );
+  await ground.spend(10);
+  await ground.watch.look();
+  expect(ground.sent).toEqual([]);
+});

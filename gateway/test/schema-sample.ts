@@ -1,0 +1,67 @@
+import { z } from "zod";
+
+/**
+ * A value that a schema takes: `least` leaves out what may be left out, `full` fills everything in, so that every field that
+ * a schema names is there. Throws for a schema it cannot find a value for, rather than give a wrong one.
+ */
+export function sampleOf(schema: z.ZodType, kind: "least" | "full"): unknown {
+  const value = sampled(schema, kind);
+  const read = schema.safeParse(value);
+  if (read.success) return value;
+  throw new Error(
+    `No sample for this schema: ${read.error.issues[0]?.path.join(".")} ${read.error.issues[0]?.message}`,
+  );
+}
+
+function sampled(schema: unknown, kind: "least" | "full"): unknown {
+  if (!(schema instanceof z.ZodType)) throw new Error("Not a schema.");
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
+    return kind === "least" ? undefined : sampled(schema.unwrap(), kind);
+  }
+  if (schema instanceof z.ZodNullable) return kind === "least" ? null : sampled(schema.unwrap(), kind);
+  if (schema instanceof z.ZodPipe) return sampled(schema.in, kind);
+  if (schema instanceof z.ZodObject) return objectOf(schema, kind);
+  if (schema instanceof z.ZodArray) return arrayOf(schema, kind);
+  if (schema instanceof z.ZodRecord) return kind === "least" ? {} : recordOf(schema, kind);
+  if (schema instanceof z.ZodTuple) return schema.def.items.map((item) => sampled(item, kind));
+  if (schema instanceof z.ZodUnion) return sampled(schema.options[0], kind);
+  if (schema instanceof z.ZodEnum) return schema.options[0];
+  if (schema instanceof z.ZodLiteral) return schema.def.values[0];
+  return firstThatFits(schema);
+}
+
+function objectOf(schema: z.ZodObject, kind: "least" | "full"): Record<string, unknown> {
+  const fields = Object.entries(schema.shape).map(([name, field]) => [name, sampled(field, kind)] as const);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+}
+
+function arrayOf(schema: z.ZodArray, kind: "least" | "full"): unknown[] {
+  return kind === "least" && schema.safeParse([]).success ? [] : [sampled(schema.element, kind)];
+}
+
+function recordOf(schema: z.ZodRecord, kind: "least" | "full"): Record<string, unknown> {
+  return { [String(firstThatFits(schema.keyType as z.ZodType))]: sampled(schema.valueType, kind) };
+}
+
+/** Plain values, one of which every string, number and flag of the admin API takes. */
+const candidates = [
+  "sample",
+  "sample-text-of-some-length",
+  "sample@example.com",
+  "https://sample.example.com",
+  "16:9",
+  "720p",
+  "192.0.2.1",
+  1,
+  0.5,
+  0,
+  true,
+  2_000_000_000_000,
+  null,
+] as const;
+
+function firstThatFits(schema: z.ZodType): unknown {
+  const found = candidates.find((candidate) => schema.safeParse(candidate).success);
+  if (found !== undefined) return found;
+  throw new Error(`None of the plain values fits a ${schema.def.type}.`);
+}

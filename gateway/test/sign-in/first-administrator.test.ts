@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { createSetup, makeFirstAdministrator } from "#identity/index.ts";
+import { createPeopleStore } from "#storage/index.ts";
+import { createIds, systemClock } from "#system/index.ts";
+import { alice, cheapHash, type Ground, openGround, password } from "./ground.ts";
+
+const token = "a-one-time-token-of-this-test";
+
+async function openHouse() {
+  const ground = await openGround({ hashPassword: cheapHash });
+  const people = createPeopleStore({ database: ground.database, clock: systemClock, ids: createIds(systemClock) });
+  return { ground, people, parts: { signIn: ground.signIn, people } };
+}
+
+async function signsIn(ground: Ground, email: string, text: string): Promise<boolean> {
+  return (await ground.browser().signInWith(email, text)).status === 200;
+}
+
+test("who was made the first administrator by the link signs in with the password they chose, and governs", async () => {
+  const { ground, people, parts } = await openHouse();
+  const setup = await createSetup({ ...parts, randomToken: () => token });
+  await setup.complete({ token, email: alice.email, password, ip: "192.0.2.1" });
+  expect(await signsIn(ground, alice.email, password)).toBe(true);
+  expect(await people.userByEmail(alice.email)).toMatchObject({ administrator: true, disabled: false });
+  const audit = await ground.database.kysely.selectFrom("audit_log").selectAll().execute();
+  expect(audit).toMatchObject([{ actor: alice.email, ip: "192.0.2.1", object: `user ${alice.email}` }]);
+  expect(JSON.stringify(audit)).not.toMatch(/argon2|correct horse/);
+});
+
+test("a start that was stopped between the user and the right is made good by the next, with the password it gives", async () => {
+  const { ground, people, parts } = await openHouse();
+  await ground.signIn.createUser({ email: alice.email, name: "Alice", password: "the password of the first try" });
+  expect(await people.administratorExists()).toBe(false);
+  expect(await makeFirstAdministrator(parts, { email: "Alice@Example.org", password }, null)).toBe(true);
+  expect(await signsIn(ground, alice.email, "the password of the first try")).toBe(false);
+  expect(await signsIn(ground, alice.email, password)).toBe(true);
+  expect((await people.listUsers(null, null, 9)).data).toHaveLength(1);
+});
+
+test("of two that set up at the same moment one governs, and of the other nothing stays", async () => {
+  const { people, parts } = await openHouse();
+  const made = await Promise.all([
+    makeFirstAdministrator(parts, { email: alice.email, password }, null),
+    makeFirstAdministrator(parts, { email: "bob@example.org", password }, null),
+  ]);
+  expect(made.toSorted()).toEqual([false, true]);
+  expect((await people.listUsers(null, null, 9)).data).toMatchObject([{ administrator: true }]);
+  expect(await makeFirstAdministrator(parts, { email: "carl@example.org", password }, null)).toBe(false);
+  expect(await people.userByEmail("carl@example.org")).toBeNull();
+});

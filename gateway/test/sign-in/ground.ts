@@ -1,0 +1,92 @@
+import { afterAll } from "bun:test";
+import { createSignIn, type SignInOptions } from "#accounts/index.ts";
+import type { LogLevel, Observer, SignIn, SignInEvent } from "#ports/index.ts";
+import { closeDatabase, type Database, migrate, openDatabase, passwordMatches } from "#storage/index.ts";
+import { createIds, systemClock } from "#system/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import { Browser } from "./browser.ts";
+
+export const password = "correct horse battery staple";
+export const alice = { email: "alice@example.org", name: "Alice", password };
+
+export interface Ground {
+  readonly database: Database;
+  readonly signIn: SignIn;
+  readonly events: SignInEvent[];
+  readonly logged: { readonly level: LogLevel; readonly message: string; readonly fields: unknown }[];
+  browser(origin?: string): Browser;
+  /** A browser in which Alice has signed in with her password. */
+  signedIn(email?: string): Promise<Browser>;
+  /** The events, with those whose account is still being looked up: the database answers in the order it was asked. */
+  noted(): Promise<readonly SignInEvent[]>;
+  /** Everything that the tables of sign-in hold, as text. */
+  stored(): Promise<string>;
+}
+
+/** The same kind of hash as the house makes, at a fraction of its cost: these tests try many passwords. */
+export function cheapHash(text: string): Promise<string> {
+  return Bun.password.hash(text, { algorithm: "argon2id", memoryCost: 64, timeCost: 1 });
+}
+
+const opened: Database[] = [];
+afterAll(async () => {
+  for (const database of opened.splice(0)) await closeDatabase(database);
+});
+
+/** Sign-in as it runs: the real database with its migrations, real hashes of passwords, the real door out. */
+export async function openGround(options: Partial<SignInOptions> = {}): Promise<Ground> {
+  const database = openDatabase({ path: ":memory:" });
+  opened.push(database);
+  await migrate(database);
+  const events: SignInEvent[] = [];
+  const logged: Ground["logged"] = [];
+  const signIn = createSignIn({
+    kysely: database.kysely,
+    databaseKind: "sqlite",
+    secret: "a-secret-of-this-test-9f3c71d2b85e40a6",
+    publicUrl: null,
+    // What is put off until an answer has left happens at once.
+    clock: { ...systemClock, after: atOnce },
+    ids: createIds(systemClock),
+    observer: silentObserver((level, message, fields) => void logged.push({ level, message, fields })),
+    transport: createTransport({ clock: systemClock }),
+    oidc: [],
+    hashPassword: cheapHash,
+    passwordMatches,
+    onEvent: (event) => void events.push(event),
+    ...options,
+  });
+  const browser = (origin?: string) => new Browser(signIn, origin);
+  return {
+    database,
+    signIn,
+    events,
+    logged,
+    browser,
+    async signedIn(email = alice.email) {
+      const fresh = browser(options.publicUrl ?? undefined);
+      const answer = await fresh.signInWith(email, password);
+      if (answer.status !== 200) throw new Error(`sign-in failed: ${JSON.stringify(answer.json)}`);
+      return fresh;
+    },
+    async noted() {
+      for (let turn = 0; turn < 2; turn++) await database.kysely.selectFrom("auth_users").select("id").execute();
+      return events;
+    },
+    async stored() {
+      const names = ["auth_users", "auth_sessions", "auth_accounts", "auth_verifications", "auth_two_factors"] as const;
+      const tables = await Promise.all(names.map((name) => database.kysely.selectFrom(name).selectAll().execute()));
+      return JSON.stringify(tables);
+    },
+  };
+}
+
+function atOnce(_delayMs: number, act: () => void): () => void {
+  act();
+  return () => {};
+}
+
+function silentObserver(log: Observer["log"]): Observer {
+  const nothing = () => {};
+  return { log, attemptEnd: nothing, requestEnd: nothing, breakerChange: nothing, configReload: nothing };
+}

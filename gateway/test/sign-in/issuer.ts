@@ -1,0 +1,145 @@
+import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
+import { Secret } from "#core/index.ts";
+import type { OidcAccount } from "#ports/index.ts";
+
+/** Who signs in at the issuer, and what is wrong with its answers. */
+export interface Answers {
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly header?: Readonly<Record<string, unknown>>;
+  /** Signed with a key that the issuer does not publish. */
+  readonly foreignKey?: boolean;
+  /** The e-mail address stands in the user info only, about this subject. */
+  readonly userInfo?: Readonly<Record<string, unknown>>;
+  readonly tokenStatus?: number;
+  readonly iss?: string | null;
+}
+
+interface Asked {
+  readonly challenge: string;
+  readonly redirectUri: string;
+  readonly nonce: string;
+}
+
+const secret = "the client's secret: with a colon & more";
+
+/** A small issuer of OpenID Connect on a port of its own: discovery, keys, code flow with PKCE, user info. */
+export class Issuer {
+  readonly #server: Bun.Server<undefined>;
+  readonly #keys = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+  readonly #foreign = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+  readonly #codes = new Map<string, Asked>();
+  answers: Answers = {};
+  up = true;
+  /** How the discovery document differs. */
+  metadata: Readonly<Record<string, unknown>> = {};
+  /** What arrived at the token endpoint. */
+  readonly exchanges: { readonly form: URLSearchParams; readonly authorization: string | null }[] = [];
+  requests = 0;
+
+  constructor() {
+    this.#server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => this.#answer(request) });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}`;
+  }
+
+  account(more: Partial<OidcAccount> = {}): OidcAccount {
+    return {
+      id: "corp",
+      name: "Corp",
+      issuer: this.url,
+      clientId: "sluice console",
+      clientSecret: new Secret(secret),
+      allowedDomains: [],
+      ...more,
+    };
+  }
+
+  /** The user consents: where the browser is sent back to. */
+  consent(authorizeUrl: string): string {
+    const asked = new URL(authorizeUrl).searchParams;
+    const code = randomBytes(16).toString("hex");
+    this.#codes.set(code, {
+      challenge: asked.get("code_challenge") ?? "",
+      redirectUri: asked.get("redirect_uri") ?? "",
+      nonce: asked.get("nonce") ?? "",
+    });
+    const back = new URL(asked.get("redirect_uri") ?? "");
+    back.searchParams.set("code", code);
+    back.searchParams.set("state", asked.get("state") ?? "");
+    const iss = this.answers.iss === undefined ? this.url : this.answers.iss;
+    if (iss !== null) back.searchParams.set("iss", iss);
+    return back.href;
+  }
+
+  stop(): void {
+    void this.#server.stop(true);
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    this.requests += 1;
+    if (!this.up) return new Response("down for maintenance", { status: 503 });
+    const { pathname } = new URL(request.url);
+    if (pathname === "/.well-known/openid-configuration") return Response.json(this.#discovery());
+    if (pathname === "/keys") {
+      const key = { ...this.#keys.publicKey.export({ format: "jwk" }), kid: "key-1", use: "sig", alg: "RS256" };
+      // A shared secret among the keys must never be taken for one of them.
+      return Response.json({ keys: [{ kty: "oct", kid: "key-2", k: "c2VjcmV0" }, key] });
+    }
+    if (pathname === "/token") return await this.#token(request);
+    if (pathname === "/userinfo") return Response.json(this.answers.userInfo ?? {});
+    return new Response("not found", { status: 404 });
+  }
+
+  #discovery(): object {
+    return {
+      issuer: this.url,
+      authorization_endpoint: `${this.url}/authorize`,
+      token_endpoint: `${this.url}/token`,
+      jwks_uri: `${this.url}/keys`,
+      userinfo_endpoint: `${this.url}/userinfo`,
+      id_token_signing_alg_values_supported: ["RS256", "HS256", "none"],
+      token_endpoint_auth_methods_supported: ["client_secret_post", "client_secret_basic"],
+      ...this.metadata,
+    };
+  }
+
+  async #token(request: Request): Promise<Response> {
+    const form = new URLSearchParams(await request.text());
+    this.exchanges.push({ form, authorization: request.headers.get("authorization") });
+    const asked = this.#codes.get(form.get("code") ?? "");
+    this.#codes.delete(form.get("code") ?? "");
+    const verifier = form.get("code_verifier") ?? "";
+    const challenge = createHash("sha256").update(verifier).digest("base64url");
+    const good = asked !== undefined && asked.challenge === challenge && asked.redirectUri === form.get("redirect_uri");
+    if (!good || this.answers.tokenStatus !== undefined) {
+      return Response.json({ error: "invalid_grant" }, { status: this.answers.tokenStatus ?? 400 });
+    }
+    return Response.json({ id_token: this.#idToken(asked.nonce), access_token: "opaque", token_type: "Bearer" });
+  }
+
+  #idToken(nonce: string): string {
+    const seconds = Math.floor(Date.now() / 1_000);
+    const claims = {
+      iss: this.url,
+      aud: "sluice console",
+      sub: "subject-1",
+      nonce,
+      iat: seconds,
+      exp: seconds + 300,
+      email: "alice@example.org",
+      email_verified: true,
+      name: "Alice of Corp",
+      ...this.answers.claims,
+    };
+    const header = { alg: "RS256", typ: "JWT", kid: "key-1", ...this.answers.header };
+    const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+    const { privateKey } = this.answers.foreignKey === true ? this.#foreign : this.#keys;
+    return `${signed}.${header.alg === "none" ? "" : signature(signed, privateKey)}`;
+  }
+}
+
+function signature(text: string, key: KeyObject): string {
+  return createSign("sha256").update(text).sign(key).toString("base64url");
+}

@@ -1,0 +1,358 @@
+import { afterEach, expect, setSystemTime, test } from "bun:test";
+import type { Answered, Browser } from "./browser.ts";
+import { alice, openGround } from "./ground.ts";
+import { Issuer } from "./issuer.ts";
+
+const issuers: Issuer[] = [];
+afterEach(() => {
+  for (const issuer of issuers.splice(0)) issuer.stop();
+  setSystemTime();
+});
+
+function newIssuer(): Issuer {
+  const issuer = new Issuer();
+  issuers.push(issuer);
+  return issuer;
+}
+
+const begin = (browser: Browser, body: object = { provider: "corp" }) => browser.post("/api/auth/sign-in/social", body);
+
+/** The whole trip: to the issuer, consent, and back. */
+async function travel(browser: Browser, issuer: Issuer, body?: object): Promise<Answered> {
+  const started = await begin(browser, body);
+  expect(started.status).toBe(200);
+  return await comeBack(browser, issuer.consent(started.json.url));
+}
+
+function comeBack(browser: Browser, url: string): Promise<Answered> {
+  const { pathname, search } = new URL(url);
+  return browser.get(`${pathname}${search}`, { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" });
+}
+
+const target = (answer: Answered) => [answer.status, answer.headers.get("location")];
+
+async function groundWith(issuer: Issuer, allowedDomains: readonly string[] = []) {
+  const ground = await openGround({ oidc: [issuer.account({ allowedDomains })] });
+  const user = await ground.signIn.createUser(alice);
+  return { ground, user };
+}
+
+test("a user whose address the issuer has verified signs in, and the account is theirs from then on", async () => {
+  const issuer = newIssuer();
+  const { ground, user } = await groundWith(issuer);
+  expect(ground.signIn.methods().oidc).toEqual([{ id: "corp", name: "Corp" }]);
+  const browser = ground.browser();
+  const answer = await travel(browser, issuer, { provider: "corp", page: "/console/keys?workspace=acme" });
+  expect(target(answer)).toEqual([302, "/console/keys?workspace=acme"]);
+  expect((await browser.session())?.user).toMatchObject({ id: user.id, name: "Alice" });
+  expect((await browser.get("/api/auth/account")).json).toMatchObject({ oidc: ["corp"], password: true });
+  expect(ground.events).toEqual([
+    { what: "signed-in", by: "oidc", userId: user.id, email: alice.email, ip: "192.0.2.1" },
+  ]);
+
+  issuer.answers = { claims: { email: "alice.married@example.org", email_verified: false } };
+  const later = ground.browser();
+  expect(target(await travel(later, issuer))).toEqual([302, "/console/"]);
+  expect((await later.session())?.user.id).toBe(user.id);
+});
+
+test("the trip carries state, nonce and a proof key, and the client proves itself", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  const browser = ground.browser();
+  const { json } = await begin(browser);
+  const url = new URL(json.url);
+  expect(`${url.origin}${url.pathname}`).toBe(`${issuer.url}/authorize`);
+  expect(Object.fromEntries(url.searchParams)).toEqual({
+    response_type: "code",
+    client_id: "sluice console",
+    state: expect.stringMatching(/^[\w-]{32}$/),
+    nonce: expect.stringMatching(/^[\w-]{32}$/),
+    scope: "openid email profile",
+    redirect_uri: "http://localhost:8811/api/auth/callback/corp",
+    code_challenge_method: "S256",
+    code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+  });
+  await comeBack(browser, issuer.consent(json.url));
+  const [exchange] = issuer.exchanges;
+  const [id, secret] = atob(exchange?.authorization?.replace("Basic ", "") ?? "").split(":");
+  expect(new URLSearchParams(`${id}&${secret}`).size).toBe(2);
+  expect([id, secret]).toEqual(["sluice+console", "the+client%27s+secret%3A+with+a+colon+%26+more"]);
+  expect(exchange?.form.has("client_secret")).toBe(false);
+  expect(await ground.stored()).not.toContain("opaque");
+  const [linked] = await ground.database.kysely
+    .selectFrom("auth_accounts")
+    .selectAll()
+    .where("provider_id", "=", "corp")
+    .execute();
+  expect(linked).toMatchObject({ access_token: null, refresh_token: null, id_token: null, issuer: issuer.url });
+});
+
+test("an issuer that takes the secret in the form only gets it there", async () => {
+  const issuer = newIssuer();
+  issuer.metadata = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
+  const { ground } = await groundWith(issuer);
+  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+  expect(issuer.exchanges[0]?.authorization).toBeNull();
+  expect(issuer.exchanges[0]?.form.get("client_secret")).toContain("colon");
+});
+
+test("an ID token that does not hold opens nothing", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  const seconds = Math.floor(Date.now() / 1_000);
+  const broken: Issuer["answers"][] = [
+    { claims: { nonce: "another" } },
+    { claims: { nonce: undefined } },
+    { claims: { iss: "https://evil.example" } },
+    { claims: { aud: "another client" } },
+    { claims: { aud: ["sluice console", "another client"] } },
+    { claims: { aud: ["sluice console"], azp: "another client" } },
+    { claims: { exp: seconds - 3_600 } },
+    { claims: { exp: undefined } },
+    { claims: { sub: "" } },
+    { header: { alg: "none" } },
+    { header: { alg: "HS256", kid: "key-2" } },
+    { header: { kid: "key-unknown" } },
+    { foreignKey: true },
+    { tokenStatus: 400 },
+    { tokenStatus: 500 },
+  ];
+  for (const answers of broken) {
+    issuer.answers = answers;
+    const browser = ground.browser();
+    const answer = await travel(browser, issuer);
+    expect([answers, target(answer)]).toEqual([answers, [302, "/console/sign-in?error=failed"]]);
+    expect(await browser.session()).toBeNull();
+  }
+  expect(ground.events.map(({ what }) => what)).toEqual(Array(broken.length).fill("sign-in-refused"));
+  const text = JSON.stringify(ground.logged);
+  expect(text).toContain("the ID token does not hold");
+  expect(text).not.toContain("colon");
+  expect(text).not.toContain("eyJ");
+  issuer.answers = {};
+  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+});
+
+test("an address that the issuer did not verify opens no account that is there", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer, ["example.org"]);
+  for (const [email_verified, error] of [
+    [false, "email_not_verified"],
+    ["false", "email_not_verified"],
+    [undefined, "email_not_verified"],
+    [1, "failed"],
+  ] as const) {
+    issuer.answers = { claims: { email_verified } };
+    const browser = ground.browser();
+    expect(target(await travel(browser, issuer))).toEqual([302, `/console/sign-in?error=${error}`]);
+    expect(await browser.session()).toBeNull();
+  }
+});
+
+test("an address that was given to a new person does not open the old one's account", async () => {
+  const issuer = newIssuer();
+  const { ground, user } = await groundWith(issuer);
+  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+  issuer.answers = { claims: { sub: "subject-2" } };
+  const browser = ground.browser();
+  expect(target(await travel(browser, issuer))).toEqual([302, "/console/sign-in?error=other_person"]);
+  expect(await browser.session()).toBeNull();
+  issuer.answers = {};
+  const old = ground.browser();
+  await travel(old, issuer);
+  expect((await old.session())?.user.id).toBe(user.id);
+});
+
+test("a stranger becomes a user from an allowed domain only, and with a verified address", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer, ["Corp.example"]);
+  const strangers: [object, string][] = [
+    [{ email: "carol@corp.example", email_verified: false }, "email_not_verified"],
+    [{ email: "carol@else.example" }, "not_invited"],
+    [{ email: "carol@corp.example.evil.example" }, "not_invited"],
+    [{ email: "carol@sub.corp.example" }, "not_invited"],
+    [{ email: '"carol@corp.example"@evil.example' }, "not_invited"],
+    [{ email: undefined }, "no_email"],
+  ];
+  for (const [claims, error] of strangers) {
+    issuer.answers = { claims: { sub: "carol", ...claims }, userInfo: { sub: "carol" } };
+    const browser = ground.browser();
+    expect(target(await travel(browser, issuer))).toEqual([302, `/console/sign-in?error=${error}`]);
+    expect(await browser.session()).toBeNull();
+  }
+  expect(await ground.database.kysely.selectFrom("auth_users").select("id").execute()).toHaveLength(1);
+
+  issuer.answers = { claims: { sub: "carol", email: "Carol@CORP.example", name: "Carol", administrator: 1 } };
+  const browser = ground.browser();
+  expect(target(await travel(browser, issuer))).toEqual([302, "/console/"]);
+  expect((await browser.session())?.user).toMatchObject({ email: "carol@corp.example", name: "Carol" });
+  const row = await ground.database.kysely
+    .selectFrom("auth_users")
+    .selectAll()
+    .where("email", "=", "carol@corp.example")
+    .executeTakeFirst();
+  expect(row).toMatchObject({ administrator: 0, disabled: 0 });
+  expect(ground.events.slice(-2).map(({ what }) => what)).toEqual(["signed-in", "user-created"]);
+  await travel(ground.browser(), issuer);
+  expect(ground.events.at(-1)?.what).toBe("signed-in");
+});
+
+test("without allowed domains only users who are there come in", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  issuer.answers = { claims: { email: "carol@example.org" } };
+  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=not_invited"]);
+});
+
+test("the address may stand in the user info, if that is about the same subject", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  const claims = { email: undefined, email_verified: undefined };
+  const info = { email: alice.email, email_verified: true };
+  issuer.answers = { claims, userInfo: { sub: "somebody else", ...info } };
+  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
+  issuer.answers = { claims, userInfo: { sub: "subject-1", ...info } };
+  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+});
+
+test("nobody comes back who did not set out, nor twice, nor too late, nor from another issuer", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  const expired = [302, "/console/sign-in?error=expired"];
+  const victim = ground.browser();
+  const attacker = ground.browser();
+  const attackersTrip = issuer.consent((await begin(attacker)).json.url);
+  // A link with the attacker's own answer would sign the victim in as the attacker.
+  expect(target(await comeBack(victim, attackersTrip))).toEqual(expired);
+  expect(await victim.session()).toBeNull();
+
+  const back = issuer.consent((await begin(victim)).json.url);
+  const cookies = [...victim.cookies];
+  expect(target(await comeBack(victim, back))).toEqual([302, "/console/"]);
+  for (const [name, value] of cookies) if (name.endsWith("state")) victim.put(name, value);
+  expect(target(await comeBack(victim, back))).toEqual(expired);
+
+  const slow = ground.browser();
+  const late = issuer.consent((await begin(slow)).json.url);
+  setSystemTime(Date.now() + 601_000);
+  expect(target(await comeBack(slow, late))).toEqual(expired);
+  setSystemTime();
+
+  issuer.answers = { iss: "https://evil.example" };
+  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
+  for (const query of [
+    "",
+    "?code=x",
+    "?state=x",
+    "?code=x&state=x",
+    `?error=${"x".repeat(5_000)}`,
+    "?state=%00&code=1",
+  ]) {
+    expect((await ground.browser().get(`/api/auth/callback/corp${query}`)).headers.get("location")).toMatch(
+      /^\/console\/sign-in\?error=(expired|failed)$/,
+    );
+  }
+  expect(target(await comeBack(ground.browser(), attackersTrip.replace("/corp", "/unknown")))[0]).toBe(302);
+});
+
+test("what the issuer says of a refusal is not shown, only that it was one", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  for (const [error, shown] of [
+    ["access_denied", "denied"],
+    ["<script>alert(1)</script>", "failed"],
+  ] as const) {
+    const browser = ground.browser();
+    const state = new URL((await begin(browser)).json.url).searchParams.get("state") ?? "";
+    const query = new URLSearchParams({ error, error_description: "https://evil.example", state });
+    const answer = await browser.get(`/api/auth/callback/corp?${query}`, { "sec-fetch-site": "cross-site" });
+    expect(target(answer)).toEqual([302, `/console/sign-in?error=${shown}`]);
+  }
+});
+
+test("single sign-on leads to pages of the console only", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  const pages = [
+    "https://evil.example",
+    "//evil.example",
+    "/\\evil.example",
+    "/api/keys",
+    "/console/../api",
+    "console",
+  ];
+  pages.push(
+    "/console//evil.example",
+    "/console/%2f%2fevil.example",
+    "/console/\n",
+    "javascript:alert(1)",
+    "/consolex",
+  );
+  for (const page of pages) {
+    const answer = await begin(ground.browser(), { provider: "corp", page });
+    expect([page, answer.status, answer.json.error?.param]).toEqual([page, 400, "page"]);
+  }
+  for (const more of [{ callbackURL: "https://evil.example" }, { idToken: { token: "x" } }, { scopes: ["admin"] }]) {
+    expect((await begin(ground.browser(), { provider: "corp", ...more })).status).toBe(400);
+  }
+});
+
+test("an issuer that is down, or lies about itself, concerns only its own users", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  issuer.up = false;
+  const answer = await begin(ground.browser());
+  expect([answer.status, answer.json.error.code]).toEqual([502, "upstream_error"]);
+  expect(await ground.signedIn()).toBeDefined();
+  issuer.up = true;
+  const lies = [{ issuer: "https://evil.example" }, { token_endpoint: "not a URL" }, { jwks_uri: undefined }];
+  for (const metadata of lies) {
+    issuer.metadata = metadata;
+    expect((await begin(ground.browser())).status).toBe(502);
+  }
+  issuer.metadata = {};
+  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+  const before = issuer.requests;
+  await travel(ground.browser(), issuer);
+  expect(issuer.requests - before).toBe(1);
+});
+
+test("a disabled user is refused however well the issuer knows them", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  await ground.database.kysely.updateTable("auth_users").set({ disabled: 1 }).execute();
+  const browser = ground.browser();
+  expect(target(await travel(browser, issuer))).toEqual([302, "/console/sign-in?error=no_access"]);
+  expect(await browser.session()).toBeNull();
+});
+
+test("accounts of single sign-on change while the gateway runs", async () => {
+  const [first, second] = [newIssuer(), newIssuer()];
+  const { ground } = await groundWith(first);
+  const unknown = await begin(ground.browser(), { provider: "second" });
+  expect([unknown.status, unknown.json.error.code, unknown.json.error.param]).toEqual([404, "not_found", "provider"]);
+  const browser = ground.browser();
+  const underway = first.consent((await begin(browser)).json.url);
+  ground.signIn.useOidc([first.account(), second.account({ id: "second", name: "Second" })]);
+  expect(ground.signIn.methods().oidc.map(({ id }) => id)).toEqual(["corp", "second"]);
+  expect(target(await comeBack(browser, underway))).toEqual([302, "/console/"]);
+  expect(target(await travel(ground.browser(), second, { provider: "second" }))).toEqual([302, "/console/"]);
+  ground.signIn.useOidc([]);
+  expect((await begin(ground.browser())).status).toBe(404);
+  expect(ground.signIn.methods().oidc).toEqual([]);
+});
+
+test("an account that cannot be used is left out and said", async () => {
+  const issuer = newIssuer();
+  const { ground } = await groundWith(issuer);
+  ground.signIn.useOidc([
+    issuer.account({ id: "credential" }),
+    issuer.account({ id: "a/b" }),
+    issuer.account({ id: "plain", issuer: "http://issuer.example" }),
+    issuer.account({ id: "nothing", issuer: "issuer" }),
+    issuer.account({ id: "good" }),
+  ]);
+  expect(ground.signIn.methods().oidc.map(({ id }) => id)).toEqual(["good"]);
+  expect(ground.logged.filter(({ level }) => level === "warn")).toHaveLength(4);
+});

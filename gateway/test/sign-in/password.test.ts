@@ -1,0 +1,297 @@
+import { expect, test } from "bun:test";
+import { passwordMatches } from "#storage/index.ts";
+import { systemClock } from "#system/index.ts";
+import type { Answered } from "./browser.ts";
+import { alice, cheapHash, openGround, password } from "./ground.ts";
+
+const wrong = "wrong horse battery staple";
+
+test("a user signs in with the password and has a session", async () => {
+  const ground = await openGround();
+  const user = await ground.signIn.createUser(alice);
+  const browser = ground.browser();
+  expect(await browser.session()).toBeNull();
+  const answer = await browser.signInWith("Alice@Example.org", password);
+  expect(answer.status).toBe(200);
+  expect(answer.json).toEqual({ two_factor: false, user: { id: user.id, email: alice.email, name: "Alice" } });
+  expect(await browser.session()).toMatchObject({
+    user: { id: user.id, email: alice.email },
+    fresh: true,
+    cookies: [],
+  });
+  expect(ground.events).toEqual([
+    { what: "signed-in", by: "password", userId: user.id, email: alice.email, ip: "192.0.2.1" },
+  ]);
+});
+
+test("a wrong password, an unknown address and a disabled user are answered alike, after the same work", async () => {
+  let computations = 0;
+  const ground = await openGround({
+    hashPassword: (text) => {
+      computations += 1;
+      return cheapHash(text);
+    },
+    passwordMatches: (text, hash) => {
+      computations += 1;
+      return passwordMatches(text, hash);
+    },
+  });
+  await ground.signIn.createUser(alice);
+  await ground.signIn.createUser({ ...alice, email: "disabled@example.org" });
+  await ground.database.kysely
+    .updateTable("auth_users")
+    .set({ disabled: 1 })
+    .where("email", "=", "disabled@example.org")
+    .execute();
+  computations = 0;
+  const seen: unknown[] = [];
+  for (const [email, given] of [
+    [alice.email, wrong],
+    ["nobody@example.org", wrong],
+    ["disabled@example.org", password],
+    ["disabled@example.org", wrong],
+  ] as const) {
+    const browser = ground.browser();
+    const answer = await browser.signInWith(email, given);
+    expect(await browser.session()).toBeNull();
+    seen.push([answer.status, answer.json, computations, answer.cookies.length]);
+    computations = 0;
+  }
+  const message = "The e-mail address or the password is wrong.";
+  const error = { message, type: "authentication_error", param: null, code: "sign_in_refused" };
+  expect(seen).toEqual(Array(4).fill([401, { error }, 1, 0]));
+  const who = (await ground.noted()).map(({ what, email, userId }) => [what, email, userId !== null]);
+  expect(who).toEqual([
+    ["sign-in-refused", alice.email, true],
+    ["sign-in-refused", "nobody@example.org", false],
+    ["sign-in-refused", "disabled@example.org", true],
+    ["sign-in-refused", "disabled@example.org", true],
+  ]);
+});
+
+test("a refused sign-in is answered before anything is asked of the account", async () => {
+  const later: (() => void)[] = [];
+  const putOff = (_delayMs: number, act: () => void) => {
+    later.push(act);
+    return () => {};
+  };
+  const clock = { ...systemClock, after: putOff };
+  const ground = await openGround({ clock });
+  const user = await ground.signIn.createUser(alice);
+  expect((await ground.browser().signInWith(alice.email, wrong)).status).toBe(401);
+  expect(ground.events).toEqual([]);
+  expect(later).toHaveLength(1);
+  for (const act of later) act();
+  expect(await ground.noted()).toMatchObject([{ what: "sign-in-refused", by: "password", userId: user.id }]);
+});
+
+test("the eleventh try at an account is refused wherever it comes from, also with the right password", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  await ground.signIn.createUser({ ...alice, email: "bob@example.org" });
+  const tries: Answered[] = [];
+  for (let index = 0; index < 10; index++) {
+    const browser = ground.browser();
+    browser.ip = `198.51.100.${index}`;
+    tries.push(await browser.signInWith(alice.email, wrong));
+  }
+  expect(tries.map((answer) => answer.status)).toEqual(Array(10).fill(401));
+  const locked = await ground.browser().signInWith(alice.email, password);
+  expect(locked.status).toBe(429);
+  expect(locked.json.error.code).toBe("rate_limit_exceeded");
+  expect(Number(locked.headers.get("retry-after"))).toBeGreaterThan(800);
+  expect(Number(locked.headers.get("retry-after"))).toBeLessThanOrEqual(900);
+  expect((await ground.browser().signInWith("bob@example.org", password)).status).toBe(200);
+  expect((await ground.noted()).filter(({ what }) => what === "sign-in-locked")).toMatchObject([
+    { email: alice.email },
+  ]);
+});
+
+test("twenty guesses at the same moment are ten", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => {
+      const browser = ground.browser();
+      browser.ip = `198.51.100.${index}`;
+      return browser.signInWith(alice.email, wrong);
+    }),
+  );
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  expect([count(401), count(429)]).toEqual([10, 10]);
+});
+
+test("tries at accounts that are not there are counted like those at accounts that are", async () => {
+  const ground = await openGround();
+  for (let index = 0; index < 10; index++) {
+    const browser = ground.browser();
+    browser.ip = `198.51.100.${index}`;
+    expect((await browser.signInWith("nobody@example.org", wrong)).status).toBe(401);
+  }
+  expect((await ground.browser().signInWith("nobody@example.org", wrong)).status).toBe(429);
+});
+
+test("one address has ten tries at all accounts together, and a /64 is one address", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  for (let index = 0; index < 10; index++) {
+    const browser = ground.browser();
+    browser.ip = `2001:db8:1:2:${index}::1`;
+    expect((await browser.signInWith(`guess${index}@example.org`, wrong)).status).toBe(401);
+  }
+  const same = ground.browser();
+  same.ip = "2001:db8:1:2:ffff::1";
+  expect((await same.signInWith(alice.email, password)).status).toBe(429);
+  const other = ground.browser();
+  other.ip = "2001:db8:1:3::1";
+  expect((await other.signInWith(alice.email, password)).status).toBe(200);
+});
+
+test("a sign-in that works forgets the wrong ones before it", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  for (let round = 0; round < 2; round++) {
+    for (let index = 0; index < 9; index++) {
+      const browser = ground.browser();
+      browser.ip = `198.51.100.${index}`;
+      expect((await browser.signInWith(alice.email, wrong)).status).toBe(401);
+    }
+    expect((await ground.browser().signInWith(alice.email, password)).status).toBe(200);
+  }
+});
+
+test("what is sent is checked before it is tried", async () => {
+  const ground = await openGround();
+  const browser = ground.browser();
+  const path = "/api/auth/sign-in/email";
+  const refused = async (body: unknown, headers: Record<string, string> = {}) => {
+    const { status, json } = await browser.post(path, body, headers);
+    return [status, json.error.code, json.error.param];
+  };
+  expect(await refused("{")).toEqual([400, "invalid_json", null]);
+  expect(await refused([])).toEqual([400, "invalid_request", null]);
+  expect(await refused({ password })).toEqual([400, "invalid_request", "email"]);
+  expect(await refused({ email: "no address", password })).toEqual([400, "invalid_request", "email"]);
+  expect(await refused({ email: alice.email, password: "" })).toEqual([400, "invalid_request", "password"]);
+  expect(await refused({ email: alice.email, password: "x".repeat(257) })).toEqual([
+    400,
+    "invalid_request",
+    "password",
+  ]);
+  expect(await refused({ email: { $ne: null }, password })).toEqual([400, "invalid_request", "email"]);
+  // What the library would take beyond it: a session without an end, a place to be sent to.
+  expect(await refused({ email: alice.email, password, rememberMe: false })).toEqual([400, "invalid_request", null]);
+  expect(await refused({ email: alice.email, password, callbackURL: "https://evil.example" })).toEqual([
+    400,
+    "invalid_request",
+    null,
+  ]);
+  expect(await refused({ email: alice.email, password: "x".repeat(70_000) })).toEqual([413, "request_too_large", null]);
+  expect(await refused({}, { "content-type": "text/plain" })).toEqual([415, "unsupported_media_type", null]);
+  expect(ground.events).toEqual([]);
+});
+
+test("a new user needs a free address and a password within its bounds", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const refused = (user: Partial<typeof alice>) => expect(ground.signIn.createUser({ ...alice, ...user })).rejects;
+  await refused({ email: "ALICE@example.org" }).toMatchObject({ code: "invalid_request", param: "email" });
+  await refused({ email: "nowhere" }).toMatchObject({ code: "invalid_request", param: "email" });
+  await refused({ email: "bob@example.org", name: "  " }).toMatchObject({ code: "invalid_request", param: "name" });
+  const bob = { email: "bob@example.org" };
+  await refused({ ...bob, password: "x".repeat(11) }).toMatchObject({ code: "invalid_request", param: "password" });
+  await refused({ ...bob, password: "x".repeat(257) }).toMatchObject({ code: "invalid_request", param: "password" });
+  await ground.signIn.createUser({ ...alice, ...bob, password: "x".repeat(256) });
+});
+
+test("of two who are made with one address at the same moment, one is made whole and the other not at all", async () => {
+  const ground = await openGround();
+  const made = await Promise.allSettled([ground.signIn.createUser(alice), ground.signIn.createUser(alice)]);
+  expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(await ground.database.kysely.selectFrom("auth_accounts").selectAll().execute()).toHaveLength(1);
+  expect((await ground.browser().signInWith(alice.email, password)).status).toBe(200);
+});
+
+test("a changed password ends every other session and gives this browser a new one", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const here = await ground.signedIn();
+  const there = await ground.signedIn();
+  const before = await here.session();
+  const path = "/api/auth/change-password";
+  const changed = "a completely different phrase";
+  const refused = await here.post(path, { current_password: wrong, new_password: changed });
+  expect([refused.status, refused.json.error.param]).toEqual([400, "current_password"]);
+  const short = await here.post(path, { current_password: password, new_password: "short" });
+  expect([short.status, short.json.error.param]).toEqual([400, "new_password"]);
+  expect(await there.session()).not.toBeNull();
+
+  expect((await here.post(path, { current_password: password, new_password: changed })).status).toBe(200);
+  expect(await there.session()).toBeNull();
+  const after = await here.session();
+  expect(after?.sessionId).toBeString();
+  expect(after?.sessionId).not.toBe(before?.sessionId);
+  expect((await ground.browser().signInWith(alice.email, password)).status).toBe(401);
+  expect((await ground.browser().signInWith(alice.email, changed)).status).toBe(200);
+  expect(ground.events.map(({ what }) => what)).toContain("password-changed");
+  expect((await ground.browser().post(path, { current_password: changed, new_password: password })).status).toBe(401);
+});
+
+test("a stolen session is no place to guess the password", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  const body = { current_password: wrong, new_password: "a completely different phrase" };
+  const answers: number[] = [];
+  for (let index = 0; index < 11; index++) {
+    browser.ip = `198.51.100.${index}`;
+    answers.push((await browser.post("/api/auth/change-password", body)).status);
+  }
+  expect(answers).toEqual([...Array(10).fill(400), 429]);
+});
+
+test("a reset replaces the password, ends the sessions, and gives one to who had none", async () => {
+  const ground = await openGround();
+  const user = await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  await expect(ground.signIn.setPassword(user.id, "short")).rejects.toMatchObject({ code: "invalid_request" });
+  await expect(ground.signIn.setPassword("usr_nobody", password)).rejects.toMatchObject({ code: "not_found" });
+  expect(await browser.session()).not.toBeNull();
+  await ground.signIn.setPassword(user.id, "a completely different phrase");
+  expect(await browser.session()).toBeNull();
+  expect((await ground.browser().signInWith(alice.email, password)).status).toBe(401);
+  expect((await ground.browser().signInWith(alice.email, "a completely different phrase")).status).toBe(200);
+
+  await ground.database.kysely.deleteFrom("auth_accounts").execute();
+  expect((await ground.browser().signInWith(alice.email, password)).status).toBe(401);
+  await ground.signIn.setPassword(user.id, password);
+  expect((await ground.browser().signInWith(alice.email, password)).status).toBe(200);
+});
+
+test("a removed user leaves nothing to sign in with", async () => {
+  const ground = await openGround();
+  const user = await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  await ground.signIn.removeUser(user.id);
+  expect(await browser.session()).toBeNull();
+  expect((await ground.browser().signInWith(alice.email, password)).status).toBe(401);
+  expect(await ground.stored()).toBe("[[],[],[],[],[]]");
+  await ground.signIn.createUser(alice);
+});
+
+test("a user changes their name and nothing else of themselves", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  const answer = await browser.post("/api/auth/update-user", { name: "Alice Liddell" });
+  expect(answer.json.user.name).toBe("Alice Liddell");
+  expect((await browser.session())?.user.name).toBe("Alice Liddell");
+  for (const more of [{ email: "root@example.org" }, { administrator: true }, { disabled: false }, { image: "x" }]) {
+    expect((await browser.post("/api/auth/update-user", { name: "Alice", ...more })).status).toBe(400);
+  }
+  expect(await ground.database.kysely.selectFrom("auth_users").selectAll().executeTakeFirst()).toMatchObject({
+    email: alice.email,
+    administrator: 0,
+    name: "Alice Liddell",
+  });
+});

@@ -1,0 +1,180 @@
+import { afterEach, expect, setSystemTime, test } from "bun:test";
+import { alice, openGround, password } from "./ground.ts";
+
+const start = Date.UTC(2026, 10, 21, 12);
+const minute = 60_000;
+const hour = 60 * minute;
+afterEach(() => void setSystemTime());
+
+test("a session ends when it was not used for twelve hours", async () => {
+  setSystemTime(start);
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  setSystemTime(start + 12 * hour - minute);
+  expect(await browser.session()).not.toBeNull();
+  setSystemTime(start + 24 * hour - 2 * minute);
+  expect(await browser.session()).not.toBeNull();
+  setSystemTime(start + 36 * hour);
+  expect(await browser.session()).toBeNull();
+  expect((await browser.get("/api/auth/account")).status).toBe(401);
+  expect(await ground.database.kysely.selectFrom("auth_sessions").selectAll().execute()).toEqual([]);
+});
+
+test("a session ends seven days after it began, however much it is used", async () => {
+  setSystemTime(start);
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  for (let hours = 10; hours < 7 * 24; hours += 10) {
+    setSystemTime(start + hours * hour);
+    expect(await browser.session()).not.toBeNull();
+    expect((await browser.get("/api/auth/account")).status).toBe(200);
+  }
+  setSystemTime(start + 7 * 24 * hour - 1);
+  expect(await browser.session()).not.toBeNull();
+  setSystemTime(start + 7 * 24 * hour);
+  expect(await browser.session()).toBeNull();
+});
+
+test("the library's own calls see an idle session as ended too", async () => {
+  setSystemTime(start);
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  setSystemTime(start + 13 * hour);
+  const answer = await browser.get("/api/auth/passkey/list-user-passkeys");
+  expect([answer.status, answer.json.error.code]).toEqual([401, "not_signed_in"]);
+});
+
+test("a session is fresh for ten minutes, and signing in again makes it fresh", async () => {
+  setSystemTime(start);
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  const before = await browser.session();
+  setSystemTime(start + 10 * minute - 1);
+  expect((await browser.session())?.fresh).toBe(true);
+  setSystemTime(start + 10 * minute);
+  expect((await browser.session())?.fresh).toBe(false);
+  const stale = await browser.get("/api/auth/passkey/generate-register-options");
+  expect([stale.status, stale.json.error.code]).toEqual([403, "confirm_sign_in"]);
+
+  await browser.signInWith(alice.email, password);
+  const after = await browser.session();
+  expect(after?.fresh).toBe(true);
+  expect(after?.sessionId).not.toBe(before?.sessionId);
+  expect((await browser.get("/api/auth/sessions")).json.data).toHaveLength(1);
+});
+
+test("somebody sees their sessions by id and ends one or all others; nobody else's", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  await ground.signIn.createUser({ ...alice, email: "bob@example.org" });
+  const here = await ground.signedIn();
+  const there = await ground.signedIn();
+  const elsewhere = await ground.signedIn();
+  const bob = await ground.signedIn("bob@example.org");
+  const { json } = await here.get("/api/auth/sessions");
+  expect(json.data).toHaveLength(3);
+  expect(json.data.filter((session: { current: boolean }) => session.current)).toMatchObject([
+    { id: (await here.session())?.sessionId, ip: "192.0.2.1", user_agent: "test browser", fresh: true },
+  ]);
+  const id = (await there.session())?.sessionId;
+  const foreign = await bob.post("/api/auth/sessions/end", { id });
+  expect([foreign.status, foreign.json.error.code]).toEqual([404, "not_found"]);
+  expect(await there.session()).not.toBeNull();
+  expect((await here.post("/api/auth/sessions/end", { id })).json).toEqual({ ended: 1 });
+  expect(await there.session()).toBeNull();
+  expect((await here.post("/api/auth/sessions/end-others", {})).json).toEqual({ ended: 1 });
+  expect(await elsewhere.session()).toBeNull();
+  expect(await here.session()).not.toBeNull();
+  expect(await bob.session()).not.toBeNull();
+});
+
+test("signing out ends the session, not only its cookie", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  const stolen = new Map(browser.cookies);
+  expect((await browser.post("/api/auth/sign-out", {})).status).toBe(200);
+  expect(browser.cookies.size).toBe(0);
+  for (const [name, value] of stolen) browser.put(name, value);
+  expect(await browser.session()).toBeNull();
+  expect((await browser.post("/api/auth/sign-out", {})).status).toBe(200);
+  expect(ground.events.map(({ what }) => what)).toEqual(["signed-in", "signed-out"]);
+});
+
+test("a disabled user's sessions end at their next use", async () => {
+  const ground = await openGround();
+  const user = await ground.signIn.createUser(alice);
+  const browser = await ground.signedIn();
+  const disable = (disabled: number) =>
+    ground.database.kysely.updateTable("auth_users").set({ disabled }).where("id", "=", user.id).execute();
+  await disable(1);
+  expect(await browser.session()).toBeNull();
+  await disable(0);
+  expect(await browser.session()).toBeNull();
+});
+
+test("all sessions of a user end at a word, and of others none", async () => {
+  const ground = await openGround();
+  const user = await ground.signIn.createUser(alice);
+  await ground.signIn.createUser({ ...alice, email: "bob@example.org" });
+  const [one, two, bob] = [await ground.signedIn(), await ground.signedIn(), await ground.signedIn("bob@example.org")];
+  await ground.signIn.endSessions(user.id);
+  expect([await one.session(), await two.session()]).toEqual([null, null]);
+  expect(await bob.session()).not.toBeNull();
+});
+
+test("the database holds no token that opens a session, and no answer shows one", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const browser = ground.browser();
+  const answer = await browser.signInWith(alice.email, password);
+  const cookie = decodeURIComponent(browser.cookies.get("sluice-8811.session_token") ?? "");
+  const token = cookie.slice(0, cookie.lastIndexOf("."));
+  expect(token).toMatch(/^[A-Za-z0-9]{32}$/);
+  expect(await ground.stored()).not.toContain(token);
+  expect(JSON.stringify(answer.json)).not.toContain(token);
+  expect(JSON.stringify((await browser.get("/api/auth/sessions")).json)).not.toContain(token);
+  expect(JSON.stringify([ground.logged, ground.events])).not.toContain(token);
+  expect(JSON.stringify([ground.logged, ground.events])).not.toContain(password);
+
+  const [row] = await ground.database.kysely.selectFrom("auth_sessions").select("token").execute();
+  for (const forged of [row?.token ?? "", token.slice(0, -1), ""]) {
+    const thief = ground.browser();
+    thief.put(
+      "sluice-8811.session_token",
+      encodeURIComponent(`${forged}.${cookie.slice(cookie.lastIndexOf(".") + 1)}`),
+    );
+    expect(await thief.session()).toBeNull();
+  }
+});
+
+test("a user has at most twenty sessions: the oldest leaves", async () => {
+  setSystemTime(start);
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const first = await ground.signedIn();
+  for (let index = 1; index <= 20; index++) {
+    setSystemTime(start + index * minute);
+    await ground.signedIn();
+  }
+  expect(await first.session()).toBeNull();
+  expect(await ground.database.kysely.selectFrom("auth_sessions").select("id").execute()).toHaveLength(20);
+});
+
+test("what has ended is cleared away in time", async () => {
+  setSystemTime(start);
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  await ground.signedIn();
+  await ground.browser().get("/api/auth/passkey/generate-authenticate-options");
+  expect(await ground.database.kysely.selectFrom("auth_verifications").select("id").execute()).toHaveLength(1);
+  setSystemTime(start + 13 * hour);
+  const later = await openGround({ kysely: ground.database.kysely });
+  await later.browser().get("/api/auth/account");
+  expect(await ground.database.kysely.selectFrom("auth_verifications").select("id").execute()).toEqual([]);
+  expect(await ground.database.kysely.selectFrom("auth_sessions").select("id").execute()).toEqual([]);
+});

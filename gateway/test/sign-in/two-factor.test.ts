@@ -1,0 +1,214 @@
+import { afterEach, expect, setSystemTime, test } from "bun:test";
+import type { Browser } from "./browser.ts";
+import { alice, type Ground, openGround, password } from "./ground.ts";
+import { authenticatorApp } from "./one-time-codes.ts";
+
+const start = Date.UTC(2026, 10, 21, 12);
+const step = 30_000;
+afterEach(() => void setSystemTime());
+
+const enable = "/api/auth/two-factor/enable";
+const verify = "/api/auth/two-factor/verify-totp";
+const backup = "/api/auth/two-factor/verify-backup-code";
+
+/** Alice with an authenticator app, and the moment moved on so that its next code is a new one. */
+async function enabled(ground: Ground, browser: Browser) {
+  const { json } = await browser.post(enable, { password });
+  const code = authenticatorApp(json.totp_uri);
+  expect((await browser.post(verify, { code: code() })).status).toBe(200);
+  setSystemTime(Date.now() + 4 * step);
+  return { code, backupCodes: json.backup_codes as string[], events: ground.events };
+}
+
+async function aliceSignedIn(): Promise<{ ground: Ground; browser: Browser }> {
+  setSystemTime(start);
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  return { ground, browser: await ground.signedIn() };
+}
+
+test("a second factor is asked for once its first code was right, and not before", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const wrong = await browser.post(enable, { password: "wrong horse battery staple" });
+  expect([wrong.status, wrong.json.error.param]).toEqual([400, "password"]);
+  const { json } = await browser.post(enable, { password });
+  expect(json.totp_uri).toStartWith("otpauth://totp/Sluice:alice%40example.org?secret=");
+  expect(json.backup_codes).toHaveLength(10);
+  expect((await ground.browser().signInWith(alice.email, password)).json.two_factor).toBe(false);
+  const code = authenticatorApp(json.totp_uri);
+  const early = await browser.post(verify, { code: code(start - 10 * step) });
+  expect([early.status, early.json.error.code, early.json.error.param]).toEqual([400, "invalid_request", "code"]);
+
+  const other = await ground.signedIn();
+  const before = await browser.session();
+  expect((await browser.post(verify, { code: code() })).status).toBe(200);
+  expect((await browser.session())?.sessionId).not.toBe(before?.sessionId);
+  expect(await other.session()).toBeNull();
+  expect((await browser.get("/api/auth/account")).json).toMatchObject({ two_factor: true, password: true });
+  expect((await browser.post(enable, { password })).json.error.code).toBe("conflict");
+  expect(ground.events.map(({ what }) => what)).toContain("two-factor-enabled");
+  const stored = await ground.stored();
+  for (const secret of [new URL(json.totp_uri).searchParams.get("secret") ?? "", ...json.backup_codes]) {
+    expect(stored).not.toContain(secret);
+  }
+});
+
+test("with a second factor the password alone opens nothing, and the code then does", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { code } = await enabled(ground, browser);
+  const next = ground.browser();
+  const answer = await next.signInWith(alice.email, password);
+  expect(answer.json).toEqual({ two_factor: true, user: null });
+  expect(await next.session()).toBeNull();
+  expect((await next.get("/api/auth/account")).status).toBe(401);
+  const wrong = await next.post(verify, { code: code(start - 10 * step) });
+  expect([wrong.status, wrong.json.error.code, wrong.json.error.param]).toEqual([401, "sign_in_refused", "code"]);
+  const spaced = `${code().slice(0, 3)} ${code().slice(3)}`;
+  const right = await next.post(verify, { code: spaced });
+  expect([right.status, right.json.user.email]).toEqual([200, alice.email]);
+  expect((await next.session())?.fresh).toBe(true);
+  expect(ground.events.at(-1)).toMatchObject({ what: "signed-in", by: "second-factor", email: alice.email });
+});
+
+test("a code opens once, also to two who send it at the same moment", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { code } = await enabled(ground, browser);
+  const thieves = [ground.browser(), ground.browser()];
+  for (const thief of thieves) await thief.signInWith(alice.email, password);
+  const answers = await Promise.all(thieves.map((thief) => thief.post(verify, { code: code() })));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+  const late = ground.browser();
+  await late.signInWith(alice.email, password);
+  expect((await late.post(verify, { code: code() })).status).toBe(401);
+  setSystemTime(Date.now() + 2 * step);
+  expect((await late.post(verify, { code: code() })).status).toBe(200);
+});
+
+test("a code is of use only behind the password, and for ten minutes", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { code, backupCodes } = await enabled(ground, browser);
+  const stranger = ground.browser();
+  for (const [path, guess] of [
+    [verify, code()],
+    [backup, backupCodes[0]],
+  ] as const) {
+    const answer = await stranger.post(path, { code: guess });
+    expect([answer.status, answer.json.error.code, answer.json.error.param]).toEqual([401, "sign_in_refused", null]);
+  }
+  const slow = ground.browser();
+  await slow.signInWith(alice.email, password);
+  setSystemTime(Date.now() + 600_001);
+  const answer = await slow.post(verify, { code: code() });
+  expect([answer.status, answer.json.error.param]).toEqual([401, null]);
+  expect(await slow.session()).toBeNull();
+});
+
+test("codes cannot be guessed: not in one sign-in, and not in many", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { code } = await enabled(ground, browser);
+  const answers: [number, string | null][] = [];
+  let thief = ground.browser();
+  for (let index = 0; index < 12; index++) {
+    if (index % 6 === 0) {
+      thief = ground.browser();
+      thief.ip = `203.0.113.${index}`;
+      await thief.signInWith(alice.email, password);
+    }
+    const { status, json } = await thief.post(verify, { code: String(100_000 + index) });
+    answers.push([status, json.error.param]);
+  }
+  const wrong = [401, "code"];
+  const over = [401, null];
+  const locked = [429, null];
+  expect(answers as unknown[]).toEqual([
+    wrong,
+    wrong,
+    wrong,
+    wrong,
+    wrong,
+    over,
+    wrong,
+    wrong,
+    wrong,
+    wrong,
+    locked,
+    locked,
+  ]);
+  const owner = ground.browser();
+  owner.ip = "203.0.113.99";
+  await owner.signInWith(alice.email, password);
+  expect((await owner.post(verify, { code: code() })).status).toBe(429);
+});
+
+test("a backup code opens once", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { backupCodes } = await enabled(ground, browser);
+  const [first = "", second = ""] = backupCodes;
+  for (const [code, status] of [
+    [first, 200],
+    [first, 401],
+    ["aaaaa-bbbbb", 401],
+    [second, 200],
+  ] as const) {
+    const next = ground.browser();
+    await next.signInWith(alice.email, password);
+    expect((await next.post(backup, { code })).status).toBe(status);
+    expect((await next.session()) !== null).toBe(status === 200);
+  }
+});
+
+test("new backup codes take the place of the old ones, for the password", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { backupCodes } = await enabled(ground, browser);
+  const path = "/api/auth/two-factor/generate-backup-codes";
+  expect((await browser.post(path, { password: "wrong horse battery staple" })).status).toBe(400);
+  const { json } = await browser.post(path, { password });
+  expect(json.backup_codes).toHaveLength(10);
+  const next = ground.browser();
+  await next.signInWith(alice.email, password);
+  expect((await next.post(backup, { code: backupCodes[0] })).status).toBe(401);
+  expect((await next.post(backup, { code: json.backup_codes[0] })).status).toBe(200);
+  expect(ground.events.map(({ what }) => what)).toContain("backup-codes-made");
+});
+
+test("a second factor is switched off with the password, and other sessions end with it", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { code } = await enabled(ground, browser);
+  const other = ground.browser();
+  await other.signInWith(alice.email, password);
+  await other.post(verify, { code: code() });
+  const path = "/api/auth/two-factor/disable";
+  expect((await browser.post(path, { password: "wrong horse battery staple" })).status).toBe(400);
+  expect((await browser.post(path, { password })).status).toBe(200);
+  expect(await other.session()).toBeNull();
+  expect(await browser.session()).not.toBeNull();
+  expect((await ground.browser().signInWith(alice.email, password)).json.two_factor).toBe(false);
+  expect((await browser.post(path, { password })).json.error.code).toBe("conflict");
+});
+
+test("a reset of the password also ends a sign-in that waits for its code", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { code } = await enabled(ground, browser);
+  const waiting = ground.browser();
+  await waiting.signInWith(alice.email, password);
+  const [user] = await ground.database.kysely.selectFrom("auth_users").select("id").execute();
+  await ground.signIn.setPassword(user?.id ?? "", "a completely different phrase");
+  expect((await waiting.post(verify, { code: code() })).status).toBe(401);
+  expect(await waiting.session()).toBeNull();
+});
+
+test("somebody without a password has no second factor to set up", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  await ground.database.kysely.updateTable("auth_accounts").set({ password: null }).execute();
+  const answer = await browser.post(enable, { password });
+  expect([answer.status, answer.json.error.code]).toEqual([409, "conflict"]);
+});
+
+test("a device is never trusted to leave the second factor out", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { code } = await enabled(ground, browser);
+  const next = ground.browser();
+  await next.signInWith(alice.email, password);
+  expect((await next.post(verify, { code: code(), trustDevice: true })).status).toBe(400);
+  expect((await next.post(verify, { code: code() })).cookies.join()).not.toContain("trust");
+});
