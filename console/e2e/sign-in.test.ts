@@ -35,7 +35,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
   }
 
   async function signOut(page: Page): Promise<void> {
-    await page.getByRole("button", { name: /^Account of/ }).click();
+    await page.getByRole("button", { name: /Account of/ }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
   }

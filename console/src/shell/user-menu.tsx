@@ -17,8 +17,9 @@ export function UserMenu() {
   return (
     <Menu width={240}>
       <Menu.Target>
-        <UnstyledButton className="user-button" aria-label={`Account of ${user.name}`}>
-          <Avatar size={28} radius="xl" name={user.name} color="cyan" variant="light" aria-hidden />
+        <UnstyledButton className="user-button">
+          <Avatar size={28} radius="xl" name={user.name} color="cyan" variant="light" />
+          <span className="unseen">Account of {user.name}</span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

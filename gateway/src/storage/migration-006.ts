@@ -63,20 +63,20 @@ async function remakeRollups(db: Kysely<unknown>, flavour: Flavour): Promise<voi
   }
   table = table.addPrimaryKeyConstraint("usage_rollups_key", scope as never);
   await (flavour.name === "sqlite" ? table.modifyEnd(sql`without rowid`) : table).execute();
-  const old = [...scope, ...sums].map((column) => `usage_rollups.${column}`);
-  const counts = spans.map(({ counts }) => `sum(case when ${counts} then 1 else 0 end)`);
-  const counted = spans.map(({ column }) => `coalesce(counted.${column}, 0)`);
-  const same = scope.map((name) => `counted.${name} = usage_rollups.${name}`);
+  const known = [...scope, ...sums].join(", ");
+  const empty = spans.map(({ column }) => `0 as ${column}`).join(", ");
+  const inOrder = `order by ${scope.join(", ")}`;
+  await sql.raw(`insert into usage_rollups_new select ${known}, ${empty} from usage_rollups ${inOrder}`).execute(db);
+  const counts = spans.map(({ column, counts }) => `sum(case when ${counts} then 1 else 0 end) as ${column}`);
+  const same = scope.map((name) => `usage_rollups_new.${name} = counted.${name}`);
   const text = `
-    with counted (${[...scope, ...spans.map(({ column }) => column)].join(", ")}) as (
-      select "at" - "at" % 3600000, ${scope.slice(1).join(", ")}, ${counts.join(", ")}
+    update usage_rollups_new set ${spans.map(({ column }) => `${column} = counted.${column}`).join(", ")}
+    from (
+      select "at" - "at" % 3600000 as hour, ${scope.slice(1).join(", ")}, ${counts.join(", ")}
       from ledger_entries where outcome = 'succeeded'
       group by 1, 2, 3, 4, 5, 6
-    )
-    insert into usage_rollups_new (${[...scope, ...sums, ...spans.map(({ column }) => column)].join(", ")})
-    select ${[...old, ...counted].join(", ")}
-    from usage_rollups left join counted on ${same.join(" and ")}
-    order by ${scope.map((name) => `usage_rollups.${name}`).join(", ")}`;
+    ) as counted
+    where ${same.join(" and ")}`;
   await sql.raw(text).execute(db);
   await db.schema.dropTable("usage_rollups").execute();
   await db.schema.alterTable("usage_rollups_new").renameTo("usage_rollups").execute();

@@ -16,6 +16,8 @@ async function withTwo(
   const path = join(directory, "sluice.db");
   const first = openDatabase({ path });
   await migrate(first);
+  // An empty table to write into: migrations leave rows of their own in it.
+  await first.kysely.deleteFrom("settings").execute();
   const second = openDatabase({ path, busyMs: 50 });
   try {
     await work(first, second);
