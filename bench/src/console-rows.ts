@@ -132,12 +132,12 @@ function keyRow(n: number, shared: { limits: string; budget: null; managed_by: "
 
 /** A number of the same size for each number, without a pattern that anybody would see. */
 function mixed(n: number): number {
-  return Bun.hash.crc32(`row ${n}`);
+  return Bun.hash.xxHash32(`row ${n}`);
 }
 
 /** [0, 1), the same for the same row and purpose. */
 function share(n: number, purpose: string): number {
-  return Bun.hash.crc32(`${purpose} ${n}`) / 2 ** 32;
+  return Bun.hash.xxHash32(`${purpose} ${n}`) / 2 ** 32;
 }
 
 /** Small numbers often, large ones rarely: the first of a hundred takes about a third. */

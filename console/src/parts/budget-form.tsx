@@ -26,7 +26,6 @@ export function BudgetForm({ value, onChange, disabled = false, label = "Budget"
     <Group gap="xs" align="flex-end" wrap="nowrap">
       <NumberInput
         label={label}
-        description="US dollars. Empty: no budget."
         placeholder="no budget"
         prefix="$"
         min={0}

@@ -23,7 +23,7 @@ const dayMs = 86_400_000;
 export default function ChartDrawn(props: ChartProps & { readonly height: number }) {
   const { kind, at, series, stepMs, format = formatCompact, stacked = kind !== "line", height } = props;
   // Series are known by their place: a name such as gpt-4.1 would be taken for a path into the data.
-  const data = useMemo(() => at.map((moment, place) => rowOf(moment, place, series)), [at, series]);
+  const data = useMemo(() => at.map((moment, place) => rowOf(moment, place, series, stacked)), [at, series, stacked]);
   const drawn = series.map((each, place) => ({
     name: `s${place}`,
     label: each.label,
@@ -61,9 +61,15 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
   );
 }
 
-function rowOf(moment: number, place: number, series: readonly ChartSeries[]): Record<string, number | null> {
+/** In a stack nothing is zero, or what stands on it would fall through the gap. */
+function rowOf(
+  moment: number,
+  place: number,
+  series: readonly ChartSeries[],
+  stacked: boolean,
+): Record<string, number | null> {
   const row: Record<string, number | null> = { at: moment };
-  for (const [index, each] of series.entries()) row[`s${index}`] = each.values[place] ?? null;
+  for (const [index, each] of series.entries()) row[`s${index}`] = each.values[place] ?? (stacked ? 0 : null);
   return row;
 }
 

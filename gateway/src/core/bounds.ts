@@ -353,6 +353,9 @@ export const bounds = {
   issuerDocumentMs: 3_600_000,
   issuerKeysRetryMs: 30_000,
 
+  /** Points of one line of a chart. */
+  usageStepsMax: 400,
+
   /** How often budgets are looked at for notices, how many are sent at a look, and how often one is tried. */
   noticeLookMs: 15_000,
   noticesAtOnceMax: 20,

@@ -54,7 +54,10 @@ export class ReportThread {
     worker.ref();
     worker.postMessage({ type: "ask", kind, ask, ms } satisfies ReportOrder);
     const reply = await promise;
-    if (reply.type === "answer") return reply.answer as ReportAnswer<Kind>;
+    if (reply.type === "answer") {
+      const answer: ReportAnswer<Kind> = JSON.parse(reply.json);
+      return answer;
+    }
     if (reply.type === "refusal") throw new Failure(reply.code, reply.message, { param: reply.param });
     this.#options.observer.log("error", "A report could not be read.", { report: kind, error: reply.detail });
     throw new Failure("internal_error", "This could not be read from the database.");

@@ -62,7 +62,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
         deadline: new Deadline(ms),
       };
       const answer = answers[kind] as (desk: Desk, ...ask: readonly unknown[]) => Promise<unknown>;
-      return { type: "answer", answer: await answer(desk, ...ask) };
+      return { type: "answer", json: JSON.stringify(await answer(desk, ...ask)) };
     } catch (thrown) {
       if (thrown instanceof Failure) {
         return { type: "refusal", code: thrown.code, message: thrown.message, param: thrown.param };

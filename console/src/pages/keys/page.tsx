@@ -125,7 +125,7 @@ function useFilters(slug: string | null): readonly Filter[] {
           },
         ]),
     { name: "state", label: "State", choices: keyStates.map((value) => ({ value, label: stateWords[value] })) },
-    { name: "mine", label: "Made by anybody", choices: [{ value: "true", label: "Made by me" }] },
+    { name: "mine", label: "Made by", choices: [{ value: "true", label: "me" }] },
   ];
 }
 

@@ -1,15 +1,24 @@
-import { Failure } from "#core/index.ts";
+import type { ReportStore } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
+import { pageSize } from "./page-size.ts";
 
-// biome-ignore lint/suspicious/noEmptyInterface: filled by whoever writes these calls.
-export interface AuditCallsHouse {}
+export interface AuditCallsHouse {
+  readonly reports: Pick<ReportStore, "audit">;
+}
 
 /** The calls about the audit log. */
-export function auditCalls(_house: AuditCallsHouse): Handlers<"audit.list"> {
-  const missing = () => {
-    throw new Failure("not_found", "This call is not there yet.");
-  };
+export function auditCalls(house: AuditCallsHouse): Handlers<"audit.list"> {
   return {
-    "audit.list": missing,
+    "audit.list": async ({ query, workspace }) => {
+      const { cursor, limit, ...asked } = query;
+      const filter = { workspaceId: workspace?.id ?? null, ...given(asked) };
+      const { data, next } = await house.reports.audit(filter, cursor ?? null, limit ?? pageSize);
+      return { data: [...data], next };
+    },
   };
+}
+
+/** Without what was not asked. */
+function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

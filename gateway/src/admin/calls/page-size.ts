@@ -1,0 +1,2 @@
+/** Rows of a page when nobody says how many. */
+export const pageSize = 50;
