@@ -2,6 +2,7 @@ import { type ConsoleCall, consoleClient } from "@sluice/contract";
 import { sendJson } from "../client/call.ts";
 import { asProblem, isAbort } from "../client/problem.ts";
 import type { Confirmation } from "./confirmation.ts";
+import { routeLines } from "./route-lines.ts";
 
 export interface CallHouse {
   readonly confirmation: Confirmation;
@@ -16,7 +17,7 @@ type SendJson = typeof sendJson;
  * session is gone, the sign-in page opens and brings its visitor back here.
  */
 export function createCall(house: CallHouse, send: SendJson = sendJson): ConsoleCall {
-  return consoleClient(guarded(house, send));
+  return consoleClient(guarded(house, send), routeLines);
 }
 
 /** The same guard for calls that are not in the table: sign-in's own. */

@@ -8,6 +8,8 @@ export interface CallSettings<Id extends RouteId> extends Omit<CallOptions<Id>, 
   readonly enabled?: boolean;
   /** Ask again this often while the page is looked at. */
   readonly everyMs?: number | false;
+  /** How long an answer counts as new, and is not asked for again; ten seconds unless said. */
+  readonly staleMs?: number;
   /** Show the answer before while another page or search loads. */
   readonly keepBefore?: boolean;
 }
@@ -26,12 +28,13 @@ export function useCall<Id extends RouteId>(
   settings: CallSettings<Id> = {},
 ): UseQueryResult<AnswerOf<Id>, Problem> {
   const call = useClient();
-  const { enabled, everyMs, keepBefore, ...options } = settings;
+  const { enabled, everyMs, staleMs, keepBefore, ...options } = settings;
   return useQuery<AnswerOf<Id>, Problem>({
     queryKey: callKey(id, options),
     queryFn: ({ signal }) => call(id, { ...options, signal } as CallOptions<Id>),
     ...(enabled === undefined ? {} : { enabled }),
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(staleMs === undefined ? {} : { staleTime: staleMs }),
     ...(keepBefore === true ? { placeholderData: keepPreviousData } : {}),
   });
 }

@@ -27,7 +27,7 @@ export interface Rows<Row> {
 /** A list of the admin API, page after page: `usePages("keys.list", { params: { workspace }, query: { search } })`. */
 export function usePages<Id extends PagedId>(id: Id, settings: CallSettings<Id> = {}): Rows<RowOf<Id>> {
   const call = useClient();
-  const { enabled, everyMs, keepBefore = true, ...options } = settings;
+  const { enabled, everyMs, staleMs, keepBefore = true, ...options } = settings;
   const query = useInfiniteQuery({
     queryKey: [...callKey(id, options), "pages"],
     queryFn: async ({ pageParam, signal }) => {
@@ -43,6 +43,7 @@ export function usePages<Id extends PagedId>(id: Id, settings: CallSettings<Id> 
     getNextPageParam: (page) => page.next,
     ...(enabled === undefined ? {} : { enabled }),
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(staleMs === undefined ? {} : { staleTime: staleMs }),
     ...(keepBefore ? { placeholderData: keepPreviousData } : {}),
   });
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.data) ?? null, [query.data]);

@@ -1,11 +1,11 @@
-import {
-  type AnswerOf,
-  type BodyInput,
-  consoleRoutes,
-  type QueryInput,
-  type RouteId,
-  type RouteParams,
-} from "./routes.ts";
+import type { Route } from "./route.ts";
+import type { AnswerOf, BodyInput, QueryInput, RouteId, RouteParams } from "./routes.ts";
+
+/**
+ * Where each call goes: all that a client needs of `consoleRoutes`, which satisfies it. It is given, not imported, so that
+ * a page can take the lines alone and leave the schemas behind.
+ */
+export type RouteLines = { readonly [Id in RouteId]: Pick<Route, "method" | "path"> };
 
 /** What a call needs beside its name. Only what the route has. */
 export interface CallOptions<Id extends RouteId> {
@@ -16,9 +16,13 @@ export interface CallOptions<Id extends RouteId> {
 }
 
 /** Path and query of a call. Throws when a name in the path was given nothing. */
-export function urlOf<Id extends RouteId>(id: Id, options: Pick<CallOptions<Id>, "params" | "query"> = {}): string {
+export function urlOf<Id extends RouteId>(
+  lines: RouteLines,
+  id: Id,
+  options: Pick<CallOptions<Id>, "params" | "query"> = {},
+): string {
   const params: Readonly<Record<string, string>> = options.params ?? {};
-  const path = consoleRoutes[id].path.replace(/\{([a-z]+)\}/g, (_, name: string) => {
+  const path = lines[id].path.replace(/\{([a-z]+)\}/g, (_, name: string) => {
     const value = params[name];
     if (value === undefined || value === "") throw new Error(`${id} needs ${name}`);
     return encodeURIComponent(value);
@@ -40,11 +44,11 @@ export type Send = (
 export type ConsoleCall = <Id extends RouteId>(id: Id, options?: CallOptions<Id>) => Promise<AnswerOf<Id>>;
 
 /** The typed client of the admin API, over whatever sends: the console's fetch with its cookies, or a script's with a token. */
-export function consoleClient(send: Send): ConsoleCall {
+export function consoleClient(send: Send, lines: RouteLines): ConsoleCall {
   return async (id, options = {}) => {
-    const spec = consoleRoutes[id];
-    const body = options.body === undefined ? (spec.method === "GET" ? null : "{}") : JSON.stringify(options.body);
-    const answer = await send(urlOf(id, options), { method: spec.method, body, signal: options.signal ?? null });
+    const line = lines[id];
+    const body = options.body === undefined ? (line.method === "GET" ? null : "{}") : JSON.stringify(options.body);
+    const answer = await send(urlOf(lines, id, options), { method: line.method, body, signal: options.signal ?? null });
     return answer as AnswerOf<typeof id>;
   };
 }

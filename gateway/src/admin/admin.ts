@@ -22,7 +22,8 @@ export interface Admin {
 export function createAdmin(options: AdminOptions): Admin {
   const throttle = new Throttle(options.clock);
   const policyReports = new PolicyReports(options);
-  const openApi = JSON.stringify(openApiDocument(options.publicUrl, options.version));
+  // Made when somebody first asks: it takes more memory than everything else of this room.
+  let openApi: string | null = null;
   const app = new Hono<AdminEnv>();
 
   app.get("/", (c) => c.redirect("/console/", 302));
@@ -31,7 +32,10 @@ export function createAdmin(options: AdminOptions): Admin {
   app.get("/docs", (c) => answerDocs(c.req.raw));
   app.get("/docs/", (c) => c.redirect("/docs", 308));
   app.get("/docs/*", (c) => docsFile(options.files, c.req.raw));
-  app.get("/openapi.json", (c) => answerText(c.req.raw, openApi, "application/json; charset=utf-8", pagePolicy));
+  app.get("/openapi.json", (c) => {
+    openApi ??= JSON.stringify(openApiDocument(options.publicUrl, options.version));
+    return answerText(c.req.raw, openApi, "application/json; charset=utf-8", pagePolicy);
+  });
   app.get("/api/status", () =>
     noStore(
       Response.json({

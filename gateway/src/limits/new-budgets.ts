@@ -40,7 +40,7 @@ export class NewBudgets {
     const { counter, reports, clock } = this.#options;
     if (scope.budget === null) return;
     const startMs = periodStart(scope.budget.period, clock.now());
-    const days = await reports.dailySpend(workspaceId, startMs);
+    const days = await reports.dailySpend(workspaceId, startMs, scope.kind === "key" ? scope.id : undefined);
     let usd = 0;
     for (const day of days) {
       const id = scope.kind === "workspace" ? day.workspaceId : scope.kind === "group" ? day.groupId : day.keyId;

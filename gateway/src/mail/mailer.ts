@@ -1,4 +1,3 @@
-import { createTransport } from "nodemailer";
 import { bounds, Failure, type Secret } from "#core/index.ts";
 import type { Mailer } from "#ports/index.ts";
 
@@ -19,6 +18,8 @@ export function createMailer(options: MailOptions): Mailer {
       : { auth: { user: decodeURIComponent(address.username), pass: decodeURIComponent(address.password) } };
   return {
     async send({ to, subject, text }) {
+      // Loaded with the first letter: most installations never send one.
+      const { createTransport } = await import("nodemailer");
       const transport = createTransport({
         host: address.hostname,
         port,

@@ -87,11 +87,18 @@ export interface ModelUsage {
  * with `request_timeout` beyond it.
  */
 export interface ReportStore {
+  /**
+   * Newest first. A page may be shorter than `limit`, even empty, and still have a next one: a search for what is rare ends
+   * its page when it has looked for `bounds.reportScanMs`.
+   */
   requests(filter: RequestFilter, cursor: string | null, limit: number): Promise<Paged<RequestRow>>;
   /** The attempts of a request in the order they were made; empty when there is none in that workspace. */
   attempts(workspaceId: string | null, requestId: string): Promise<readonly AttemptDetail[]>;
+  /** Percentiles are read from counts by doubling spans of time: see `latency-histogram.ts` for how far they may be off. */
   usage(filter: UsageFilter): Promise<UsageReading>;
+  /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
+  /** Newest first; pages may be short like those of requests. */
   audit(filter: AuditFilter, cursor: string | null, limit: number): Promise<Paged<AuditRow>>;
   /** By model; `model` null: all. */
   modelUsage(model: string | null, from: number, to: number): Promise<readonly ModelUsage[]>;
@@ -104,10 +111,14 @@ export interface ReportStore {
       readonly failed: number;
     }[]
   >;
-  /** Spend in USD by scope and day (Unix milliseconds of its start, UTC) since a time, for forecasts. */
+  /**
+   * Spend in USD by scope and day (Unix milliseconds of its start, UTC) since a time. Keys without a budget of their own
+   * are put together under an empty id, so that the rows stay few; `keyId`: of one key alone, whatever it has.
+   */
   dailySpend(
     workspaceId: string | null,
     since: number,
+    keyId?: string,
   ): Promise<
     readonly {
       readonly workspaceId: string;
@@ -117,6 +128,7 @@ export interface ReportStore {
       readonly usd: number;
     }[]
   >;
+  /** `entries` is right to those of the hour up to which old ones have been removed. */
   facts(): Promise<{ readonly entries: number; readonly sizeBytes: number | null }>;
   /** A whole copy of the database in a file of its own, which `done` removes. */
   backup(): Promise<{

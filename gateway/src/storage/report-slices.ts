@@ -19,6 +19,7 @@ export async function slicedPage<Place, Row>(
   start: Place,
   size: number,
   deadline: Deadline,
+  scanMs: number = bounds.reportScanMs,
 ): Promise<{ readonly rows: readonly Row[]; readonly next: Place | null }> {
   const startedAt = performance.now();
   const rows: Row[] = [];
@@ -33,7 +34,7 @@ export async function slicedPage<Place, Row>(
       return { rows: page, next: list.placeOf(page[size - 1] as Row) };
     }
     if (end === null) return { rows, next: null };
-    if (performance.now() - startedAt >= bounds.reportScanMs) return { rows, next: end };
+    if (performance.now() - startedAt >= scanMs) return { rows, next: end };
     after = end;
   }
 }

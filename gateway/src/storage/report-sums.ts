@@ -122,10 +122,10 @@ export async function dailySpend(desk: Desk, workspaceId: string | null, since: 
       .where("cost_nano_usd", ">", 0)
       .groupBy(["hour", "workspace_id", "group_id", "key_id"]);
     if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
+    if (keyId !== undefined) query = query.where("key_id", "=", keyId);
     for (const row of await query.execute()) {
-      const keyId = budgeted.has(row.key_id) ? row.key_id : "";
-      const day = row.hour - (row.hour % dayMs);
-      add({ workspaceId: row.workspace_id, groupId: row.group_id, keyId, day, nano: row.nano });
+      const [key, day] = [budgeted.has(row.key_id) ? row.key_id : "", row.hour - (row.hour % dayMs)];
+      add({ workspaceId: row.workspace_id, groupId: row.group_id, keyId: key, day, nano: row.nano });
     }
   });
   const cheap = [...spends].filter(([, { keyId }]) => keyId !== "").sort(([, a], [, b]) => b.nano - a.nano);

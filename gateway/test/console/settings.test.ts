@@ -96,7 +96,7 @@ describe("single sign-on", () => {
         client_id: "sluice",
         allowed_domains: ["example.com"],
         has_secret: true,
-        callback_url: "http://gateway.test:8787/api/auth/oauth2/callback/company",
+        callback_url: "http://gateway.test:8787/api/auth/callback/company",
       },
     ]);
     expect(ground.oidc.accounts.map((each) => [each.id, each.clientSecret.reveal()])).toEqual([["company", canary]]);

@@ -18,12 +18,16 @@ import { TimingSection } from "./timing-section.tsx";
 
 const crumbs: NonNullable<PageFrameProps["crumbs"]> = [{ label: "Requests", link: { to: "/requests" } }];
 
+/** What has ended stays as it is; and each look at what a key had kept leaves a line in the audit log. */
+const settledMs = 600_000;
+
 export default function RequestPage() {
   const { request } = useParams({ from: "/requests/$request" });
   const workspace = useWorkspace();
   const shown = useCall("requests.show", {
     params: { workspace: workspace.path, request },
     enabled: !workspace.none,
+    staleMs: settledMs,
   });
   if (shown.data !== undefined) return <Explained detail={shown.data} />;
   return (

@@ -51,7 +51,8 @@ function wentThrough(attempts: readonly AttemptDetail[], explanation: Explanatio
 
 function ended(attempt: AttemptDetail, explanation: Explanation | null): string {
   const { provider, upstream_model: upstreamModel, outcome, http_status: status, error_code: code } = attempt;
-  const who = provider === "" ? "the gateway" : `provider ${provider}${upstreamModel === "" ? "" : ` (${upstreamModel})`}`;
+  const who =
+    provider === "" ? "the gateway" : `provider ${provider}${upstreamModel === "" ? "" : ` (${upstreamModel})`}`;
   const took = formatDuration(attempt.total_ms);
   const token =
     attempt.first_token_ms === null ? "" : `, the first token after ${formatDuration(attempt.first_token_ms)}`;

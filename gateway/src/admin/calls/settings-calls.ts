@@ -54,7 +54,7 @@ async function settingsView(house: SettingsCallsHouse, request: Request): Promis
       client_id: clientId,
       allowed_domains: [...allowedDomains],
       has_secret: true,
-      callback_url: `${origin}/api/auth/oauth2/callback/${id}`,
+      callback_url: `${origin}/api/auth/callback/${id}`,
     })),
     mail: { configured: house.mailFrom !== null, from: house.mailFrom },
   };

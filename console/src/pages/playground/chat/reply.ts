@@ -1,0 +1,79 @@
+/** A tool that the model wants run, with its arguments as the text that came. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** An answer as far as it has come. */
+export interface Reply {
+  readonly text: string;
+  /** What some models tell of their thinking; it is not sent back. */
+  readonly thinking: string;
+  readonly toolCalls: readonly ToolCall[];
+  /** Why it ended, in the upstream's word. */
+  readonly finish: string | null;
+}
+
+export const noReply: Reply = { text: "", thinking: "", toolCalls: [], finish: null };
+
+/** The reply with one more chunk of a chat stream. What a vendor leaves out or writes in another shape is passed over. */
+export function withChunk(reply: Reply, chunk: unknown): Reply {
+  const choice = itemsOf(member(chunk, "choices"))[0];
+  if (choice === undefined) return reply;
+  const delta = member(choice, "delta");
+  const text = textOf(delta, "content") + textOf(delta, "refusal");
+  const thinking = textOf(delta, "reasoning_content") || textOf(delta, "reasoning");
+  const calls = itemsOf(member(delta, "tool_calls"));
+  const finish = textOf(choice, "finish_reason") || reply.finish;
+  return {
+    text: reply.text + text,
+    thinking: reply.thinking + thinking,
+    toolCalls: calls.reduce<readonly ToolCall[]>(withCall, reply.toolCalls),
+    finish,
+  };
+}
+
+/** A call comes in pieces: first its id and name, then its arguments; `index` says whose they are. */
+function withCall(calls: readonly ToolCall[], piece: unknown): readonly ToolCall[] {
+  const told = member(piece, "index");
+  const index = typeof told === "number" ? told : calls.length;
+  const named = member(piece, "function");
+  const before = calls[index];
+  const call: ToolCall = {
+    id: before?.id || textOf(piece, "id") || `call_${index}`,
+    name: (before?.name ?? "") + textOf(named, "name"),
+    arguments: (before?.arguments ?? "") + textOf(named, "arguments"),
+  };
+  if (before === undefined) return [...calls, call];
+  return calls.map((each, at) => (at === index ? call : each));
+}
+
+export interface Usage {
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+}
+
+export function usageOf(chunk: unknown): Usage | null {
+  const usage = member(chunk, "usage");
+  if (usage === null || typeof usage !== "object") return null;
+  return { inputTokens: numberOf(usage, "prompt_tokens"), outputTokens: numberOf(usage, "completion_tokens") };
+}
+
+function member(value: unknown, name: string): unknown {
+  return value !== null && typeof value === "object" ? Reflect.get(value, name) : undefined;
+}
+
+function textOf(value: unknown, name: string): string {
+  const text = member(value, name);
+  return typeof text === "string" ? text : "";
+}
+
+function numberOf(value: unknown, name: string): number | null {
+  const number = member(value, name);
+  return typeof number === "number" ? number : null;
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import type { Health } from "@sluice/contract";
+import { failedShare, healthReason, jointState } from "./health-words.ts";
+
+const idle: Health = {
+  state: "unknown",
+  breaker: null,
+  cooling_ms: 0,
+  in_flight: 0,
+  latency_ms: null,
+  last_hour: { attempts: 0, failed: 0 },
+};
+
+test("the reason says what is wrong and what comes next", () => {
+  expect(healthReason({ ...idle, state: "down", breaker: "open" })).toContain("tried again by itself");
+  expect(healthReason({ ...idle, state: "unwell", cooling_ms: 11_200 })).toContain("rests for another 12.0 s");
+  expect(healthReason({ ...idle, state: "unwell", breaker: "open" })).toContain("the others work");
+  expect(healthReason({ ...idle, state: "unwell", breaker: "half-open" })).toContain("single calls");
+  expect(healthReason({ ...idle, state: "well", latency_ms: 320 })).toBe("It answers after 320 ms on average.");
+});
+
+test("failures of the last hour are told also of what works", () => {
+  const health: Health = { ...idle, state: "well", last_hour: { attempts: 40, failed: 2 } };
+  expect(healthReason(health)).toContain("2 of 40 attempts failed");
+  expect(failedShare(health)).toBe(0.05);
+  expect(healthReason({ ...idle, last_hour: null })).toContain("could not be read");
+  expect([failedShare(idle), failedShare({ ...idle, last_hour: null })]).toEqual([null, null]);
+});
+
+test("a model is down only when all of its deployments are", () => {
+  expect(jointState(["down", "down"])).toBe("down");
+  expect(jointState(["down", "well"])).toBe("unwell");
+  expect(jointState(["unknown", "well"])).toBe("well");
+  expect(jointState(["unknown"])).toBe("unknown");
+  expect(jointState([])).toBe("unknown");
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { classLabel, isUnpriced, priceRank, priceWords, unitPriceWords } from "./price-words.ts";
+
+test("a price in one line: what goes in and what comes out, or what one picture or second costs", () => {
+  expect(priceWords({ input: 2.5, output: 10, cache_read: 0.25 })).toEqual({
+    amount: "$2.50 in · $10.00 out",
+    unit: "per million tokens",
+  });
+  expect(priceWords({ input: 0.075 })?.amount).toBe("$0.075 in");
+  expect(priceWords({ image: 0.04 })).toEqual({ amount: "$0.04", unit: "per image" });
+  expect(priceWords({ video: 0.1 })).toEqual({ amount: "$0.10", unit: "per second" });
+  expect(priceWords({ input: 5, image_output: 40 })?.amount).toBe("$5.00 in · $40.00 out");
+});
+
+test("videos whose price depends on the resolution show from where to where", () => {
+  expect(priceWords({ video: 0.1, variants: [{ resolution: "1080p", video: 0.3 }] })?.amount).toBe("$0.10 to $0.30");
+  expect(priceWords({ variants: [{ audio: true, output: 16 }, { output: 8 }] })?.amount).toBe("$8.00 to $16.00 out");
+});
+
+test("what is free is priced; what has no figure is not", () => {
+  expect(priceWords({ input: 0, output: 0 })).toEqual({ amount: "free", unit: null });
+  expect(
+    [null, {}, { variants: [{ resolution: "720p" }] }].map((price) => [isUnpriced(price), priceWords(price)]),
+  ).toEqual([
+    [true, null],
+    [true, null],
+    [true, null],
+  ]);
+  expect([priceRank({ input: 1, output: 2 }), priceRank({ image: 0.5 }), priceRank(null)]).toEqual([3, 0.5, null]);
+});
+
+test("prices of single units are told as they were typed", () => {
+  expect(unitPriceWords("input", 0.0000025)).toBe("$2.50 per million");
+  expect(unitPriceWords("cache_read", 0.1 / 1e6)).toBe("$0.10 per million");
+  expect(unitPriceWords("image", 0.04)).toBe("$0.04 each");
+  expect(unitPriceWords("video", 0.1)).toBe("$0.10 per second");
+  expect([classLabel("cache_write_5m"), classLabel("new_class")]).toEqual(["Cache write, 5 minutes", "new_class"]);
+});

@@ -1,0 +1,104 @@
+import type { ConsoleModel, PriceConfig } from "@sluice/contract";
+
+export type ModelType = ConsoleModel["type"];
+export const modelTypes = ["chat", "image", "video", "embedding"] as const satisfies readonly ModelType[];
+
+export const typeWords: Readonly<Record<ModelType, string>> = {
+  chat: "Chat",
+  image: "Image",
+  video: "Video",
+  embedding: "Embedding",
+};
+
+/** A price of an input or an output, as vendors write it: at least cents, as many digits as it has. */
+export function formatPrice(usd: number): string {
+  return price.format(usd);
+}
+
+const price = new Intl.NumberFormat(undefined, {
+  style: "currency",
+  currency: "USD",
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 9,
+});
+
+export interface PriceWords {
+  /** "$2.50 in · $10.00 out" */
+  readonly amount: string;
+  /** "per million tokens" */
+  readonly unit: string | null;
+}
+
+/** The prices that matter most, in one line; null: unpriced, its calls cost 0. */
+export function priceWords(price: PriceConfig | null): PriceWords | null {
+  if (isUnpriced(price) || price === null) return null;
+  if (amountsOf(price).every((usd) => usd === 0)) return { amount: "free", unit: null };
+  if (price.image !== undefined) return { amount: formatPrice(price.image), unit: "per image" };
+  const seconds = [price.video, ...(price.variants ?? []).map((variant) => variant.video)].filter(isNumber);
+  if (seconds.length > 0) return { amount: span(seconds), unit: "per second" };
+  return tokenWords(price);
+}
+
+function tokenWords(price: PriceConfig): PriceWords {
+  const outputs = [price.output, ...(price.variants ?? []).map((variant) => variant.output)].filter(isNumber);
+  const output = price.output === undefined && price.image_output !== undefined ? [price.image_output] : outputs;
+  const parts = [
+    price.input === undefined ? null : `${formatPrice(price.input)} in`,
+    output.length === 0 ? null : `${span(output)} out`,
+  ].filter((part) => part !== null);
+  if (parts.length > 0) return { amount: parts.join(" · "), unit: perMillion };
+  return { amount: span(amountsOf(price)), unit: perMillion };
+}
+
+const perMillion = "per million tokens";
+
+export function isUnpriced(price: PriceConfig | null): boolean {
+  return price === null || amountsOf(price).length === 0;
+}
+
+/** What it is sorted by: input and output together, or the one figure there is. */
+export function priceRank(price: PriceConfig | null): number | null {
+  if (isUnpriced(price) || price === null) return null;
+  return price.image ?? price.video ?? (price.input ?? 0) + (price.output ?? 0);
+}
+
+function amountsOf({ variants = [], ...plain }: PriceConfig): number[] {
+  return [...Object.values(plain), ...variants.flatMap((variant) => [variant.video, variant.output])].filter(isNumber);
+}
+
+function span(amounts: readonly number[]): string {
+  const least = Math.min(...amounts);
+  const most = Math.max(...amounts);
+  return least === most ? formatPrice(least) : `${formatPrice(least)} to ${formatPrice(most)}`;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number";
+}
+
+const classWords: Readonly<Record<Exclude<keyof PriceConfig, "variants">, string>> = {
+  input: "Input",
+  output: "Output",
+  cache_read: "Cached input",
+  cache_write_5m: "Cache write, 5 minutes",
+  cache_write_1h: "Cache write, 1 hour",
+  audio_input: "Audio input",
+  audio_output: "Audio output",
+  image_input: "Image input",
+  image_output: "Image output",
+  image: "Images",
+  video: "Video seconds",
+};
+
+/** A class of usage to a reader; one that is not known keeps its name. */
+export function classLabel(name: string): string {
+  return Object.hasOwn(classWords, name) ? classWords[name as keyof typeof classWords] : name;
+}
+
+/** "$2.50 per million", "$0.04 each", "$0.10 per second", from the price of a single unit. */
+export function unitPriceWords(name: string, unitUsd: number): string {
+  if (name === "image") return `${formatPrice(unitUsd)} each`;
+  if (name === "video") return `${formatPrice(unitUsd)} per second`;
+  // Back to the figure that was typed: a millionth of it has more digits than a double keeps.
+  return `${formatPrice(Number((unitUsd * 1e6).toPrecision(12)))} per million`;
+}

@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import { type ConsoleProvider, consoleRoutes, type ProviderKindForm } from "@sluice/contract";
+import {
+  createBody,
+  draftBlocked,
+  draftOf,
+  looksPrivate,
+  newDraft,
+  redacted,
+  updateBody,
+  withSetting,
+} from "./provider-draft.ts";
+
+const field = (name: string, type: ProviderKindForm["fields"][number]["type"], required = false) => ({
+  name,
+  label: name,
+  type,
+  required,
+  help: null,
+  placeholder: null,
+  options: null,
+});
+
+const form: ProviderKindForm = {
+  kind: "cloud",
+  title: "Cloud",
+  base_url: "https://api.cloud.test/v1",
+  base_url_help: null,
+  api_key: "required",
+  api_key_help: null,
+  dialects: ["openai-chat"],
+  types: ["chat"],
+  lists_models: true,
+  fields: [field("region", "text", true), field("signing_key", "secret"), field("betas", "list"), field("map", "json")],
+};
+
+const stored: ConsoleProvider = {
+  id: "cloud",
+  kind: "cloud",
+  base_url: "https://api.cloud.test/v1",
+  has_api_key: true,
+  allow_private_network: false,
+  timeouts: { connect_ms: 1_000 },
+  disconnect: null,
+  enabled: true,
+  settings: { region: "eu", signing_key: redacted, map: { a: 1 } },
+  deployments: 0,
+  health: { state: "unknown", breaker: null, cooling_ms: 0, in_flight: 0, latency_ms: null, last_hour: null },
+  managed_by: "console",
+  created_at: 1,
+};
+
+test("a new provider is named after its kind, with a number where that is taken", () => {
+  expect(newDraft("openai", []).id).toBe("openai");
+  expect(newDraft("openai", ["openai", "openai-2"]).id).toBe("openai-3");
+});
+
+test("a new provider sends what was filled in and nothing else, in a form that the gateway takes", () => {
+  const draft = { ...newDraft("cloud", []), apiKey: { how: "set", text: " sk-1 " } as const };
+  const full = { ...draft, settings: { region: "eu", betas: [], signing_key: "", map: '{"a":1}' } };
+  const body = createBody(full, form);
+  expect(body).toEqual({ id: "cloud", kind: "cloud", api_key: "sk-1", settings: { region: "eu", map: { a: 1 } } });
+  expect(consoleRoutes["providers.create"].body.safeParse(body).success).toBe(true);
+});
+
+test("what is missing is told before it is sent", () => {
+  const draft = { ...newDraft("cloud", []), settings: { region: "eu" } };
+  expect(draftBlocked(draft, form, true)).toBe("Give the API key.");
+  expect(draftBlocked(draft, { ...form, api_key: "optional" }, true)).toBeNull();
+  const keyed = { ...draft, apiKey: { how: "set", text: "k" } as const };
+  expect(draftBlocked({ ...keyed, settings: {} }, form, true)).toBe("Give region.");
+  expect(draftBlocked({ ...keyed, settings: { region: "eu", map: "{" } }, form, true)).toBe("map is no JSON.");
+  expect(draftBlocked({ ...keyed, id: "" }, form, true)).toBe("Give it a name.");
+});
+
+test("a stored provider that was only looked at changes nothing", () => {
+  expect(updateBody(draftOf(stored, form), stored, form)).toEqual({});
+  expect(draftBlocked(draftOf(stored, form), form, false)).toBeNull();
+});
+
+test("a change sends only itself; a secret setting that is not touched goes along as it is shown, and so stays", () => {
+  const draft = draftOf(stored, form);
+  const settings = withSetting(draft.settings, { name: "region" }, "us");
+  expect(updateBody({ ...draft, settings }, stored, form)).toEqual({
+    settings: { region: "us", signing_key: redacted, map: { a: 1 } },
+  });
+  expect(updateBody({ ...draft, apiKey: { how: "remove" } }, stored, form)).toEqual({ api_key: null });
+  expect(updateBody({ ...draft, apiKey: { how: "set", text: "k" } }, stored, form)).toEqual({ api_key: "k" });
+  expect(updateBody({ ...draft, timeouts: {}, disconnect: "drain" }, stored, form)).toEqual({
+    timeouts: {},
+    disconnect: "drain",
+  });
+});
+
+test("an emptied address goes back to the kind's own", () => {
+  const elsewhere = { ...stored, base_url: "https://proxy.test/v1" };
+  const draft = draftOf(elsewhere, form);
+  expect(draft.baseUrl).toBe("https://proxy.test/v1");
+  expect(updateBody({ ...draft, baseUrl: "" }, elsewhere, form)).toEqual({ base_url: null });
+  expect(draftOf(stored, form).baseUrl).toBe("");
+});
+
+test("settings of a kind that this version does not know are left alone", () => {
+  const draft = draftOf(stored, null);
+  expect(updateBody({ ...draft, privateNetwork: true }, stored, null)).toEqual({
+    allow_private_network: true,
+  });
+});
+
+test("addresses inside are told from those outside", () => {
+  const inside = [
+    "http://localhost:11434/v1",
+    "http://10.0.0.7:8000",
+    "http://[::1]:1",
+    "http://172.20.1.1",
+    "http://gpu-box/v1",
+  ];
+  const outside = ["https://api.openai.com/v1", "https://172.32.0.1", "https://[2001:db8::1]", "", "not a url"];
+  expect([inside.map(looksPrivate), outside.map(looksPrivate)]).toEqual([
+    inside.map(() => true),
+    outside.map(() => false),
+  ]);
+});

@@ -1,0 +1,178 @@
+import type { BodyInput, ConsoleProvider, ProviderKindForm } from "@sluice/contract";
+
+type Field = ProviderKindForm["fields"][number];
+type Timeouts = ConsoleProvider["timeouts"];
+export type SettingValue = string | number | boolean | readonly string[];
+
+/** What stands in the place of a stored secret; sent back, it keeps it. */
+export const redacted = "[redacted]";
+
+/** A secret is written only: the stored one stays, another takes its place, or it goes. */
+export type SecretDraft = { readonly how: "keep" | "remove" } | { readonly how: "set"; readonly text: string };
+
+/** A provider as its form has it. */
+export interface ProviderDraft {
+  readonly id: string;
+  readonly kind: string;
+  /** Empty: the kind's own. */
+  readonly baseUrl: string;
+  readonly apiKey: SecretDraft;
+  readonly privateNetwork: boolean;
+  readonly timeouts: Timeouts;
+  /** Empty: as the settings have it. */
+  readonly disconnect: "" | "cancel" | "drain";
+  /** JSON stands as text. What is not in it is not set. */
+  readonly settings: Readonly<Record<string, SettingValue>>;
+}
+
+/** A new one. Its id is the kind, with a number when that is taken. */
+export function newDraft(kind: string, taken: readonly string[]): ProviderDraft {
+  let id = kind;
+  for (let number = 2; taken.includes(id); number += 1) id = `${kind}-${number}`;
+  return {
+    id,
+    kind,
+    baseUrl: "",
+    apiKey: { how: "set", text: "" },
+    privateNetwork: false,
+    timeouts: {},
+    disconnect: "",
+    settings: {},
+  };
+}
+
+export function draftOf(provider: ConsoleProvider, form: ProviderKindForm | null): ProviderDraft {
+  return {
+    id: provider.id,
+    kind: provider.kind,
+    baseUrl: provider.base_url === form?.base_url ? "" : provider.base_url,
+    apiKey: { how: "keep" },
+    privateNetwork: provider.allow_private_network,
+    timeouts: provider.timeouts,
+    disconnect: provider.disconnect ?? "",
+    settings: settingsDraft(provider.settings, form),
+  };
+}
+
+function settingsDraft(
+  settings: ConsoleProvider["settings"],
+  form: ProviderKindForm | null,
+): ProviderDraft["settings"] {
+  const types = new Map((form?.fields ?? []).map((field) => [field.name, field.type]));
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name,
+      isPlain(value) && types.get(name) !== "json" ? value : JSON.stringify(value, null, 2),
+    ]),
+  );
+}
+
+function isPlain(value: unknown): value is SettingValue {
+  if (Array.isArray(value)) return value.every((each) => typeof each === "string");
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+/** Why it cannot be sent as it stands; null: it can. The rest is for the gateway to say. */
+export function draftBlocked(draft: ProviderDraft, form: ProviderKindForm, isNew: boolean): string | null {
+  if (draft.id === "") return "Give it a name.";
+  if (draft.apiKey.how === "set" && draft.apiKey.text === "" && (!isNew || form.api_key === "required")) {
+    return "Give the API key.";
+  }
+  for (const field of form.fields) {
+    const value = draft.settings[field.name];
+    if (field.required && (value === undefined || value === "")) return `Give ${field.label}.`;
+    if (field.type === "json" && jsonOf(value) === invalid) return `${field.label} is no JSON.`;
+  }
+  return null;
+}
+
+export function createBody(draft: ProviderDraft, form: ProviderKindForm): BodyInput<"providers.create"> {
+  const settings = settingsBody(draft, form);
+  const { apiKey } = draft;
+  return {
+    id: draft.id,
+    kind: draft.kind,
+    ...(draft.baseUrl === "" ? {} : { base_url: draft.baseUrl.trim() }),
+    ...(apiKey.how === "set" && apiKey.text !== "" ? { api_key: apiKey.text.trim() } : {}),
+    ...(draft.privateNetwork ? { allow_private_network: true } : {}),
+    ...(Object.keys(draft.timeouts).length === 0 ? {} : { timeouts: draft.timeouts }),
+    ...(draft.disconnect === "" ? {} : { disconnect: draft.disconnect }),
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
+  };
+}
+
+/** Only what differs from what is stored; empty when nothing does. */
+export function updateBody(
+  draft: ProviderDraft,
+  provider: ConsoleProvider,
+  form: ProviderKindForm | null,
+): BodyInput<"providers.update"> & object {
+  const before = draftOf(provider, form);
+  const { apiKey } = draft;
+  const moved = draft.baseUrl.trim() !== before.baseUrl;
+  return {
+    ...(moved ? { base_url: draft.baseUrl.trim() || null } : {}),
+    ...(apiKey.how === "set" ? { api_key: apiKey.text.trim() } : apiKey.how === "remove" ? { api_key: null } : {}),
+    ...(draft.privateNetwork === before.privateNetwork ? {} : { allow_private_network: draft.privateNetwork }),
+    ...(sameJson(draft.timeouts, before.timeouts) ? {} : { timeouts: draft.timeouts }),
+    ...(draft.disconnect === before.disconnect ? {} : { disconnect: draft.disconnect || null }),
+    ...(form === null || sameJson(draft.settings, before.settings) ? {} : { settings: settingsBody(draft, form) }),
+  };
+}
+
+/** Of settings that this version does not know only kept secrets go along: the others would be refused. */
+function settingsBody(draft: ProviderDraft, form: ProviderKindForm): Record<string, unknown> {
+  const fields = new Map(form.fields.map((field) => [field.name, field]));
+  return Object.fromEntries(
+    Object.entries(draft.settings).flatMap(([name, value]) => {
+      const field = fields.get(name);
+      if (value === redacted) return [[name, value]];
+      if (field === undefined || isEmpty(value)) return [];
+      return [[name, field.type === "json" ? jsonOf(value) : value]];
+    }),
+  );
+}
+
+function isEmpty(value: SettingValue): boolean {
+  return value === "" || (Array.isArray(value) && value.length === 0);
+}
+
+const invalid = Symbol("no JSON");
+
+function jsonOf(value: SettingValue | undefined): unknown {
+  if (value === undefined || value === "" || value === redacted) return undefined;
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    return invalid;
+  }
+}
+
+function sameJson(one: object, other: object): boolean {
+  const sorted = (value: object) => JSON.stringify(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return sorted(one) === sorted(other);
+}
+
+/** With a setting changed; undefined takes it out. */
+export function withSetting(
+  settings: ProviderDraft["settings"],
+  field: Pick<Field, "name">,
+  value: SettingValue | undefined,
+): ProviderDraft["settings"] {
+  const { [field.name]: _, ...rest } = settings;
+  return value === undefined ? rest : { ...rest, [field.name]: value };
+}
+
+/** Whether an address looks like one inside: the gateway refuses those unless the provider is let there. */
+export function looksPrivate(address: string): boolean {
+  const url = URL.parse(address);
+  if (url === null) return false;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  return (
+    /^(localhost|0\.0\.0\.0|::1)$|\.(localhost|local|internal|lan|home\.arpa)$/.test(host) ||
+    /^(127|10)\.|^192\.168\.|^169\.254\.|^172\.(1[6-9]|2\d|3[01])\./.test(host) ||
+    /^f[cd][0-9a-f]{2}:|^fe80:/.test(host) ||
+    // A bare name is one of a network of one's own.
+    /^[a-z][a-z0-9-]*$/.test(host)
+  );
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { Deadline } from "./report-desk.ts";
+import { type SlicedList, slicedPage, timeSlices } from "./report-slices.ts";
+
+const noHurry = () => new Deadline(60_000);
+
+/** Numbers downwards; `matches` says which are looked for. */
+function downwards(highest: number, matches: (n: number) => boolean): SlicedList<number, number> {
+  return {
+    placeBehind: async (after, entries) => (after - entries >= 1 ? after - entries : null),
+    matching: async (after, end, limit) => {
+      const found: number[] = [];
+      for (let n = Math.min(after - 1, highest); n >= (end ?? 1) && found.length < limit; n--) {
+        if (matches(n)) found.push(n);
+      }
+      return found;
+    },
+    placeOf: (n) => n,
+  };
+}
+
+test("pages, however early they end, hold everything that matches once and in order", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(fc.integer({ min: 1, max: 60_000 }), { maxLength: 40 }),
+      fc.integer({ min: 1, max: 7 }),
+      fc.boolean(),
+      async (wanted, size, hurried) => {
+        const list = downwards(60_000, (n) => wanted.includes(n));
+        const seen: number[] = [];
+        let place: number | null = 60_001;
+        while (place !== null) {
+          const { rows, next } = await slicedPage(list, place, size, noHurry(), hurried ? 0 : 60_000);
+          expect(rows.length).toBeLessThanOrEqual(size);
+          if (!hurried && next !== null) expect(rows.length).toBe(size);
+          seen.push(...rows);
+          place = next;
+        }
+        expect(seen).toEqual(wanted.toSorted((a, b) => b - a));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("a search that has taken its time gives a short page that says where to go on", async () => {
+  const { rows, next } = await slicedPage(
+    downwards(1_000_000, (n) => n === 5),
+    1_000_001,
+    10,
+    noHurry(),
+    0,
+  );
+  expect(rows).toEqual([]);
+  expect(next).toBeLessThan(1_000_000);
+  expect(next).toBeGreaterThan(5);
+});
+
+test("a question whose time is over stops between two statements", async () => {
+  const list = downwards(10, () => true);
+  await expect(slicedPage(list, 11, 3, new Deadline(0))).rejects.toMatchObject({ code: "request_timeout" });
+  const read = async () => undefined;
+  await expect(timeSlices({ from: 0, to: 10 }, 1, new Deadline(0), read)).rejects.toMatchObject({
+    code: "request_timeout",
+  });
+});
+
+test("slices of a time cover it once, without a gap", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(5_000), fc.nat(5_000), fc.integer({ min: 1, max: 700 }), async (from, length, first) => {
+      let reached = from;
+      await timeSlices({ from, to: from + length }, first, noHurry(), async (slice) => {
+        expect(slice.from).toBe(reached);
+        expect(slice.to).toBeGreaterThan(slice.from);
+        reached = slice.to;
+      });
+      expect(reached).toBe(from + length);
+    }),
+  );
+});
