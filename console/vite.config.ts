@@ -14,8 +14,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // A schema of the contract that no page reads is left out: making one does nothing else.
-    rolldownOptions: { treeshake: { manualPureFunctions: ["z", "route", "pageOf"] } },
   },
   server: { proxy: { "/v1": gateway, "/api": gateway, "/docs": gateway, "/openapi.json": gateway } },
 });

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+setDefaultTimeout(60_000);
 
 describe.skipIf(noBrowser !== null)("the API reference in a browser", () => {
   let browser: OpenedBrowser;
@@ -9,7 +11,7 @@ describe.skipIf(noBrowser !== null)("the API reference in a browser", () => {
   beforeAll(async () => {
     gateway = await startGateway();
     browser = await openBrowser(gateway.url);
-  }, 40_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -7,18 +7,39 @@ const startMs = 20_000;
 
 export interface StartedGateway {
   readonly url: string;
-  /** With the set-up token in its fragment. */
+  /** With the set-up token in its fragment, unless an administrator was given. */
   readonly consoleLink: string;
+  /** Empty with a config file that has models: none is made then. */
   readonly key: string;
+  readonly dataDir: string;
   stop(): Promise<void>;
 }
 
+export interface GatewayOptions {
+  /** Makes the first administrator without the link. */
+  readonly administrator?: { readonly email: string; readonly password: string };
+  /** Text of the config file. */
+  readonly config?: string;
+}
+
 /** A gateway in an empty data directory, as a newcomer starts it; what it prints is all that the tests know of it. */
-export async function startGateway(): Promise<StartedGateway> {
+export async function startGateway({ administrator, config }: GatewayOptions = {}): Promise<StartedGateway> {
   const dataDir = await mkdtemp(join(tmpdir(), "sluice-console-"));
+  const configFile = join(dataDir, "sluice.yaml");
+  if (config !== undefined) await Bun.write(configFile, config);
   const gateway = Bun.spawn([process.execPath, "--no-env-file", join(root, "gateway/src/cli/cli.ts"), "serve"], {
     cwd: root,
-    env: { PATH: process.env["PATH"] ?? "", SLUICE_PORT: "0", SLUICE_DATA_DIR: dataDir },
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      SLUICE_PORT: "0",
+      SLUICE_DATA_DIR: dataDir,
+      // Upstreams are made to fail here; that is no news.
+      SLUICE_LOG_LEVEL: "error",
+      ...(config === undefined ? {} : { SLUICE_CONFIG: configFile }),
+      ...(administrator === undefined
+        ? {}
+        : { SLUICE_ADMIN_EMAIL: administrator.email, SLUICE_ADMIN_PASSWORD: administrator.password }),
+    },
     stdout: "pipe",
     stderr: "inherit",
   });
@@ -37,7 +58,8 @@ export async function startGateway(): Promise<StartedGateway> {
   return {
     url: find(/ready on (http\S+)/),
     consoleLink: find(/Console\s+(http\S+)/),
-    key: find(/Bearer (sk-sluice-\w+)/),
+    key: config === undefined ? find(/Bearer (sk-sluice-\w+)/) : "",
+    dataDir,
     stop: async () => {
       gateway.kill("SIGTERM");
       await gateway.exited;

@@ -7,6 +7,7 @@ import "./look/parts.css";
 import "./look/tables.css";
 import "./look/requests.css";
 import "./look/access.css";
+import "./look/supply.css";
 import { forbidMadeCode } from "./browser/no-made-code.ts";
 import { announceStyleNonce, styleNonce } from "./browser/style-nonce.ts";
 import { guardMarkup } from "./browser/trusted-types.ts";

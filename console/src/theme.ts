@@ -1,47 +1,32 @@
-import {
-  Badge,
-  Button,
-  Code,
-  createTheme,
-  Drawer,
-  Menu,
-  Modal,
-  MultiSelect,
-  NativeSelect,
-  NumberInput,
-  PasswordInput,
-  SegmentedControl,
-  Select,
-  Table,
-  TagsInput,
-  Textarea,
-  TextInput,
-  Tooltip,
-} from "@mantine/core";
+import { createTheme } from "@mantine/core";
 
-/** Dense and quiet: small controls, small corners, one accent. Colours stand in look/colours.css. */
+const control = { defaultProps: { size: "sm" } };
+
+/**
+ * Dense and quiet: small controls, small corners, one accent. Colours stand in look/colours.css. Components are named, not
+ * imported: a page brings those that it draws.
+ */
 export const theme = createTheme({
   primaryColor: "cyan",
-  defaultRadius: "sm",
   respectReducedMotion: true,
   cursorType: "pointer",
   components: {
-    Badge: Badge.extend({ defaultProps: { variant: "light", radius: "sm", tt: "none", fw: 500 } }),
-    Button: Button.extend({ defaultProps: { size: "xs" } }),
-    Code: Code.extend({ defaultProps: { fz: "0.92em" } }),
-    Drawer: Drawer.extend({ defaultProps: { position: "right", overlayProps: { backgroundOpacity: 0.35 } } }),
-    Menu: Menu.extend({ defaultProps: { shadow: "md", position: "bottom-end", width: 220 } }),
-    Modal: Modal.extend({ defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35 } } }),
-    MultiSelect: MultiSelect.extend({ defaultProps: { size: "sm" } }),
-    NativeSelect: NativeSelect.extend({ defaultProps: { size: "sm" } }),
-    NumberInput: NumberInput.extend({ defaultProps: { size: "sm" } }),
-    PasswordInput: PasswordInput.extend({ defaultProps: { size: "sm" } }),
-    SegmentedControl: SegmentedControl.extend({ defaultProps: { size: "xs" } }),
-    Select: Select.extend({ defaultProps: { size: "sm" } }),
-    Table: Table.extend({ defaultProps: { fz: "sm", verticalSpacing: 6 } }),
-    TagsInput: TagsInput.extend({ defaultProps: { size: "sm" } }),
-    Textarea: Textarea.extend({ defaultProps: { size: "sm" } }),
-    TextInput: TextInput.extend({ defaultProps: { size: "sm" } }),
-    Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 250, multiline: true, maw: 320 } }),
+    Badge: { defaultProps: { variant: "light", radius: "sm", tt: "none", fw: 500 } },
+    Button: { defaultProps: { size: "xs" } },
+    Code: { defaultProps: { fz: "0.92em" } },
+    Drawer: { defaultProps: { position: "right", overlayProps: { backgroundOpacity: 0.35 } } },
+    Menu: { defaultProps: { shadow: "md", position: "bottom-end", width: 220 } },
+    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35 } } },
+    MultiSelect: control,
+    NativeSelect: control,
+    NumberInput: control,
+    PasswordInput: control,
+    SegmentedControl: { defaultProps: { size: "xs" } },
+    Select: control,
+    Table: { defaultProps: { fz: "sm", verticalSpacing: 6 } },
+    TagsInput: control,
+    Textarea: control,
+    TextInput: control,
+    Tooltip: { defaultProps: { withArrow: true, openDelay: 250, multiline: true, maw: 320 } },
   },
 });

@@ -179,7 +179,7 @@ async function makeUsers(
 function requestOf<Id extends RouteId>(house: GroundHouse, who: Who, id: Id, options: GroundCall<Id>): Request {
   const { method } = consoleRoutes[id];
   const body = options.body ?? {};
-  return new Request(groundOrigin + urlOf(id, options as never), {
+  return new Request(groundOrigin + urlOf(consoleRoutes, id, options as never), {
     method,
     headers: {
       host: new URL(groundOrigin).host,

@@ -31,7 +31,7 @@ function Names({ names }: { readonly names: readonly string[] }) {
   return (
     <Group gap={4}>
       {names.slice(0, written).map((name) => (
-        <Code key={name} className="break">
+        <Code key={name} className="break" fz="xs">
           {name}
         </Code>
       ))}

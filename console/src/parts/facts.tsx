@@ -3,14 +3,16 @@ import type { ReactNode } from "react";
 export interface Fact {
   readonly name: string;
   readonly value: ReactNode;
+  /** Takes the room of two, where there is some. */
+  readonly wide?: boolean;
 }
 
 /** Names and values of one thing, in as many columns as there is room for. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl className="facts">
-      {facts.map(({ name, value }) => (
-        <div key={name}>
+      {facts.map(({ name, value, wide }) => (
+        <div key={name} data-wide={wide}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

@@ -8,13 +8,13 @@ interface PatternsTextProps {
 
 /** Patterns of models to read, not to change. */
 export function PatternsText({ patterns, shown = 6 }: PatternsTextProps) {
-  if (patterns.length === 0) return <Text size="sm">No model</Text>;
-  if (patterns.length === 1 && patterns[0] === "*") return <Text size="sm">Every model</Text>;
+  if (patterns.length === 0) return <>None</>;
+  if (patterns.length === 1 && patterns[0] === "*") return <>All</>;
   const more = patterns.slice(shown);
   return (
     <Group gap={4} className="patterns">
       {patterns.slice(0, shown).map((pattern) => (
-        <Code key={pattern} className="break">
+        <Code key={pattern} className="break" fz="xs">
           {pattern}
         </Code>
       ))}

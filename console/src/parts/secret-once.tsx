@@ -8,6 +8,8 @@ interface SecretOnceProps {
   /** null: nothing to show, the dialog is closed. */
   readonly secret: string | null;
   readonly title: string;
+  /** A one-time link is as secret as a key, but is called what it is. */
+  readonly what?: "secret" | "link";
   /** What it opens and where it goes. */
   readonly children?: ReactNode;
   /** Somewhere to go on to, once the secret is stored. */
@@ -16,7 +18,7 @@ interface SecretOnceProps {
 }
 
 /** A secret that is never shown again. It stays until somebody says that they have it, and leaves the page with the dialog. */
-export function SecretOnce({ secret, title, children, onward, onClose }: SecretOnceProps) {
+export function SecretOnce({ secret, title, what = "secret", children, onward, onClose }: SecretOnceProps) {
   return (
     <Modal
       opened={secret !== null}
@@ -28,7 +30,7 @@ export function SecretOnce({ secret, title, children, onward, onClose }: SecretO
       closeOnEscape={false}
     >
       {secret !== null && (
-        <SecretBody key={secret} secret={secret} onward={onward} onClose={onClose}>
+        <SecretBody key={secret} secret={secret} what={what} onward={onward} onClose={onClose}>
           {children}
         </SecretBody>
       )}
@@ -38,19 +40,20 @@ export function SecretOnce({ secret, title, children, onward, onClose }: SecretO
 
 interface SecretBodyProps {
   readonly secret: string;
+  readonly what: "secret" | "link";
   readonly children: ReactNode;
   readonly onward: SecretOnceProps["onward"];
   readonly onClose: () => void;
 }
 
-function SecretBody({ secret, children, onward, onClose }: SecretBodyProps) {
+function SecretBody({ secret, what, children, onward, onClose }: SecretBodyProps) {
   const [stored, setStored] = useState(false);
   return (
     <Stack gap="md">
       <Alert variant="light" color="yellow" icon={<IconEyeOff size={18} />} title="Shown this once">
         We keep only a digest of it. Copy it to where it is used, or into a password store, now.
       </Alert>
-      <CodeBlock code={secret} label="secret" wrap />
+      <CodeBlock code={secret} label={what} wrap />
       {children}
       <Checkbox
         label="I have stored it"
@@ -58,7 +61,7 @@ function SecretBody({ secret, children, onward, onClose }: SecretBodyProps) {
         onChange={(event) => setStored(event.currentTarget.checked)}
       />
       <Group justify="flex-end">
-        <CopyButton value={secret} label="Copy secret" wide />
+        <CopyButton value={secret} label={`Copy ${what}`} wide />
         {onward !== undefined && (
           <Button variant="default" disabled={!stored} onClick={onward.go}>
             {onward.label}

@@ -28,12 +28,17 @@ interface OutcomeProps {
   readonly row: Pick<RequestRow, "outcome" | "http_status" | "error_code">;
 }
 
-/** The outcome with its HTTP status and, when there is one, the error's code. */
+/** The outcome; of what went wrong the error's code too, or its HTTP status. */
 export function OutcomeCell({ row }: OutcomeProps) {
   return (
     <span className="outcome">
       <StatusBadge status={row.outcome} label={outcomeWords[row.outcome]} />
-      <span className="outcome-code">{row.error_code ?? row.http_status}</span>
+      <OutcomeCode row={row} />
     </span>
   );
+}
+
+function OutcomeCode({ row: { outcome, error_code: code, http_status: status } }: OutcomeProps) {
+  const words = code ?? (outcome === "succeeded" || status === 0 ? null : String(status));
+  return words === null ? null : <span className="outcome-code">{words}</span>;
 }

@@ -10,14 +10,22 @@ const time: Column<RequestGroup> = { id: "time", header: "Time", cell: (group) =
 const workspace: Column<RequestGroup> = {
   id: "workspace",
   header: "Workspace",
-  cell: ({ last }) => last.workspace.slug || last.workspace.id,
+  cell: ({ last }) => <span className="short-name">{last.workspace.slug || last.workspace.id}</span>,
 };
 const model: Column<RequestGroup> = { id: "model", header: "Model", cell: ({ last }) => <ModelCell row={last} /> };
-const key: Column<RequestGroup> = { id: "key", header: "Key", cell: ({ last }) => last.key.name || last.key.id };
+const key: Column<RequestGroup> = {
+  id: "key",
+  header: "Key",
+  cell: ({ last }) => <span className="short-name">{last.key.name || last.key.id}</span>,
+};
 const provider: Column<RequestGroup> = {
   id: "provider",
   header: "Provider",
-  cell: (group) => <ProviderTrail group={group} />,
+  cell: (group) => (
+    <span className="short-name">
+      <ProviderTrail group={group} />
+    </span>
+  ),
 };
 const result: Column<RequestGroup> = {
   id: "result",

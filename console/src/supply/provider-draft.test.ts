@@ -60,7 +60,7 @@ test("a new provider sends what was filled in and nothing else, in a form that t
   const full = { ...draft, settings: { region: "eu", betas: [], signing_key: "", map: '{"a":1}' } };
   const body = createBody(full, form);
   expect(body).toEqual({ id: "cloud", kind: "cloud", api_key: "sk-1", settings: { region: "eu", map: { a: 1 } } });
-  expect(consoleRoutes["providers.create"].body.safeParse(body).success).toBe(true);
+  expect(consoleRoutes["providers.create"].body?.safeParse(body).success).toBe(true);
 });
 
 test("what is missing is told before it is sent", () => {
@@ -76,6 +76,8 @@ test("what is missing is told before it is sent", () => {
 test("a stored provider that was only looked at changes nothing", () => {
   expect(updateBody(draftOf(stored, form), stored, form)).toEqual({});
   expect(draftBlocked(draftOf(stored, form), form, false)).toBeNull();
+  const emptied = { ...draftOf(stored, form), settings: { region: "eu", signing_key: "" } };
+  expect(draftBlocked(emptied, form, false)).toBe("Give signing_key, or keep the stored one.");
 });
 
 test("a change sends only itself; a secret setting that is not touched goes along as it is shown, and so stays", () => {

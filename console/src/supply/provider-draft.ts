@@ -81,6 +81,7 @@ export function draftBlocked(draft: ProviderDraft, form: ProviderKindForm, isNew
   for (const field of form.fields) {
     const value = draft.settings[field.name];
     if (field.required && (value === undefined || value === "")) return `Give ${field.label}.`;
+    if (!isNew && field.type === "secret" && value === "") return `Give ${field.label}, or keep the stored one.`;
     if (field.type === "json" && jsonOf(value) === invalid) return `${field.label} is no JSON.`;
   }
   return null;

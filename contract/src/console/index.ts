@@ -2,6 +2,7 @@
 export * from "./client.ts";
 export * from "./keys.ts";
 export * from "./models.ts";
+export * from "./paths.ts";
 export * from "./providers.ts";
 export * from "./requests.ts";
 export * from "./roles.ts";
@@ -9,6 +10,7 @@ export * from "./route.ts";
 export * from "./routes.ts";
 export * from "./session.ts";
 export * from "./settings.ts";
+export * from "./states.ts";
 export * from "./studio.ts";
 export * from "./usage.ts";
 export { type Person, personSchema } from "./words.ts";

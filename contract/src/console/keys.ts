@@ -1,11 +1,8 @@
 import { z } from "zod";
 import { budgetSchema, limitsSchema } from "../config.ts";
 import { route } from "./route.ts";
+import { captures, keyStates } from "./states.ts";
 import { at, id, label, managedBy, maybeAt, pageOf, pageQuery, patterns, personSchema } from "./words.ts";
-
-export const keyStates = ["active", "disabled", "expired", "revoked", "without_secret"] as const;
-export const captures = ["none", "headers", "bodies"] as const;
-export type Capture = (typeof captures)[number];
 
 export const consoleKeySchema = z.object({
   id,

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { route } from "./route.ts";
+import { outcomes } from "./states.ts";
 import { at, count, id, ms, pageOf, pageQuery, usd } from "./words.ts";
-
-export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected"] as const;
 
 /** One attempt as lists show it. Attempts of one request share `request_id` and stand together. */
 export const requestRowSchema = z.object({

@@ -179,6 +179,3 @@ export const settingsRoutes = {
     answer: z.object({ ok: z.boolean(), problem: z.string().nullable(), ms }),
   }),
 } as const;
-
-/** A copy of the database as it stands, streamed; administrators with a fresh session only. POST, not JSON. */
-export const backupPath = "/api/backup";

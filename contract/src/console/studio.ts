@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { route } from "./route.ts";
+import { taskStates } from "./states.ts";
 import { at, count, id, nothing, pageOf, pageQuery, usd } from "./words.ts";
-
-export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
 
 export const consoleTaskSchema = z.object({
   id,
@@ -129,23 +128,3 @@ export const studioRoutes = {
     answer: nothing,
   }),
 } as const;
-
-const step = encodeURIComponent;
-
-/** The data plane as one of a workspace's keys, for a signed-in member: `…/v1/chat/completions` and the rest follow. */
-export function asKeyPath(workspace: string, key: string): string {
-  return `/api/workspaces/${step(workspace)}/keys/${step(key)}/call`;
-}
-
-export function taskContentPath(workspace: string, task: string): string {
-  return `/api/workspaces/${step(workspace)}/video-tasks/${step(task)}/content`;
-}
-
-export function assetContentPath(workspace: string, asset: string): string {
-  return `/api/workspaces/${step(workspace)}/assets/${step(asset)}/content`;
-}
-
-/** Live requests as they end, as server-sent events whose data is a `RequestRow`. */
-export function tailPath(workspace: string): string {
-  return `/api/workspaces/${step(workspace)}/requests/tail`;
-}

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { route } from "./route.ts";
+import { usageDimensions } from "./states.ts";
 import { at, count, id, ms, usd } from "./words.ts";
 
 export const usageFiguresSchema = z.object({
@@ -19,9 +20,6 @@ export const usageFiguresSchema = z.object({
   first_token_p95_ms: ms.nullable(),
 });
 export type UsageFigures = z.infer<typeof usageFiguresSchema>;
-
-export const usageDimensions = ["none", "model", "provider", "key", "group", "workspace"] as const;
-export type UsageDimension = (typeof usageDimensions)[number];
 
 export const usageSeriesSchema = z.object({
   from: at,

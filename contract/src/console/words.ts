@@ -19,7 +19,7 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 export const pageQuery = z.object({
-  cursor: z.string().max(512).optional(),
+  cursor: z.string().max(2_048).optional(),
   limit: z.coerce.number().int().min(1).max(200).optional().describe("Default 50."),
 });
 

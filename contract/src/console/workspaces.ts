@@ -2,6 +2,7 @@ import { z } from "zod";
 import { budgetSchema, limitsSchema } from "../config.ts";
 import { workspaceRoles } from "./roles.ts";
 import { route } from "./route.ts";
+import { accessReasons } from "./states.ts";
 import { at, count, id, label, managedBy, nothing, pageOf, pageQuery, patterns, personSchema } from "./words.ts";
 
 const slug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63");
@@ -38,21 +39,6 @@ export type ConsoleWorkspace = z.infer<typeof consoleWorkspaceSchema>;
 
 export const memberSchema = personSchema.extend({ role: z.enum(workspaceRoles), since: at, disabled: z.boolean() });
 export type Member = z.infer<typeof memberSchema>;
-
-/** Why a key may or may not call a model; the first of these that says no, widest first. */
-export const accessReasons = [
-  "yes",
-  "workspace_disabled",
-  "workspace_models",
-  "group_models",
-  "key_models",
-  "key_disabled",
-  "key_expired",
-  "key_revoked",
-  "key_without_secret",
-  "no_deployment",
-] as const;
-export type AccessReason = (typeof accessReasons)[number];
 
 export const accessTableSchema = z.object({
   models: z.array(z.object({ name: z.string(), type: z.string() })),

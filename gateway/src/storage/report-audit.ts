@@ -1,6 +1,6 @@
 import type { AuditRow } from "@sluice/contract";
+import { Failure } from "#core/index.ts";
 import type { AuditFilter, Paged } from "#ports/index.ts";
-import { cursorOf, placeOf } from "./page-place.ts";
 import type { Desk } from "./report-desk.ts";
 import { slicedPage } from "./report-slices.ts";
 import { contains } from "./report-terms.ts";
@@ -41,16 +41,21 @@ export async function auditPage(
       },
       placeOf: (row) => row.seq,
     },
-    cursor === null ? Number.MAX_SAFE_INTEGER : placeOf(cursor).at,
+    cursor === null ? Number.MAX_SAFE_INTEGER : seqOf(cursor),
     limit,
     deadline,
   );
   const slugs = await slugsOf(connection, rows);
   return {
     data: rows.map((row) => auditRowOf(row, slugs)),
-    // The place of a list that goes by number alone.
-    next: next === null ? null : cursorOf({ at: next, id: "audit" }),
+    next: next === null ? null : Buffer.from(`a.${next}`, "utf8").toString("base64url"),
   };
+}
+
+function seqOf(cursor: string): number {
+  const [, seq] = /^a\.(\d{1,16})$/.exec(Buffer.from(cursor, "base64url").toString("utf8")) ?? [];
+  if (seq !== undefined) return Number(seq);
+  throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
 }
 
 async function slugsOf(

@@ -9,7 +9,7 @@ type Backup = Awaited<ReturnType<ReportStore["backup"]>>;
 export async function backupOf(
   databasePath: string,
   number: number,
-  copy: (path: string) => Promise<void>,
+  copy: (path: string) => Promise<unknown>,
 ): Promise<Backup> {
   const path = `${databasePath}${copyMark}${number}`;
   const remove = () => rm(path, { force: true });

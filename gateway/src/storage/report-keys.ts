@@ -49,11 +49,11 @@ interface KeyPlace {
 }
 
 function keyCursorOf({ name, id }: KeyPlace): string {
-  return Buffer.from(`${id}.${name}`, "utf8").toString("base64url");
+  return Buffer.from(`k.${id}.${name}`, "utf8").toString("base64url");
 }
 
 function keyPlaceOf(cursor: string): KeyPlace {
-  const [, id, name] = /^([^.]{1,128})\.(.{1,1024})$/s.exec(Buffer.from(cursor, "base64url").toString("utf8")) ?? [];
+  const [, id, name] = /^k\.([^.]{1,128})\.(.{1,1024})$/s.exec(Buffer.from(cursor, "base64url").toString("utf8")) ?? [];
   if (id === undefined || name === undefined) {
     throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
   }

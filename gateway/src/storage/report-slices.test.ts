@@ -20,6 +20,8 @@ function downwards(highest: number, matches: (n: number) => boolean): SlicedList
   };
 }
 
+type Page = { readonly rows: readonly number[]; readonly next: number | null };
+
 test("pages, however early they end, hold everything that matches once and in order", async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -31,7 +33,7 @@ test("pages, however early they end, hold everything that matches once and in or
         const seen: number[] = [];
         let place: number | null = 60_001;
         while (place !== null) {
-          const { rows, next } = await slicedPage(list, place, size, noHurry(), hurried ? 0 : 60_000);
+          const { rows, next }: Page = await slicedPage(list, place, size, noHurry(), hurried ? 0 : 60_000);
           expect(rows.length).toBeLessThanOrEqual(size);
           if (!hurried && next !== null) expect(rows.length).toBe(size);
           seen.push(...rows);

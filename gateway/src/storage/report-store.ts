@@ -105,7 +105,7 @@ class ReportDesks {
   async backup(): Promise<Awaited<ReturnType<ReportStore["backup"]>>> {
     this.#refuseWhenClosed();
     if (!this.#copier.free) throw new Failure("conflict", "A backup is being made already. Wait for its end.");
-    const copy = (path: string): Promise<void> => this.#copier.ask("copy", [path], bounds.backupMs);
+    const copy = (path: string) => this.#copier.ask("copy", [path], bounds.backupMs);
     return await backupOf(this.#options.databasePath, ++this.#backups, copy);
   }
 

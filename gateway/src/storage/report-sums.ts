@@ -102,8 +102,13 @@ export async function deploymentUse(desk: Desk, since: number): Promise<readonly
 type DaySpend = Awaited<ReturnType<ReportStore["dailySpend"]>>[number];
 
 /** Of keys, those with a budget stand alone, the dearest of them; the others of a group are put together. */
-export async function dailySpend(desk: Desk, workspaceId: string | null, since: number): Promise<readonly DaySpend[]> {
-  const budgeted = await keysWithBudget(desk, workspaceId);
+export async function dailySpend(
+  desk: Desk,
+  workspaceId: string | null,
+  since: number,
+  keyId?: string,
+): Promise<readonly DaySpend[]> {
+  const alone = keyId === undefined ? await keysWithBudget(desk, workspaceId) : new Set([keyId]);
   const spends = new Map<string, Spend>();
   const add = (spend: Spend) => {
     const name = `${spend.day} ${spend.groupId} ${spend.keyId} ${spend.workspaceId}`;
@@ -124,7 +129,7 @@ export async function dailySpend(desk: Desk, workspaceId: string | null, since: 
     if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
     if (keyId !== undefined) query = query.where("key_id", "=", keyId);
     for (const row of await query.execute()) {
-      const [key, day] = [budgeted.has(row.key_id) ? row.key_id : "", row.hour - (row.hour % dayMs)];
+      const [key, day] = [alone.has(row.key_id) ? row.key_id : "", row.hour - (row.hour % dayMs)];
       add({ workspaceId: row.workspace_id, groupId: row.group_id, keyId: key, day, nano: row.nano });
     }
   });

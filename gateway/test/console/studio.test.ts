@@ -45,7 +45,7 @@ async function finished(task: string): Promise<ConsoleTask> {
 
 async function call(who: StudioUser | null, id: RouteId, params: Record<string, string>, query: object = {}) {
   const { method } = consoleRoutes[id];
-  const path = urlOf(id, { params, query } as never);
+  const path = urlOf(consoleRoutes, id, { params, query } as never);
   return ground.as(who, path, method === "GET" ? {} : { method, headers: json, body: "{}" });
 }
 

@@ -75,6 +75,13 @@ function figureOf(measure: Measure, percentile: Percentile): (figures: UsageFigu
 }
 
 function formatOf(measure: Measure): (value: number) => string {
-  if (measure === "spend") return formatUsdShort;
+  if (measure === "spend") return formatSpend;
   return isTimed(measure) ? formatDuration : formatCompact;
 }
+
+/** Below a dollar the digits that tell one line of the axis from the next. */
+function formatSpend(usd: number): string {
+  return usd === 0 || usd >= 1 ? formatUsdShort(usd) : cents.format(usd);
+}
+
+const cents = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });

@@ -19,7 +19,7 @@ export default function HomePage() {
   const begun = answer.first_steps.call;
   return (
     <PageFrame
-      title="Home"
+      title="Overview"
       description={workspace.all ? "All workspaces together." : undefined}
       actions={begun && <TimeRange />}
     >
@@ -37,7 +37,7 @@ export default function HomePage() {
 
 function NoWorkspace() {
   return (
-    <PageFrame title="Home">
+    <PageFrame title="Overview">
       <EmptyState
         icon={<IconBuilding />}
         title="You belong to no workspace yet"

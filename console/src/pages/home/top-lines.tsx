@@ -115,7 +115,7 @@ function Share({ of, whole }: { readonly of: number; readonly whole: number }) {
       <span className="share-track" aria-hidden="true">
         <span className="share-bar" style={{ width: `${share * 100}%` }} />
       </span>
-      {formatShare(share)}
+      <span className="share-figure">{formatShare(share)}</span>
     </span>
   );
 }

@@ -75,7 +75,7 @@ function factsOf(key: ConsoleKey): readonly Fact[] {
     },
     ...(key.revoked_at === null ? [] : [{ name: "Revoked", value: <When at={key.revoked_at} /> }]),
     ...(tags.length === 0 ? [] : [{ name: "Tags", value: <Tags tags={tags} /> }]),
-    { name: "Id", value: <CopyText value={key.id} label="Copy the id" /> },
+    { name: "Id", value: <CopyText value={key.id} label="Copy the id" />, wide: true },
   ];
 }
 

@@ -1,3 +1,4 @@
+import { Stack } from "@mantine/core";
 import type { ConsoleKey } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { useCall } from "../../api/use-call.ts";
@@ -34,7 +35,7 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
       {query.error !== null ? (
         <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       ) : (
-        <>
+        <Stack gap="md">
           <Stats label="Use in this time">
             <Stat
               label="Cost"
@@ -64,7 +65,7 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
               }))}
             />
           )}
-        </>
+        </Stack>
       )}
     </Section>
   );

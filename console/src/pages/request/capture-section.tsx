@@ -123,7 +123,7 @@ function Body({ text, bytes, label }: BodyProps) {
       ) : json === undefined ? (
         <CodeBlock code={text} label={label} wrap maxHeight="28rem" />
       ) : (
-        <JsonView value={json} label={label} />
+        <JsonView value={json} label={label} open={5} />
       )}
     </div>
   );

@@ -44,3 +44,9 @@ export function planRows(
     };
   });
 }
+
+/** Lines that name deployments by their ids, with the names that the plan has for them. */
+export function namedLines(lines: readonly string[], plan: Explanation["plan"]): readonly string[] {
+  const names = new Map(plan.map((step) => [step.deployment, `${step.provider} (${step.upstream_model})`]));
+  return lines.map((line) => line.replaceAll(/[^\s:,;]+/g, (word) => names.get(word) ?? word));
+}

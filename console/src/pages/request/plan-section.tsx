@@ -7,7 +7,7 @@ import { rowsOf } from "../../parts/rows.ts";
 import { Section } from "../../parts/section.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { FactList } from "./fact-list.tsx";
-import { type PlanRow, planRows } from "./plan-rows.ts";
+import { namedLines, type PlanRow, planRows } from "./plan-rows.ts";
 
 /** Which deployments there were, in which order, and why; what refused the call; what was tried in between. */
 export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
@@ -41,7 +41,9 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
           />
         </Section>
       )}
-      {explanation.walk !== undefined && explanation.walk.length > 0 && <Walk lines={explanation.walk} />}
+      {explanation.walk !== undefined && explanation.walk.length > 0 && (
+        <Walk lines={namedLines(explanation.walk, explanation.plan)} />
+      )}
     </>
   );
 }
@@ -72,7 +74,7 @@ function Refusal({ refusal }: { readonly refusal: NonNullable<Explanation["refus
   const money = refusal.code === "budget_exceeded";
   const figure = (value: number | null) => (value === null ? null : money ? formatUsd(value) : formatCount(value));
   return (
-    <Section title="Why it was refused" description={refusal.message}>
+    <Section title="Why it was refused">
       <FactList
         facts={[
           ["Code", <code key="code">{refusal.code}</code>],

@@ -62,7 +62,7 @@ test("a refusal says by which limit, how far it was used, and when it frees", ()
   };
   expect(summaryOf(sampleRequest([attempt], { refusal })).slice(1)).toEqual([
     "The caller was refused with 402 budget_exceeded: The budget is used up. " +
-      `It is the limit key ci, per day; $5.25 of $5.00 were used; it frees at ${formatMoment(1_790_000_000_000)}.`,
+      `Limit: key ci, per day; used: $5.25 of $5.00; frees: ${formatMoment(1_790_000_000_000)}.`,
   ]);
 });
 

@@ -11,8 +11,7 @@ export function summaryOf(detail: RequestDetail): readonly string[] {
   const refusal = explanation?.refusal ?? null;
   return [
     askedFor(detail, last),
-    ...passedOver(explanation, attempts),
-    ...(last.outcome === "rejected" ? [] : [wentThrough(attempts, explanation)]),
+    ...(last.outcome === "rejected" ? [] : [...passedOver(explanation, attempts), wentThrough(attempts, explanation)]),
     ...(last.outcome === "rejected" || refusal !== null ? [refused(last, refusal)] : []),
     ...used(attempts),
   ];
@@ -84,11 +83,11 @@ export function limitFacts(refusal: NonNullable<Explanation["refusal"]>): string
   const inUsd = refusal.code === "budget_exceeded";
   const figure = (value: number) => (inUsd ? formatUsd(value) : formatCount(value));
   const parts = [
-    ...(refusal.scope === null ? [] : [`It is the limit ${refusal.scope}`]),
+    ...(refusal.scope === null ? [] : [`Limit: ${refusal.scope}`]),
     ...(refusal.used === null || refusal.limit === null
       ? []
-      : [`${figure(refusal.used)} of ${figure(refusal.limit)} were used`]),
-    ...(refusal.resets_at === null ? [] : [`it frees at ${formatMoment(refusal.resets_at)}`]),
+      : [`used: ${figure(refusal.used)} of ${figure(refusal.limit)}`]),
+    ...(refusal.resets_at === null ? [] : [`frees: ${formatMoment(refusal.resets_at)}`]),
   ];
   return capital(parts.join("; "));
 }

@@ -23,7 +23,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
           ))}
         </Stack>
       </Section>
-      {last !== undefined && whole !== undefined && (
+      {last !== undefined && whole !== undefined && last.outcome !== "rejected" && (
         <Stats label="The request in figures">
           <Stat label="Duration" value={<Duration ms={whole.totalMs} />} hint={attemptsOf(attempts.length)} />
           <Stat label="First token" value={<Duration ms={last.first_token_ms} />} />

@@ -46,7 +46,7 @@ function partsOf(attempt: AttemptDetail, startMs: number): readonly Span[] {
     fromMs = endMs;
   };
   add("own", "Gateway prepares the call", sentMs, "off");
-  add("byte", "Upstream, to the first byte of its answer", byteMs, "warn");
+  add("byte", "Upstream, to the first byte of its answer", byteMs, "busy");
   add("token", "Upstream, to the first token", tokenMs, "busy");
   const rest =
     byteMs === null ? "Upstream, no answer" : attempt.stream ? "The answer streams" : "The rest of the answer";

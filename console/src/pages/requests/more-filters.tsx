@@ -1,12 +1,15 @@
-import { Badge, Button, Popover, Select, Stack, TextInput } from "@mantine/core";
+import { Badge, Button, Popover, Stack, TextInput } from "@mantine/core";
 import { errorCodes } from "@sluice/contract";
 import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
 import { type FormEvent, useEffect, useState } from "react";
 import { endpointWords } from "../../requests/endpoint-words.ts";
 import { useUrlSearch, useUrlText } from "../../routes/search.ts";
+import { ChoiceFilter } from "./choice-filter.tsx";
+import { GroupFilter } from "./group-filter.tsx";
 import { NameFilter } from "./name-filter.tsx";
+import { ProviderFilter } from "./provider-filter.tsx";
 
-const names = ["error_code", "status", "min_ms", "endpoint"] as const;
+const names = ["provider", "group", "error_code", "status", "min_ms", "endpoint"] as const;
 const codes = Object.keys(errorCodes);
 const endpoints = Object.entries(endpointWords).map(([value, label]) => ({ value, label }));
 const durations = [
@@ -19,7 +22,7 @@ const durations = [
   { value: "60000", label: "1 min and longer" },
 ];
 
-/** What is asked for less often: how it failed, how long it took, by which door it came. */
+/** What is asked for less often: who answered, how it failed, how long it took, by which door it came. */
 export function MoreFilters() {
   const search = useUrlSearch();
   const set = names.filter((name) => (search[name] ?? "") !== "").length;
@@ -37,10 +40,12 @@ export function MoreFilters() {
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs">
-          <NameFilter name="error_code" label="Error code" names={codes} className="" labelled within />
+          <ProviderFilter />
+          <GroupFilter />
+          <NameFilter name="error_code" label="Error code" names={codes} within />
           <StatusFilter />
-          <ChoiceFilter name="min_ms" label="Duration" choices={durations} />
-          <ChoiceFilter name="endpoint" label="Endpoint" choices={endpoints} />
+          <ChoiceFilter name="min_ms" label="Duration" choices={durations} within />
+          <ChoiceFilter name="endpoint" label="Endpoint" choices={endpoints} within />
         </Stack>
       </Popover.Dropdown>
     </Popover>
@@ -69,27 +74,5 @@ function StatusFilter() {
         error={wrong && text.length === 3 ? "Three digits, such as 429." : null}
       />
     </form>
-  );
-}
-
-interface ChoiceFilterProps {
-  readonly name: string;
-  readonly label: string;
-  readonly choices: readonly { readonly value: string; readonly label: string }[];
-}
-
-function ChoiceFilter({ name, label, choices }: ChoiceFilterProps) {
-  const [kept, keep] = useUrlText(name);
-  const known = kept === "" || choices.some((choice) => choice.value === kept);
-  return (
-    <Select
-      label={label}
-      placeholder="Any"
-      data={known ? [...choices] : [{ value: kept, label: kept }, ...choices]}
-      value={kept === "" ? null : kept}
-      onChange={(value) => keep(value ?? "")}
-      clearable
-      comboboxProps={{ withinPortal: false }}
-    />
   );
 }

@@ -8,17 +8,14 @@ interface NameFilterProps {
   readonly label: string;
   /** What is offered. Any other text may be written: what is gone by now still has its requests. */
   readonly names: readonly string[];
-  readonly className?: string;
-  /** Shows the label above instead of inside. */
-  readonly labelled?: boolean;
-  /** Opens its list inside a dialog of its own. */
+  /** Stands in a dialog: its label above it, its list inside. */
   readonly within?: boolean;
 }
 
 const shownMax = 50;
 
 /** A filter by an exact name: chosen from a list or written out, then Enter. */
-export function NameFilter({ name, label, names, className = "filter", labelled = false, within }: NameFilterProps) {
+export function NameFilter({ name, label, names, within = false }: NameFilterProps) {
   const [kept, keep] = useUrlText(name);
   const [text, setText] = useState(kept);
   useEffect(() => setText(kept), [kept]);
@@ -28,8 +25,9 @@ export function NameFilter({ name, label, names, className = "filter", labelled 
   };
   return (
     <Autocomplete
-      className={className}
-      {...(labelled ? { label } : { "aria-label": label, placeholder: label })}
+      {...(within
+        ? { label, placeholder: "Any", comboboxProps: { withinPortal: false } }
+        : { "aria-label": label, placeholder: label, className: "filter" })}
       size="sm"
       data={[...new Set(names)]}
       limit={shownMax}
@@ -45,7 +43,6 @@ export function NameFilter({ name, label, names, className = "filter", labelled 
       }}
       clearable
       onClear={() => commit("")}
-      {...(within === true ? { comboboxProps: { withinPortal: false } } : {})}
     />
   );
 }

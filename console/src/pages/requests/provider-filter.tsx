@@ -7,6 +7,11 @@ export function ProviderFilter() {
   const { user } = useSession();
   const providers = useCall("providers.list", { enabled: user.administrator });
   return (
-    <NameFilter name="provider" label="Provider" names={providers.data?.data.map((provider) => provider.id) ?? []} />
+    <NameFilter
+      name="provider"
+      label="Provider"
+      names={providers.data?.data.map((provider) => provider.id) ?? []}
+      within
+    />
   );
 }

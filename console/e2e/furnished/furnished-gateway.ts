@@ -1,0 +1,64 @@
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import { password, type Somebody, signInAs } from "../somebody.ts";
+import { type StartedGateway, startGateway } from "../started-gateway.ts";
+import { makeFilms } from "./studio.ts";
+import { addSupply } from "./supply.ts";
+import { addTenants, type Tenants } from "./tenants.ts";
+import { callsWith, makeTraffic } from "./traffic.ts";
+
+export const administrator = { email: "ada@example.com", password };
+
+export interface FurnishedGateway {
+  readonly gateway: StartedGateway;
+  readonly simulator: RunningSimulator;
+  readonly ada: Somebody;
+  readonly tenants: Tenants;
+  /** A request that was answered at the second deployment. */
+  readonly requestId: string;
+  /** A video task that succeeded. */
+  readonly taskId: string;
+  stop(): Promise<void>;
+}
+
+/** A gateway as it looks after a while of use by two teams, all of it made through its own doors. */
+export async function furnishGateway(): Promise<FurnishedGateway> {
+  const simulator = serveSimulator();
+  const gateway = await startGateway({ administrator, config: configFile(simulator.url) });
+  const stop = async () => {
+    await gateway.stop();
+    simulator.stop();
+  };
+  try {
+    const ada = await signInAs(gateway.url, administrator.email);
+    await addSupply(ada, simulator.url);
+    const tenants = await addTenants(ada, gateway.url);
+    const requestId = await makeTraffic(gateway.url, tenants, simulator);
+    const taskId = await makeFilms(ada, callsWith(gateway.url, tenants), simulator);
+    return { gateway, simulator, ada, tenants, requestId, taskId, stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+}
+
+/** What the file manages is locked in the console; one key of it has no secret yet. */
+function configFile(simulatorUrl: string): string {
+  return `
+providers:
+  - id: house-models
+    kind: openai-compatible
+    base_url: ${simulatorUrl}
+    allow_private_network: true
+models:
+  - name: house-small
+    deployments: [{ provider: house-models }]
+    price: { input: 0.1, output: 0.3 }
+workspaces:
+  - slug: platform
+    name: Platform team
+    groups: [{ name: default, models: ["house-*", "gpt-*"], limits: { rpm: 300 } }]
+    keys: [{ name: nightly report }]
+settings:
+  ledger: { retention_days: 400 }
+`;
+}

@@ -1,0 +1,105 @@
+import type { AnswerOf } from "@sluice/contract";
+import { password, type Somebody } from "../somebody.ts";
+
+export interface Tenants {
+  /** Secrets by the name of their key. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Ids by the name of their key. */
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** One person in each role of the workspace acme, by e-mail address. */
+export const people = {
+  viewer: "vera@example.com",
+  member: "max@example.com",
+  admin: "anna@example.com",
+  owner: "olga@example.com",
+} as const;
+
+const names: Readonly<Record<string, string>> = {
+  viewer: "Vera Lindqvist",
+  member: "Max Okafor",
+  admin: "Anna Brandt",
+  owner: "Olga Petrova",
+};
+
+/** Two workspaces, people in every role, keys in every state, and notices. */
+export async function addTenants({ call }: Somebody, url: string): Promise<Tenants> {
+  await call("workspaces.create", {
+    body: { slug: "acme", name: "Acme Robotics", limits: { rpm: 600 }, budget: { usd: 500, period: "month" } },
+  });
+  await call("workspaces.create", { body: { slug: "northwind", name: "Northwind Labs", models: ["gpt-*"] } });
+  const acme = { workspace: "acme" };
+  await call("groups.create", {
+    params: acme,
+    body: { name: "agents", models: ["gpt-*", "claude-*"], limits: { rpm: 120, concurrency: 20 } },
+  });
+  await call("groups.create", {
+    params: acme,
+    body: { name: "interns", models: ["gpt-5-mini"], budget: { usd: 5, period: "day" } },
+  });
+  for (const [role, email] of Object.entries(people)) {
+    await join(url, call, email, role as keyof typeof people, names[role] ?? email);
+  }
+  await call("invitations.create", { params: acme, body: { email: "piotr@example.com", role: "member" } });
+  const tenants = await addKeys(call);
+  await addNotices(call);
+  return tenants;
+}
+
+async function join(
+  url: string,
+  call: Somebody["call"],
+  email: string,
+  role: keyof typeof people,
+  name: string,
+): Promise<void> {
+  const { link } = await call("invitations.create", { params: { workspace: "acme" }, body: { email, role } });
+  const token = new URLSearchParams(new URL(link).hash.slice(1)).get("invite");
+  const answer = await fetch(`${url}/api/invitation/accept`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token, name, password }),
+  });
+  if (!answer.ok) throw new Error(`${email} could not accept: ${await answer.text()}`);
+}
+
+async function addKeys(call: Somebody["call"]): Promise<Tenants> {
+  const secrets: Record<string, string> = {};
+  const keys: Record<string, string> = {};
+  const make = async (workspace: string, body: { name: string; [field: string]: unknown }) => {
+    const answer: AnswerOf<"keys.create"> = await call("keys.create", { params: { workspace }, body });
+    secrets[body.name] = answer.secret;
+    keys[body.name] = answer.key.id;
+  };
+  await make("acme", { name: "checkout service", tags: { team: "payments", env: "production" }, capture: "bodies" });
+  await make("acme", { name: "coding agents", group: "agents", limits: { rpm: 60 }, budget: { usd: 50, period: "week" } });
+  await make("acme", { name: "film studio", tags: { team: "brand" } });
+  await make("acme", { name: "support bot", group: "interns", limits: { rpm: 3 } });
+  await make("acme", { name: "summer intern", group: "interns", budget: { usd: 0.000_001, period: "day" } });
+  await make("acme", { name: "old laptop" });
+  await make("acme", { name: "paused batch" });
+  await make("acme", { name: "one-day trial", expires_at: Date.now() + 1_500 });
+  await make("northwind", { name: "notebook" });
+  const acme = (name: string) => ({ workspace: "acme", key: keys[name] ?? "" });
+  await call("keys.revoke", { params: acme("old laptop") });
+  await call("keys.update", { params: acme("paused batch"), body: { enabled: false } });
+  return { secrets, keys };
+}
+
+async function addNotices(call: Somebody["call"]): Promise<void> {
+  const about = { scope: null, scope_id: null, enabled: true };
+  await call("notices.create", {
+    params: { workspace: "acme" },
+    body: {
+      name: "Budget of the month",
+      percent: [50, 80, 100],
+      channel: { kind: "webhook", url: "https://hooks.example.com/budget" },
+      ...about,
+    },
+  });
+  await call("notices.create", {
+    params: { workspace: "acme" },
+    body: { name: "Mail to finance", percent: [90], channel: { kind: "email", to: ["finance@example.com"] }, ...about, enabled: false },
+  });
+}

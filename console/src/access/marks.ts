@@ -1,0 +1,30 @@
+import type { AccessReason } from "@sluice/contract";
+
+/** How a cell of the matrix looks: a sign and a tone, told apart without colour as well. */
+export type Mark = "yes" | "workspace" | "group" | "key" | "out" | "unserved";
+
+export function markOf(reason: AccessReason): Mark {
+  switch (reason) {
+    case "yes":
+      return "yes";
+    case "workspace_models":
+      return "workspace";
+    case "group_models":
+      return "group";
+    case "key_models":
+      return "key";
+    case "no_deployment":
+      return "unserved";
+    default:
+      return "out";
+  }
+}
+
+export const markWords: Readonly<Record<Mark, string>> = {
+  yes: "May call it",
+  workspace: "Held back by the workspace",
+  group: "Held back by the group",
+  key: "Held back by the key itself",
+  out: "Key or workspace is out of use",
+  unserved: "Given, but nothing serves it",
+};

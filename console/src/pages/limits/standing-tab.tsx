@@ -1,0 +1,90 @@
+import { Stack, Text } from "@mantine/core";
+import type { LimitStandingRow } from "@sluice/contract";
+import { IconGauge } from "@tabler/icons-react";
+import { useCall } from "../../api/use-call.ts";
+import { kindWords } from "../../limits/standing-words.ts";
+import { DataTable } from "../../parts/data-table.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { type Filter, FilterBar } from "../../parts/filter-bar.tsx";
+import { rowsIn } from "../../parts/rows.ts";
+import { SearchBox } from "../../parts/search-box.tsx";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { useUrlSearch } from "../../routes/search.ts";
+import { useWorkspace } from "../../session/workspace.ts";
+import { linkOf, standingColumns } from "./standing-columns.tsx";
+import { chosen, summaryOf } from "./standing-choice.ts";
+
+const refreshMs = 10_000;
+
+const filters: readonly Filter[] = [
+  {
+    name: "kind",
+    label: "Kind",
+    choices: [
+      { value: "budget", label: "Budgets" },
+      { value: "rpm", label: "Requests per minute" },
+      { value: "tpm", label: "Tokens per minute" },
+      { value: "concurrency", label: "At the same time" },
+    ],
+  },
+  {
+    name: "scope",
+    label: "Of",
+    choices: [
+      { value: "workspace", label: "Workspaces" },
+      { value: "group", label: "Groups" },
+      { value: "key", label: "Keys" },
+    ],
+  },
+];
+
+export function StandingTab() {
+  const workspace = useWorkspace();
+  const { search = "", kind, scope } = useUrlSearch();
+  const query = useCall("limits.list", {
+    params: { workspace: workspace.path },
+    query: search === "" ? {} : { search },
+    everyMs: refreshMs,
+    keepBefore: true,
+    enabled: !workspace.none,
+  });
+  const summary = query.data === undefined ? undefined : summaryOf(query.data.data);
+  const narrowed = search !== "" || kind !== undefined || scope !== undefined;
+  return (
+    <Stack gap="lg">
+      <Stats label="Limits in short">
+        <Stat label="Limits and budgets" value={summary?.all} />
+        <Stat label="Above 80 %" value={summary?.near} />
+        <Stat label="Used up now" value={summary?.full} />
+        <Stat label="Budgets that will not last" value={summary?.short} hint="at the pace of the last seven days" />
+      </Stats>
+      <FilterBar filters={filters}>
+        <SearchBox label="Find by name" placeholder="Workspace, group or key" />
+      </FilterBar>
+      <DataTable
+        label="Limits and budgets"
+        columns={standingColumns}
+        rows={rowsIn(query, (answer) => chosen(answer.data, { kind, scope }))}
+        rowKey={rowKey}
+        rowLink={linkOf}
+        sortedBy="-used"
+        empty={
+          <EmptyState icon={<IconGauge />} title={narrowed ? "No limit looks like that" : "No limits yet"}>
+            {narrowed
+              ? "Search for another part of a name, or clear the filters."
+              : "Give a workspace, a group or a key a limit or a budget, and it shows here how far it is used. Nothing is bounded until then."}
+          </EmptyState>
+        }
+      />
+      {query.data?.truncated === true && (
+        <Text size="sm" c="dimmed">
+          Of the keys with limits only the first 200 are shown. Search to find others.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function rowKey(row: LimitStandingRow): string {
+  return `${row.scope} ${row.scope_id} ${kindWords(row)}`;
+}

@@ -1,0 +1,51 @@
+import { Link } from "@tanstack/react-router";
+import { formatCount, formatMs, formatUsd } from "../../client/format.ts";
+import type { Told } from "../../studio/key-call.ts";
+import { useCost } from "../../studio/use-cost.ts";
+
+interface CallFactsProps {
+  readonly workspace: string;
+  readonly told: Told;
+  readonly totalMs: number | null;
+  readonly firstTokenMs?: number | null;
+  readonly inputTokens?: number | null;
+  readonly outputTokens?: number | null;
+}
+
+/** Who answered and what it took, with the way to the whole story. Only what is known is said. */
+export function CallFacts(props: CallFactsProps) {
+  const { workspace, told, totalMs, firstTokenMs = null, inputTokens = null, outputTokens = null } = props;
+  const cost = useCost(workspace, told.requestId);
+  const facts: [name: string, value: string][] = [];
+  if (told.provider !== null) facts.push(["served by", told.provider]);
+  if (told.attempts !== null && told.attempts > 1) facts.push(["attempts", formatCount(told.attempts)]);
+  if (firstTokenMs !== null) facts.push(["first token", formatMs(firstTokenMs)]);
+  if (totalMs !== null) facts.push(["whole answer", formatMs(totalMs)]);
+  if (inputTokens !== null) facts.push(["tokens in", formatCount(inputTokens)]);
+  if (outputTokens !== null) facts.push(["tokens out", formatCount(outputTokens)]);
+  if (cost !== null) facts.push(["cost", cost === undefined ? "…" : formatUsd(cost)]);
+  return (
+    <div className="call-facts">
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {told.requestId !== null && (
+        <Link
+          className="text-link"
+          to="/requests/$request"
+          params={{ request: told.requestId }}
+          search={{ workspace }}
+          title={told.requestId}
+        >
+          The request explained
+        </Link>
+      )}
+      {told.warnings !== null && <p className="call-warning">Note from the gateway: {told.warnings}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import { CloseButton } from "@mantine/core";
+import { IconLink } from "@tabler/icons-react";
+
+interface PictureListProps {
+  readonly pictures: readonly string[];
+  readonly onRemove?: (at: number) => void;
+}
+
+/** Pictures of a question. One that is only an address is named: this page loads nothing from elsewhere. */
+export function PictureList({ pictures, onRemove }: PictureListProps) {
+  if (pictures.length === 0) return null;
+  return (
+    <ul className="picture-list">
+      {pictures.map((url, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the same picture may be there twice.
+        <li key={at}>
+          {url.startsWith("data:") ? (
+            <img src={url} alt={`Attached ${at + 1}`} />
+          ) : (
+            <span className="picture-address" title={url}>
+              <IconLink size={13} aria-hidden /> <span className="cut">{url}</span>
+            </span>
+          )}
+          {onRemove !== undefined && (
+            <CloseButton size="xs" aria-label={`Remove picture ${at + 1}`} onClick={() => onRemove(at)} />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

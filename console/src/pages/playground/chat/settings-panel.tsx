@@ -1,0 +1,97 @@
+import { Button, Group, NumberInput, Stack, TagsInput, Textarea } from "@mantine/core";
+import type { ChatSettings } from "./conversation.ts";
+import { plainSettings } from "./conversation.ts";
+import { sampleTools } from "./tools.ts";
+
+interface SettingsPanelProps {
+  readonly value: ChatSettings;
+  readonly onChange: (settings: ChatSettings) => void;
+  readonly toolsProblem: string | null;
+  readonly moreProblem: string | null;
+}
+
+export function SettingsPanel({ value, onChange, toolsProblem, moreProblem }: SettingsPanelProps) {
+  const set = (change: Partial<ChatSettings>) => onChange({ ...value, ...change });
+  const untouched = JSON.stringify(value) === JSON.stringify(plainSettings);
+  return (
+    <Stack gap="sm">
+      <Textarea
+        label="System prompt"
+        placeholder="You are a terse assistant."
+        autosize
+        minRows={2}
+        maxRows={10}
+        value={value.system}
+        onChange={(event) => set({ system: event.currentTarget.value })}
+      />
+      <Group grow gap="xs" align="flex-start">
+        <NumberInput
+          label="Temperature"
+          placeholder="default"
+          min={0}
+          max={2}
+          step={0.1}
+          decimalScale={2}
+          value={value.temperature ?? ""}
+          onChange={(next) => set({ temperature: numberOrNull(next) })}
+        />
+        <NumberInput
+          label="Max tokens"
+          placeholder="default"
+          min={1}
+          step={256}
+          allowDecimal={false}
+          value={value.maxTokens ?? ""}
+          onChange={(next) => set({ maxTokens: numberOrNull(next) })}
+        />
+      </Group>
+      <TagsInput
+        label="Stop sequences"
+        placeholder={value.stop.length === 0 ? "Write one, then Enter" : ""}
+        maxTags={4}
+        value={[...value.stop]}
+        onChange={(stop) => set({ stop })}
+      />
+      <Textarea
+        label="Tools"
+        description="JSON, as in the API. Calls are shown; you write their results."
+        placeholder="[ … ]"
+        autosize
+        minRows={2}
+        maxRows={14}
+        className="written"
+        spellCheck={false}
+        value={value.tools}
+        error={toolsProblem}
+        onChange={(event) => set({ tools: event.currentTarget.value })}
+      />
+      {value.tools.trim() === "" && (
+        <Button variant="subtle" size="compact-xs" className="fit" onClick={() => set({ tools: sampleTools })}>
+          Insert a sample tool
+        </Button>
+      )}
+      <Textarea
+        label="More fields"
+        description="Anything else for the body of the call."
+        placeholder={'{ "reasoning_effort": "low" }'}
+        autosize
+        minRows={1}
+        maxRows={10}
+        className="written"
+        spellCheck={false}
+        value={value.more}
+        error={moreProblem}
+        onChange={(event) => set({ more: event.currentTarget.value })}
+      />
+      {!untouched && (
+        <Button variant="subtle" size="compact-xs" className="fit" onClick={() => onChange(plainSettings)}>
+          Back to the defaults
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+function numberOrNull(value: string | number): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,49 @@
+import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import type { ToolCall } from "./reply.ts";
+
+interface ToolResultsProps {
+  readonly calls: readonly ToolCall[];
+  readonly onSend: (results: Readonly<Record<string, string>>) => void;
+}
+
+/** The playground runs no tools: whoever sits here says what came of them. */
+export function ToolResults({ calls, onSend }: ToolResultsProps) {
+  const [results, setResults] = useState<Readonly<Record<string, string>>>({});
+  const ready = calls.every((call) => (results[call.id] ?? "").trim() !== "");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (ready) onSend(results);
+  };
+  return (
+    <form onSubmit={submit} className="tool-results" aria-label="Results of the tools">
+      <Stack gap="xs">
+        <Text size="xs" c="dimmed">
+          The model waits for {calls.length === 1 ? "this tool" : "these tools"}. Nothing is run here: write what a
+          program would answer, or ask something else below.
+        </Text>
+        {calls.map((call) => (
+          <Textarea
+            key={call.id}
+            label={`Result of ${call.name}`}
+            placeholder={'{"temperature": 18, "sky": "clear"}'}
+            autosize
+            minRows={1}
+            maxRows={8}
+            className="written"
+            value={results[call.id] ?? ""}
+            onChange={(event) => {
+              const { value } = event.currentTarget;
+              setResults((before) => ({ ...before, [call.id]: value }));
+            }}
+          />
+        ))}
+        <Group justify="flex-end">
+          <Button type="submit" variant="default" disabled={!ready}>
+            Send {calls.length === 1 ? "result" : "results"}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

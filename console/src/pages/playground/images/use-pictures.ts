@@ -1,0 +1,49 @@
+import { useEffect, useRef } from "react";
+import { asProblem, isAbort, Problem } from "../../../client/problem.ts";
+import { useKept } from "../../../studio/kept.ts";
+import type { KeyCall } from "../../../studio/key-call.ts";
+import type { Fields } from "../../../studio/more-fields.ts";
+import { makePictures, type PictureDraft, type PictureRun, picturesIn } from "./picture-run.ts";
+
+/** Pictures are megabytes of text; so many runs are kept. */
+const runsMax = 12;
+const noRuns: readonly PictureRun[] = [];
+
+export function usePictures(call: KeyCall) {
+  const [runs, setRuns] = useKept<readonly PictureRun[]>(`pictures of ${call.workspace}`, noRuns);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  const running = runs[0]?.state === "running";
+
+  const make = (model: string, draft: PictureDraft, more: Fields) => {
+    const id = (runs[0]?.id ?? 0) + 1;
+    const controller = new AbortController();
+    abort.current = controller;
+    const started: PictureRun = {
+      id,
+      model,
+      prompt: draft.prompt.trim(),
+      startedAt: Date.now(),
+      state: "running",
+      pictures: [],
+      told: null,
+      totalMs: null,
+      problem: null,
+    };
+    setRuns((before) => [started, ...before].slice(0, runsMax));
+    const change = (edit: Partial<PictureRun>) =>
+      setRuns((now) => now.map((run) => (run.id === id ? { ...run, ...edit } : run)));
+    makePictures(call, model, draft, more, controller.signal).then(
+      (answered) => {
+        const pictures = picturesIn(answered.value);
+        const { requestId, totalMs } = answered;
+        const problem =
+          pictures.length > 0 ? null : new Problem("upstream_error", "The answer holds no picture.", requestId);
+        change({ state: problem === null ? "done" : "failed", pictures, told: answered, totalMs, problem });
+      },
+      (thrown: unknown) =>
+        change(isAbort(thrown) ? { state: "stopped" } : { state: "failed", problem: asProblem(thrown) }),
+    );
+  };
+  return { runs, running, make, stop: () => abort.current?.abort(), clear: () => setRuns(noRuns) };
+}

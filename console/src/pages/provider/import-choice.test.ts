@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { consoleRoutes, type UpstreamModel } from "@sluice/contract";
+import { allToggled, choiceMax, effectOf, fittingModels, importBody, toggled } from "./import-choice.ts";
+
+const upstream = (id: string, more: Partial<UpstreamModel> = {}): UpstreamModel => ({
+  id,
+  owned_by: "vendor",
+  created_at: null,
+  served_as: [],
+  suggested: { name: id, type: "chat" },
+  ...more,
+});
+const listed = [
+  upstream("gpt-5"),
+  upstream("gpt-5-mini", { served_as: ["small"] }),
+  upstream("veo-4", { owned_by: "labs", suggested: { name: "veo", type: "video" } }),
+];
+const ids = (search: Record<string, string>) => fittingModels(listed, search).map(({ id }) => id);
+
+test("upstream models are found by name or owner, by type, and by whether they are served", () => {
+  expect(ids({})).toEqual(["gpt-5", "gpt-5-mini", "veo-4"]);
+  expect(ids({ find: "MINI" })).toEqual(["gpt-5-mini"]);
+  expect(ids({ find: "labs" })).toEqual(["veo-4"]);
+  expect(ids({ type: "video" })).toEqual(["veo-4"]);
+  expect(ids({ served: "no" })).toEqual(["gpt-5", "veo-4"]);
+  expect(ids({ served: "yes" })).toEqual(["gpt-5-mini"]);
+});
+
+test("a chosen model starts with the suggested name, and the body is what the gateway takes", () => {
+  const choice = listed.slice(1).reduce(toggled, new Map());
+  expect(importBody(choice)).toEqual({
+    models: [
+      { upstream_model: "gpt-5-mini", name: "gpt-5-mini", type: "chat" },
+      { upstream_model: "veo-4", name: "veo", type: "video" },
+    ],
+  });
+  expect(consoleRoutes["providers.import"].body?.safeParse(importBody(choice)).success).toBe(true);
+  expect(listed.slice(1).reduce(toggled, choice).size).toBe(0);
+});
+
+test("all of a list are chosen at once up to what one call takes, and given back at once", () => {
+  const many = Array.from({ length: choiceMax + 20 }, (_, place) => upstream(`m-${place}`));
+  expect(allToggled(new Map(), many).size).toBe(choiceMax);
+  const all = allToggled(new Map([["other", { name: "other", type: "chat" as const }]]), listed);
+  expect(all.size).toBe(4);
+  expect([...allToggled(all, listed).keys()]).toEqual(["other"]);
+});
+
+test("what a name will do is told before it is done", () => {
+  const deployment = { provider: "main", upstream_model: "gpt-5" };
+  const there = { type: "chat", managed_by: "console", deployments: [deployment] } as never;
+  const models = new Map([
+    ["gpt-5", there],
+    ["locked", { type: "chat", managed_by: "file", deployments: [] } as never],
+  ]);
+  const tone = (name: string, type: "chat" | "video" = "chat", model = "gpt-5") =>
+    effectOf("main", model, { name, type }, models).tone;
+  expect([tone("fresh"), tone("gpt-5", "chat", "gpt-5-2026")]).toEqual(["new", "extends"]);
+  expect([tone("gpt-5"), tone("gpt-5", "video"), tone("locked"), tone("two words"), tone("")]).toEqual(
+    Array(5).fill("wrong"),
+  );
+});

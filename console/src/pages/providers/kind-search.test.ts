@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import type { ProviderKindForm } from "@sluice/contract";
+import { fittingKinds } from "./kind-search.ts";
+
+const kind = (title: string, more: Partial<ProviderKindForm> = {}): ProviderKindForm => ({
+  kind: title.toLowerCase().replaceAll(" ", "-"),
+  title,
+  base_url: null,
+  base_url_help: null,
+  api_key: "required",
+  api_key_help: null,
+  dialects: [],
+  types: ["chat"],
+  lists_models: true,
+  fields: [],
+  ...more,
+});
+
+const kinds = [
+  kind("Azure OpenAI"),
+  kind("OpenAI", { types: ["chat", "image"] }),
+  kind("Kling", { types: ["video"] }),
+  kind("Moonshot AI (Kimi)", { dialects: ["anthropic-messages"] }),
+];
+const titles = (search: string) => fittingKinds(kinds, search).map(({ title }) => title);
+
+test("a kind is found by its name, by what it makes and by what it speaks; all words must fit", () => {
+  expect(titles("kimi")).toEqual(["Moonshot AI (Kimi)"]);
+  expect(titles("video")).toEqual(["Kling"]);
+  expect(titles("anthropic")).toEqual(["Moonshot AI (Kimi)"]);
+  expect(titles("openai image")).toEqual(["OpenAI"]);
+  expect(titles("nothing")).toEqual([]);
+});
+
+test("those whose name begins with the word come first; without a word all stand as they came", () => {
+  expect(titles("openai")).toEqual(["OpenAI", "Azure OpenAI"]);
+  expect(titles("  ")).toEqual(kinds.map(({ title }) => title));
+});

@@ -1,0 +1,14 @@
+import type { ProviderKindForm } from "@sluice/contract";
+
+/** Kinds in which every word of a search stands, in name, type, address or dialect; those whose name begins so first. */
+export function fittingKinds(kinds: readonly ProviderKindForm[], search: string): readonly ProviderKindForm[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const [first] = words;
+  if (first === undefined) return kinds;
+  const found = kinds.filter((kind) => {
+    const text = [kind.kind, kind.title, kind.base_url ?? "", ...kind.types, ...kind.dialects].join(" ").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const begins = (kind: ProviderKindForm) => (kind.title.toLowerCase().startsWith(first) ? 0 : 1);
+  return found.toSorted((one, other) => begins(one) - begins(other));
+}

@@ -1,0 +1,65 @@
+import { backupPath } from "@sluice/contract";
+import { send } from "../../client/call.ts";
+import { Problem } from "../../client/problem.ts";
+
+export interface Backup {
+  readonly content: Blob;
+  readonly name: string;
+}
+
+export interface BackupProgress {
+  readonly received: number;
+  /** null: the gateway did not say. */
+  readonly total: number | null;
+}
+
+/** So much is kept in pieces before it is put together: browsers move what was put together to the disk. */
+const bundleBytes = 16 * 1_024 * 1_024;
+
+/** Has a copy made and takes it. A copy that breaks off is none: it must not lie about as if it were one. */
+export async function takeBackup(signal: AbortSignal, onProgress: (progress: BackupProgress) => void): Promise<Backup> {
+  const response = await send(backupPath, {
+    method: "POST",
+    body: "{}",
+    headers: { "content-type": "application/json" },
+    signal,
+  });
+  const total = lengthOf(response.headers);
+  const bundles: Blob[] = [];
+  let pieces: Uint8Array<ArrayBuffer>[] = [];
+  let waiting = 0;
+  let received = 0;
+  const reader = response.body?.getReader();
+  while (reader !== undefined) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    pieces.push(value);
+    waiting += value.byteLength;
+    received += value.byteLength;
+    if (waiting >= bundleBytes) {
+      bundles.push(new Blob(pieces));
+      pieces = [];
+      waiting = 0;
+    }
+    onProgress({ received, total });
+  }
+  if (total !== null && received !== total) {
+    throw new Problem(
+      "upstream_truncated",
+      `Only ${received} of ${total} bytes came. This is no backup; take another.`,
+    );
+  }
+  const type = response.headers.get("content-type") ?? "application/octet-stream";
+  return { content: new Blob([...bundles, ...pieces], { type }), name: nameOf(response.headers) };
+}
+
+function lengthOf(headers: Headers): number | null {
+  const length = Number(headers.get("content-length") ?? Number.NaN);
+  return Number.isSafeInteger(length) ? length : null;
+}
+
+/** The gateway's own name for it, as long as it is a plain one. */
+export function nameOf(headers: Headers): string {
+  const name = /filename="([A-Za-z0-9][\w.-]{0,127})"/.exec(headers.get("content-disposition") ?? "")?.[1];
+  return name ?? "sluice.sqlite";
+}

@@ -1,0 +1,61 @@
+import type { BodyInput, ConsoleSettings } from "@sluice/contract";
+
+type Account = ConsoleSettings["oidc"][number];
+
+/** As the contract's schema has it; that is not imported, so that the page carries no schemas. */
+const idPattern = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
+export interface OidcDraft {
+  readonly id: string;
+  readonly name: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Empty: keep the stored one. */
+  readonly clientSecret: string;
+  readonly domains: readonly string[];
+}
+
+export function draftOf(account: Account | null): OidcDraft {
+  return {
+    id: account?.id ?? "",
+    name: account?.name ?? "",
+    issuer: account?.issuer ?? "",
+    clientId: account?.client_id ?? "",
+    clientSecret: "",
+    domains: account?.allowed_domains ?? [],
+  };
+}
+
+export function bodyOf(draft: OidcDraft): BodyInput<"settings.putOidc"> {
+  return {
+    name: draft.name.trim(),
+    issuer: draft.issuer.trim(),
+    client_id: draft.clientId.trim(),
+    allowed_domains: [...draft.domains],
+    ...(draft.clientSecret === "" ? {} : { client_secret: draft.clientSecret }),
+  };
+}
+
+/** Where the issuer sends people back to, before the gateway has said it itself; null while there is no usable id. */
+export function callbackUrl(publicUrl: string, id: string): string | null {
+  if (!idPattern.test(id)) return null;
+  return `${new URL(publicUrl).origin}/api/auth/callback/${id}`;
+}
+
+export function idProblem(id: string, account: Account | null, taken: readonly Account[]): string | null {
+  if (account !== null) return null;
+  if (!idPattern.test(id)) return "Lower-case letters, digits and dashes, at most 32.";
+  return taken.some((each) => each.id === id) ? "There is an account with this id already." : null;
+}
+
+/** Why it cannot be sent as it stands; null: it can. */
+export function blockedBy(draft: OidcDraft, account: Account | null, taken: readonly Account[]): string | null {
+  if (draft.name.trim() === "") return "It needs a name.";
+  if (draft.id === "") return "It needs an id.";
+  const problem = idProblem(draft.id, account, taken);
+  if (problem !== null) return problem;
+  if (!URL.canParse(draft.issuer.trim())) return "The issuer is an address: https://…";
+  if (draft.clientId.trim() === "") return "It needs the client id.";
+  const secretNeeded = account === null || draft.issuer.trim() !== account.issuer;
+  return secretNeeded && draft.clientSecret === "" ? "It needs the client secret." : null;
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { settingsSchema } from "@sluice/contract";
+import { blockedBy, changeOf, draftOf, settingNames, shortened } from "./settings-draft.ts";
+
+const settings = settingsSchema.parse({
+  log_bodies: "none",
+  ledger: { durability: "disk", retention_days: 400 },
+  explanations: { retention_days: 30 },
+  captures: { retention_days: 7 },
+  disconnect: { default: "cancel" },
+  video: { copy_results: false },
+  drain_timeout_ms: 120_000,
+});
+const draft = draftOf(settings);
+
+test("only what was changed is sent, in the shape that the gateway takes", () => {
+  expect(changeOf(draft, draft)).toEqual({});
+  expect(changeOf(draft, { ...draft, captureDays: 3 })).toEqual({ captures: { retention_days: 3 } });
+  const all = changeOf(draft, {
+    durability: "strict",
+    ledgerDays: 90,
+    explanationDays: 10,
+    captureDays: 1,
+    disconnect: "drain",
+    copyResults: true,
+    drainSeconds: 0.5,
+  });
+  expect(settingsSchema.parse(all)).toEqual({
+    ledger: { durability: "strict", retention_days: 90 },
+    explanations: { retention_days: 10 },
+    captures: { retention_days: 1 },
+    disconnect: { default: "drain" },
+    video: { copy_results: true },
+    drain_timeout_ms: 500,
+  });
+});
+
+test("an empty field and one out of its bounds keep the form from being sent, and say which it is", () => {
+  expect(blockedBy(draft)).toBeNull();
+  expect(blockedBy({ ...draft, ledgerDays: null })).toContain("ledger entries");
+  expect(blockedBy({ ...draft, captureDays: 366 })).toContain("365");
+});
+
+test("what will be removed by a shorter retention is named", () => {
+  expect(shortened(draft, { ...draft, ledgerDays: 500 })).toEqual([]);
+  expect(shortened(draft, { ...draft, ledgerDays: 5, captureDays: 1 })).toEqual(["ledger entries", "captures"]);
+});
+
+test("every setting of the form is one that the config file knows, so that its lock is found", () => {
+  for (const name of Object.values(settingNames)) {
+    const [first = "", second] = name.split(".");
+    const value: unknown = Reflect.get(settings, first);
+    expect(second === undefined ? value : Reflect.get(value as object, second), name).toBeDefined();
+  }
+});

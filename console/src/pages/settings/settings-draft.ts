@@ -1,0 +1,91 @@
+import type { SettingsConfig } from "@sluice/contract";
+
+/** The settings as the form has them: flat, and the wait in seconds. */
+export interface SettingsDraft {
+  readonly durability: "process" | "disk" | "strict";
+  readonly ledgerDays: number | null;
+  readonly explanationDays: number | null;
+  readonly captureDays: number | null;
+  readonly disconnect: "cancel" | "drain";
+  readonly copyResults: boolean;
+  readonly drainSeconds: number | null;
+}
+
+/** What the config file calls each of them. */
+export const settingNames: Readonly<Record<keyof SettingsDraft, string>> = {
+  durability: "ledger.durability",
+  ledgerDays: "ledger.retention_days",
+  explanationDays: "explanations.retention_days",
+  captureDays: "captures.retention_days",
+  disconnect: "disconnect.default",
+  copyResults: "video.copy_results",
+  drainSeconds: "drain_timeout_ms",
+};
+
+export function draftOf(settings: SettingsConfig): SettingsDraft {
+  const { ledger, explanations, captures, disconnect, video, drain_timeout_ms: drainMs } = settings;
+  return {
+    durability: ledger?.durability ?? "disk",
+    ledgerDays: ledger?.retention_days ?? null,
+    explanationDays: explanations?.retention_days ?? null,
+    captureDays: captures?.retention_days ?? null,
+    disconnect: disconnect?.default ?? "cancel",
+    copyResults: video?.copy_results ?? false,
+    drainSeconds: drainMs === undefined ? null : drainMs / 1_000,
+  };
+}
+
+/** What was changed and nothing else: the rest may have an owner of its own, or have been changed by somebody else meanwhile. */
+export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsConfig {
+  const changed = (name: keyof SettingsDraft) => before[name] !== after[name];
+  const days = (name: "ledgerDays" | "explanationDays" | "captureDays") => {
+    const value = after[name];
+    return changed(name) && value !== null ? { retention_days: value } : {};
+  };
+  const ledger = { ...(changed("durability") ? { durability: after.durability } : {}), ...days("ledgerDays") };
+  const explanations = days("explanationDays");
+  const captures = days("captureDays");
+  return {
+    ...(isEmpty(ledger) ? {} : { ledger }),
+    ...(isEmpty(explanations) ? {} : { explanations }),
+    ...(isEmpty(captures) ? {} : { captures }),
+    ...(changed("disconnect") ? { disconnect: { default: after.disconnect } } : {}),
+    ...(changed("copyResults") ? { video: { copy_results: after.copyResults } } : {}),
+    ...(changed("drainSeconds") && after.drainSeconds !== null
+      ? { drain_timeout_ms: Math.round(after.drainSeconds * 1_000) }
+      : {}),
+  };
+}
+
+/** Why the form cannot be sent as it stands; null: it can. */
+export function blockedBy(draft: SettingsDraft): string | null {
+  const wrong = bounds.find(({ name, min, max }) => {
+    const value = draft[name];
+    return value === null || value < min || value > max;
+  });
+  return wrong === undefined ? null : `${wrong.label}: from ${wrong.min} to ${wrong.max}.`;
+}
+
+/** Retention that takes away what is there: said before it happens. */
+export function shortened(before: SettingsDraft, after: SettingsDraft): readonly string[] {
+  return (["ledgerDays", "explanationDays", "captureDays"] as const)
+    .filter((name) => (after[name] ?? 0) < (before[name] ?? 0))
+    .map((name) => kept[name]);
+}
+
+export const daysMax = 36_500;
+export const captureDaysMax = 365;
+export const drainSecondsMax = 86_400;
+
+const bounds = [
+  { name: "ledgerDays", label: "Keep ledger entries", min: 1, max: daysMax },
+  { name: "explanationDays", label: "Keep explanations", min: 1, max: daysMax },
+  { name: "captureDays", label: "Keep captures", min: 1, max: captureDaysMax },
+  { name: "drainSeconds", label: "Wait for live streams", min: 0.001, max: drainSecondsMax },
+] as const;
+
+const kept = { ledgerDays: "ledger entries", explanationDays: "explanations", captureDays: "captures" } as const;
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
+}

@@ -1,0 +1,57 @@
+import { Code, Skeleton, Stack, Text } from "@mantine/core";
+import { useCall } from "../../api/use-call.ts";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { ProblemAlert } from "../../parts/problem-alert.tsx";
+import { Section } from "../../parts/section.tsx";
+import { StatusBadge } from "../../parts/status-badge.tsx";
+import { OidcSection } from "./oidc-section.tsx";
+
+/** How people sign in, and how they are written to. */
+export function SignInTab() {
+  const settings = useCall("settings.show");
+  if (settings.error !== null && settings.data === undefined) {
+    return <ProblemAlert problem={settings.error} onRetry={() => void settings.refetch()} />;
+  }
+  return (
+    <Stack gap="lg">
+      <OidcSection accounts={settings.data?.oidc ?? null} />
+      <Section title="Other ways in" description="Everybody sets these up for themselves, in their profile.">
+        <Facts
+          facts={[
+            { name: "Password", value: "at least 12 characters; slowed down after wrong ones" },
+            { name: "Two-factor", value: "codes of an authenticator app besides the password" },
+            { name: "Passkeys", value: "fingerprint, face, PIN or security key instead of both" },
+          ]}
+        />
+      </Section>
+      {settings.data === undefined ? <Skeleton height={130} /> : <MailSection from={settings.data.mail.from} />}
+    </Stack>
+  );
+}
+
+function MailSection({ from }: { readonly from: string | null }) {
+  return (
+    <Section
+      title="Mail"
+      description="Invitations and notices on budgets go by mail where it is set up. Else links are handed on by whoever makes them."
+    >
+      {from === null ? (
+        <Stack gap="sm">
+          <StatusBadge status="not set up" tone="off" />
+          <Text fz="sm">
+            Set these in the environment and start the gateway again. <Code>smtps://</Code> is encrypted from the start.
+          </Text>
+          <CodeBlock code={mailVariables} label="variables for mail" />
+        </Stack>
+      ) : (
+        <Facts facts={[{ name: "Sent from", value: from }]} />
+      )}
+    </Section>
+  );
+}
+
+const mailVariables = [
+  "SLUICE_SMTP_URL=smtps://user:password@mail.example.com:465",
+  "SLUICE_MAIL_FROM=sluice@example.com",
+].join("\n");

@@ -1,0 +1,159 @@
+import { ActionIcon, Menu, Text } from "@mantine/core";
+import type { AnswerOf, ConsoleUser } from "@sluice/contract";
+import { IconBan, IconCheck, IconDots, IconLink, IconShieldDown, IconShieldUp, IconTrash } from "@tabler/icons-react";
+import { useState } from "react";
+import { useAct } from "../../api/use-act.ts";
+import { ConfirmDialog } from "../../parts/confirm-button.tsx";
+import { When } from "../../parts/figures.tsx";
+import { SecretOnce } from "../../parts/secret-once.tsx";
+import { useSession } from "../../session/session-context.tsx";
+
+type Asked = "raise" | "lower" | "disable" | "reset" | "remove";
+
+/** What an administrator may do with somebody. Oneself is left alone: nobody locks themselves out by a slip. */
+export function UserActions({ user }: { readonly user: ConsoleUser }) {
+  const { user: me } = useSession();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [link, setLink] = useState<AnswerOf<"users.reset"> | null>(null);
+  const update = useAct("users.update", { invalidates: ["users.list"], done: `${user.email} changed.` });
+  const self = user.id === me.id;
+  const change = (body: { administrator?: boolean; disabled?: boolean }) =>
+    update.mutateAsync({ params: { user: user.id }, body });
+  return (
+    <>
+      <Menu width={250}>
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${user.email}`} className="above-row">
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {self && (
+            <Text fz="xs" c="dimmed" px="sm" py={4}>
+              This is you. Another administrator can change what you may do.
+            </Text>
+          )}
+          {user.administrator ? (
+            <Menu.Item leftSection={<IconShieldDown size={15} />} disabled={self} onClick={() => setAsked("lower")}>
+              Take administration away
+            </Menu.Item>
+          ) : (
+            <Menu.Item
+              leftSection={<IconShieldUp size={15} />}
+              disabled={user.disabled}
+              onClick={() => setAsked("raise")}
+            >
+              Make administrator
+            </Menu.Item>
+          )}
+          <Menu.Item leftSection={<IconLink size={15} />} disabled={user.disabled} onClick={() => setAsked("reset")}>
+            Make a password reset link
+          </Menu.Item>
+          {user.disabled ? (
+            <Menu.Item
+              leftSection={<IconCheck size={15} />}
+              onClick={() => void change({ disabled: false }).catch(said)}
+            >
+              Enable
+            </Menu.Item>
+          ) : (
+            <Menu.Item leftSection={<IconBan size={15} />} disabled={self} onClick={() => setAsked("disable")}>
+              Disable
+            </Menu.Item>
+          )}
+          <Menu.Divider />
+          <Menu.Item
+            color="red"
+            leftSection={<IconTrash size={15} />}
+            disabled={self}
+            onClick={() => setAsked("remove")}
+          >
+            Remove
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <UserDialogs user={user} asked={asked} onClose={() => setAsked(null)} onChange={change} onLink={setLink} />
+      <SecretOnce
+        secret={link?.link ?? null}
+        title={`Reset link for ${user.email}`}
+        what="link"
+        onClose={() => setLink(null)}
+      >
+        <Text fz="sm">
+          Hand it to them where nobody else reads it. It works once, until <When at={link?.expires_at ?? null} exact />.
+        </Text>
+      </SecretOnce>
+    </>
+  );
+}
+
+/** The call has told what went wrong in a notice of its own. */
+const said = () => undefined;
+
+interface UserDialogsProps {
+  readonly user: ConsoleUser;
+  readonly asked: Asked | null;
+  readonly onClose: () => void;
+  readonly onChange: (body: { administrator?: boolean; disabled?: boolean }) => Promise<unknown>;
+  readonly onLink: (link: AnswerOf<"users.reset">) => void;
+}
+
+function UserDialogs({ user, asked, onClose, onChange, onLink }: UserDialogsProps) {
+  const reset = useAct("users.reset");
+  const remove = useAct("users.remove", { invalidates: ["users.list"], done: `${user.email} removed.` });
+  const params = { user: user.id };
+  return (
+    <>
+      <ConfirmDialog
+        opened={asked === "raise"}
+        onClose={onClose}
+        title={`Make ${user.email} an administrator?`}
+        verb="Make administrator"
+        onConfirm={() => onChange({ administrator: true })}
+      >
+        They get every workspace with every role, the providers and their money, these settings, and all users. They are
+        signed out and sign in again.
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asked === "lower"}
+        onClose={onClose}
+        title={`Take administration from ${user.email}?`}
+        verb="Take it away"
+        onConfirm={() => onChange({ administrator: false })}
+      >
+        They keep the roles that they have in workspaces. They are signed out, and their administrator's tokens lose
+        what they lose.
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asked === "disable"}
+        onClose={onClose}
+        title={`Disable ${user.email}?`}
+        verb="Disable"
+        onConfirm={() => onChange({ disabled: true })}
+      >
+        They are signed out at once, cannot sign in, and their admin tokens stop. API keys that they made go on. It can
+        be taken back.
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asked === "reset"}
+        onClose={onClose}
+        title={`Reset the password of ${user.email}?`}
+        verb="Make link"
+        onConfirm={async () => onLink(await reset.mutateAsync({ params }))}
+      >
+        You get a link that sets a new password once. The present password holds until then; a second factor stays.
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asked === "remove"}
+        onClose={onClose}
+        title={`Remove ${user.email}?`}
+        verb="Remove user"
+        typed={user.email}
+        onConfirm={() => remove.mutateAsync({ params })}
+      >
+        They go from every workspace, with their password, passkeys, sessions, admin tokens and open invitations. API
+        keys that they made stay with their workspaces. This cannot be taken back.
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,14 @@
+import { type Mark, markWords } from "../../access/marks.ts";
+
+export function AccessLegend() {
+  return (
+    <ul className="plain-list access-legend" aria-label="What the marks mean">
+      {(Object.keys(markWords) as Mark[]).map((mark) => (
+        <li key={mark}>
+          <span className="access-mark" data-mark={mark} />
+          {markWords[mark]}
+        </li>
+      ))}
+    </ul>
+  );
+}

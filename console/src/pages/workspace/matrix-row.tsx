@@ -1,0 +1,42 @@
+import type { AccessTable } from "@sluice/contract";
+import { memo } from "react";
+import { markOf } from "../../access/marks.ts";
+import { reasonWords } from "../../access/reason-words.ts";
+import type { AccessRow } from "../../access/use-access.ts";
+
+interface MatrixRowProps {
+  readonly row: AccessRow;
+  readonly place: number;
+  readonly models: AccessTable["models"];
+  /** The column whose cell takes the focus; null: in another row. */
+  readonly activeColumn: number | null;
+}
+
+/** One key. Pointing at a cell draws the matrix anew; its rows stay as they are. */
+export const MatrixRow = memo(function MatrixRow({ row, place, models, activeColumn }: MatrixRowProps) {
+  return (
+    <tr aria-rowindex={place + 2}>
+      <th scope="row" title={`${row.name} (group ${row.group.name})`}>
+        <span className="matrix-key">{row.name}</span>
+        <small>{row.group.name}</small>
+      </th>
+      {models.map((model, column) => {
+        const reason = row.cells[column] ?? "no_deployment";
+        return (
+          <td key={model.name}>
+            <button
+              type="button"
+              className="matrix-cell"
+              data-row={place}
+              data-column={column}
+              tabIndex={activeColumn === column ? 0 : -1}
+            >
+              <span className="access-mark" data-mark={markOf(reason)} />
+              <span className="unseen">{reason === "yes" ? "Yes" : `No: ${reasonWords[reason].short}`}</span>
+            </button>
+          </td>
+        );
+      })}
+    </tr>
+  );
+});

@@ -1,0 +1,28 @@
+import { Progress } from "@mantine/core";
+import type { ConsoleTask } from "@sluice/contract";
+import { formatDuration } from "../client/format.ts";
+import { isOpen, tookMs } from "./task-words.ts";
+import { useNow } from "./use-now.ts";
+
+/** How far an open task is. Where the vendor says nothing, the bar only tells that something happens. */
+export function TaskProgress({ task }: { readonly task: ConsoleTask }) {
+  const open = isOpen(task);
+  const now = useNow(open);
+  if (!open) return null;
+  const known = task.progress !== null;
+  return (
+    <div className="task-progress">
+      <Progress
+        size="sm"
+        value={task.progress ?? 100}
+        animated={!known}
+        striped={!known}
+        aria-label={known ? "Progress" : "Being made; how far is not known"}
+      />
+      <span className="tabular nowrap">
+        {known ? `${Math.round(task.progress ?? 0)} %, ` : ""}
+        {formatDuration(Math.floor(tookMs(task, now) / 1_000) * 1_000)}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import { JsonInput, NumberInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
+import type { ProviderKindForm } from "@sluice/contract";
+import { redacted, type SecretDraft, type SettingValue } from "./provider-draft.ts";
+import { SecretInput } from "./secret-input.tsx";
+
+interface SettingFieldProps {
+  readonly field: ProviderKindForm["fields"][number];
+  readonly value: SettingValue | undefined;
+  /** undefined: not set. */
+  readonly onChange: (value: SettingValue | undefined) => void;
+  /** A secret that is stored may be kept. */
+  readonly stored: boolean;
+  readonly error: string | null;
+  readonly disabled: boolean;
+}
+
+/** One setting of a kind, asked for as the kind says. */
+export function SettingInput({ field, value, onChange, stored, error, disabled }: SettingFieldProps) {
+  const { label, help, placeholder, required, options } = field;
+  const common = {
+    label,
+    description: help ?? undefined,
+    placeholder: placeholder ?? undefined,
+    error,
+    disabled,
+    withAsterisk: required,
+  };
+  switch (field.type) {
+    case "secret":
+      return (
+        <SecretInput
+          label={label}
+          help={help}
+          error={error}
+          stored={stored}
+          required={required}
+          removable={!required}
+          disabled={disabled}
+          value={secretOf(value, stored)}
+          onChange={(next) => onChange(settingOf(next, stored))}
+        />
+      );
+    case "number":
+      return (
+        <NumberInput
+          {...common}
+          value={typeof value === "number" ? value : ""}
+          onChange={(next) => onChange(typeof next === "number" ? next : undefined)}
+        />
+      );
+    case "boolean":
+      return (
+        <Switch
+          label={label}
+          description={help ?? undefined}
+          error={error}
+          disabled={disabled}
+          checked={value === true}
+          onChange={(event) => onChange(event.currentTarget.checked ? true : undefined)}
+        />
+      );
+    case "select":
+      return (
+        <Select
+          {...common}
+          data={options ?? []}
+          clearable={!required}
+          value={typeof value === "string" ? value : null}
+          onChange={(next) => onChange(next ?? undefined)}
+        />
+      );
+    case "list":
+      return (
+        <TagsInput
+          {...common}
+          placeholder={Array.isArray(value) && value.length > 0 ? undefined : (common.placeholder ?? "as usual")}
+          data={options ?? []}
+          splitChars={[",", " ", "\n"]}
+          acceptValueOnBlur
+          clearable
+          value={Array.isArray(value) ? [...value] : []}
+          onChange={(next) => onChange(next.length === 0 ? undefined : next)}
+        />
+      );
+    case "json":
+      return (
+        <JsonInput
+          {...common}
+          autosize
+          minRows={3}
+          maxRows={14}
+          formatOnBlur
+          validationError="This is no JSON."
+          value={typeof value === "string" ? value : ""}
+          onChange={(next) => onChange(next === "" ? undefined : next)}
+        />
+      );
+    default:
+      return (
+        <TextInput
+          {...common}
+          autoComplete="off"
+          spellCheck={false}
+          value={typeof value === "string" ? value : ""}
+          onChange={(event) => onChange(event.currentTarget.value || undefined)}
+        />
+      );
+  }
+}
+
+/** A new provider's secret is an empty field; a stored one is kept until it is replaced. */
+function secretOf(value: SettingValue | undefined, stored: boolean): SecretDraft {
+  if (value === redacted) return { how: "keep" };
+  if (value === undefined && stored) return { how: "remove" };
+  return { how: "set", text: typeof value === "string" ? value : "" };
+}
+
+/** An emptied field of something that is stored is not yet an answer; of something new it is nothing. */
+function settingOf(secret: SecretDraft, stored: boolean): SettingValue | undefined {
+  if (secret.how === "set") return secret.text === "" && !stored ? undefined : secret.text;
+  return secret.how === "keep" ? redacted : undefined;
+}

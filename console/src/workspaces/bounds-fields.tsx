@@ -1,0 +1,52 @@
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract";
+import type { Problem } from "../client/problem.ts";
+import { BudgetForm } from "../parts/budget-form.tsx";
+import { wrongField } from "../parts/form-drawer.tsx";
+import { LimitsForm } from "../parts/limits-form.tsx";
+import { PatternsInput } from "../parts/patterns-input.tsx";
+
+/** What bounds a workspace or a group. */
+export interface Bounds {
+  readonly models: readonly string[];
+  readonly limits: LimitsConfig;
+  readonly budget: BudgetConfig | null;
+}
+
+interface BoundsFieldsProps {
+  readonly value: Bounds;
+  readonly onChange: (changes: Partial<Bounds>) => void;
+  readonly problem: Problem | null;
+  readonly disabled?: boolean;
+  readonly wider?: LimitsConfig;
+}
+
+export function BoundsFields({ value, onChange, problem, disabled = false, wider }: BoundsFieldsProps) {
+  return (
+    <>
+      <PatternsInput
+        label="Models that may be called"
+        value={value.models}
+        onChange={(models) => onChange({ models })}
+        disabled={disabled}
+        error={wrongField(problem, "models")}
+      />
+      <LimitsForm
+        value={value.limits}
+        onChange={(limits) => onChange({ limits })}
+        disabled={disabled}
+        {...(wider === undefined ? {} : { wider })}
+      />
+      <BudgetForm value={value.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
+    </>
+  );
+}
+
+/** The fields that differ, as they are sent. */
+export function changedBounds(before: Bounds, after: Bounds): { models?: string[] } & Partial<Omit<Bounds, "models">> {
+  const differs = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other);
+  return {
+    ...(differs(before.models, after.models) ? { models: [...after.models] } : {}),
+    ...(differs(before.limits, after.limits) ? { limits: after.limits } : {}),
+    ...(differs(before.budget, after.budget) ? { budget: after.budget } : {}),
+  };
+}

@@ -1,0 +1,18 @@
+const lettersMax = 63;
+
+/** A slug out of a name: `Acme Robotics & Söhne` becomes `acme-robotics-sohne`. */
+export function slugOf(name: string): string {
+  return name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, lettersMax)
+    .replace(/^-+|-+$/g, "");
+}
+
+/** Why a text is no slug; null: it is one. */
+export function slugFault(slug: string): string | null {
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) return null;
+  return "Lower-case letters, digits and dashes, at most 63, a letter or digit first.";
+}

@@ -1,0 +1,27 @@
+/** Words of the admin API that pages need as values. They stand apart from the schemas, so that a page can take them alone. */
+
+export const keyStates = ["active", "disabled", "expired", "revoked", "without_secret"] as const;
+export const captures = ["none", "headers", "bodies"] as const;
+export type Capture = (typeof captures)[number];
+
+export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected"] as const;
+
+export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
+
+export const usageDimensions = ["none", "model", "provider", "key", "group", "workspace"] as const;
+export type UsageDimension = (typeof usageDimensions)[number];
+
+/** Why a key may or may not call a model; the first of these that says no, widest first. */
+export const accessReasons = [
+  "yes",
+  "workspace_disabled",
+  "workspace_models",
+  "group_models",
+  "key_models",
+  "key_disabled",
+  "key_expired",
+  "key_revoked",
+  "key_without_secret",
+  "no_deployment",
+] as const;
+export type AccessReason = (typeof accessReasons)[number];

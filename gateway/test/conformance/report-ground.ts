@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { costOf, type LedgerEntry, noUsage, type Outcome } from "#core/index.ts";
+import type { LedgerStore, ReportStore } from "#ports/index.ts";
+import {
+  closeDatabase,
+  createControlStore,
+  createLedgerStore,
+  createReportStore,
+  type Database,
+  migrate,
+  openDatabase,
+  openVault,
+} from "#storage/index.ts";
+import { createIds } from "#system/index.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { acmeConfig, kindDefaults, ledgerEntry, newYear, silentObserver } from "./store-ground.ts";
+
+/** Two workspaces with what they called in three days, as the ledger store wrote it. */
+export interface ReportGround extends AsyncDisposable {
+  readonly database: Database;
+  readonly databasePath: string;
+  readonly clock: FakeClock;
+  readonly ledgerStore: LedgerStore;
+  readonly reports: ReportStore;
+  readonly entries: readonly LedgerEntry[];
+  /** The ids behind the names of the file; `gone` stands for what was removed since. */
+  readonly acme: Place;
+  readonly beta: Place;
+}
+
+interface Place {
+  readonly id: string;
+  readonly groups: readonly string[];
+  readonly keys: readonly string[];
+}
+
+const config = {
+  ...acmeConfig,
+  workspaces: [
+    ...(acmeConfig.workspaces ?? []),
+    { slug: "beta", name: "Beta", groups: [{ name: "default" }], keys: [{ name: "ci", group: "default" }] },
+  ],
+};
+
+const spanMs = 3 * 86_400_000;
+
+export async function openReportGround(count: number): Promise<ReportGround> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
+  const databasePath = join(directory, "sluice.db");
+  const clock = new FakeClock(newYear);
+  const vault = openVault({ masterKey: null, dataDir: directory });
+  const database = openDatabase({ path: databasePath });
+  await migrate(database);
+  const controlStore = createControlStore({ database, vault, clock, ids: createIds(clock), kindDefaults });
+  await controlStore.apply(config, "test");
+  const [acme, beta] = await Promise.all(["acme", "beta"].map((slug) => placeNamed(database, slug)));
+  if (acme === undefined || beta === undefined) throw new Error("the file makes both");
+  const price = (await controlStore.catalog()).models.get("gpt-5")?.price ?? null;
+  const entries = Array.from({ length: count }, (_, n) => {
+    const entry = madeEntry(n, count, n % 4 === 0 ? beta : acme);
+    if (entry.outcome === "rejected" || price === null) return entry;
+    return { ...entry, priceVersion: price.id, costNanoUsd: costOf(price.table, entry.usage) };
+  });
+  const ledgerStore = createLedgerStore(database);
+  await ledgerStore.insert(entries);
+  const reports = createReportStore({ databasePath, clock, observer: silentObserver });
+  return {
+    database,
+    databasePath,
+    clock,
+    ledgerStore,
+    reports,
+    entries,
+    acme,
+    beta,
+    async [Symbol.asyncDispose]() {
+      await reports.close();
+      await closeDatabase(database);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function placeNamed({ kysely }: Database, slug: string): Promise<Place> {
+  const { id } = await kysely.selectFrom("workspaces").select("id").where("slug", "=", slug).executeTakeFirstOrThrow();
+  const groups = await kysely
+    .selectFrom("groups")
+    .select("id")
+    .where("workspace_id", "=", id)
+    .orderBy("name")
+    .execute();
+  const keys = await kysely
+    .selectFrom("api_keys")
+    .select("id")
+    .where("workspace_id", "=", id)
+    .orderBy("name")
+    .execute();
+  return { id, groups: groups.map((row) => row.id), keys: [...keys.map((row) => row.id), "key_gone"] };
+}
+
+const outcomes: readonly Outcome[] = ["succeeded", "succeeded", "succeeded", "failed", "cancelled", "rejected"];
+
+/** Every property by a rhythm of its own, so that any two of them meet in some entry. Some share a millisecond. */
+function madeEntry(n: number, count: number, place: Place): LedgerEntry {
+  const outcome = outcomes[Math.floor(n / 7) % outcomes.length] ?? "succeeded";
+  const rejected = outcome === "rejected";
+  const at = newYear + Math.floor(((n >> 1) * spanMs) / count) * 2;
+  const totalMs = 20 * 2 ** ((n * 7) % 15);
+  return ledgerEntry(String(n).padStart(5, "0"), {
+    at,
+    endedAt: at + Math.round(totalMs),
+    requestId: `req_${String(n - (n % 3 === 2 ? 1 : 0)).padStart(5, "0")}`,
+    retryIndex: n % 3 === 2 ? 1 : 0,
+    workspaceId: place.id,
+    groupId: place.groups[n % place.groups.length] ?? "",
+    keyId: place.keys[n % place.keys.length] ?? "",
+    model: `m${n % 13}`,
+    requestedModel: "gpt-5",
+    provider: rejected ? "" : `p${n % 3}`,
+    deployment: rejected ? "" : `d${n % 6}`,
+    endpoint: n % 5 === 0 ? "messages" : "chat",
+    outcome,
+    httpStatus: outcome === "succeeded" ? 200 : 400 + (n % 3),
+    errorCode: outcome === "succeeded" ? null : `e${n % 4}`,
+    usage: rejected ? noUsage : { ...noUsage, inputUncached: n, cacheRead: n % 4, output: 3 * n, videoSeconds: n % 2 },
+    usageSource: rejected ? "none" : "upstream",
+    priceVersion: null,
+    costNanoUsd: 0,
+    totalMs,
+    firstTokenMs: n % 2 === 0 ? totalMs / 3 : null,
+    upstreamId: n % 10 === 0 ? `resp_${String(n).padStart(5, "0")}` : null,
+  });
+}

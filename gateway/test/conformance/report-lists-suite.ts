@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { ConsoleKey } from "@sluice/contract";
+import { nanoToUsd } from "#core/index.ts";
+import type { AuditFilter, KeyFilter } from "#ports/index.ts";
+import type { ReportGround } from "./report-ground.ts";
+import { day, everyRow, hour } from "./report-store-suite.ts";
+import { newYear } from "./store-ground.ts";
+
+/** What every implementation of the port `ReportStore` guarantees of keys, the audit log and the other sums. */
+export function reportListsSuite(name: string, open: (count: number) => Promise<ReportGround>): void {
+  describe(`report store, other lists: ${name}`, () => {
+    let ground: ReportGround;
+    beforeAll(async () => {
+      ground = await open(400);
+      await addKeys(ground);
+      await addAudit(ground);
+    });
+    afterAll(() => ground[Symbol.asyncDispose]());
+    keyTests(() => ground);
+    auditTests(() => ground);
+    sumTests(() => ground);
+  });
+}
+
+const now = newYear + 10 * day;
+const keyCount = 60;
+
+/** In every state, some with a maker, names in no order and alike in two workspaces. */
+async function addKeys({ database, acme, beta }: ReportGround): Promise<void> {
+  const times = { created_at: new Date(newYear).toISOString(), updated_at: new Date(newYear).toISOString() };
+  const unused = {
+    email_verified: 1,
+    image: null,
+    two_factor_enabled: 0,
+    administrator: 0,
+    disabled: 0,
+    last_seen_at: null,
+  };
+  await database.kysely
+    .insertInto("auth_users")
+    .values({ id: "usr_1", name: "Ada", email: "ada@example.com", ...unused, ...times })
+    .execute();
+  const rows = Array.from({ length: keyCount }, (_, n) => {
+    const place = n % 3 === 0 ? beta : acme;
+    return {
+      id: `key_${n}`,
+      workspace_id: place.id,
+      group_id: place.groups[n % place.groups.length] ?? "",
+      name: `${n % 2 === 0 ? "Ünder_score" : "100%"} ${(n * 37) % keyCount}`,
+      digest: n % 7 === 0 ? null : `digest ${n}`,
+      prefix: `sk-sluice-${String(n).padStart(4, "x")}`,
+      last_four: `z${String(n).padStart(3, "0")}`,
+      models: null,
+      allowed_ips: null,
+      limits: '{"rpm":5}',
+      budget: n % 10 === 0 ? '{"nanoUsd":2500000000,"period":"day"}' : null,
+      tags: "{}",
+      enabled: n % 5 === 0 ? 0 : 1,
+      revoked_at: n % 11 === 0 ? now : null,
+      expires_at: n % 4 === 0 ? now - 1 + (n % 8) : null,
+      managed_by: "console" as const,
+      created_at: newYear,
+      created_by: n % 6 === 0 ? "usr_1" : null,
+      old_digest: null,
+      old_until: null,
+    };
+  });
+  await database.kysely.insertInto("api_keys").values(rows).execute();
+}
+
+async function addAudit({ database, acme }: ReportGround): Promise<void> {
+  const rows = Array.from({ length: 90 }, (_, n) => ({
+    at: newYear + n,
+    actor: n % 2 === 0 ? "ada@example.com" : "cli",
+    ip: n % 2 === 0 ? "192.0.2.7" : null,
+    workspace_id: n % 3 === 0 ? acme.id : n % 3 === 1 ? "ws_gone" : null,
+    action: n % 4 === 0 ? "remove" : "change",
+    object: `thing ${n}`,
+    before: n % 5 === 0 ? JSON.stringify({ n }) : null,
+    after: null,
+  }));
+  await database.kysely.insertInto("audit_log").values(rows).execute();
+}
+
+function keyTests(ground: () => ReportGround): void {
+  test("pages of keys go by name, hold each key once, and each filter lets through what it says", async () => {
+    const { reports, acme, beta } = ground();
+    const ask = (filter: Omit<KeyFilter, "now">, size: number) =>
+      everyRow((cursor) => reports.keys({ ...filter, now }, cursor, size));
+    const all = await ask({ workspaceId: null }, 7);
+    expect(all.length).toBe(keyCount + 3);
+    expect(new Set(all.map((key) => key.id)).size).toBe(all.length);
+    const byName = all.toSorted((a, b) => compareBytes(a.name, b.name) || compareBytes(a.id, b.id));
+    expect(all.map((key) => key.id)).toEqual(byName.map((key) => key.id));
+    const cases: [Omit<KeyFilter, "now" | "workspaceId">, (key: ConsoleKey) => boolean][] = [
+      [{}, () => true],
+      [{ groupId: acme.groups[0] ?? "" }, (key) => key.group.id === acme.groups[0]],
+      [{ createdBy: "usr_1" }, (key) => key.created_by?.id === "usr_1"],
+      [{ keyId: "key_3" }, (key) => key.id === "key_3"],
+      [{ search: "R_s" }, (key) => key.name.includes("r_s")],
+      [{ search: "0% 1" }, (key) => key.name.includes("0% 1")],
+      [{ search: "rXs" }, () => false],
+      [{ search: "sk-sluice-xx1" }, (key) => key.prefix.startsWith("sk-sluice-xx1")],
+      [{ search: "017" }, (key) => key.last_four === "z017"],
+      [{ search: "sk-sluice-xx17-the-whole-secret-z017" }, (key) => key.id === "key_17"],
+      ...(["active", "disabled", "expired", "revoked", "without_secret"] as const).map(
+        (state): [{ state: string }, (key: ConsoleKey) => boolean] => [{ state }, (key) => key.state === state],
+      ),
+    ];
+    for (const workspaceId of [null, acme.id, beta.id]) {
+      for (const [filter, lets] of cases) {
+        const found = await ask({ ...filter, workspaceId }, 5);
+        const wanted = all.filter((key) => (workspaceId === null || key.workspace.id === workspaceId) && lets(key));
+        expect([filter, found.map((key) => key.id)]).toEqual([filter, wanted.map((key) => key.id)]);
+      }
+    }
+    expect(new Set(all.map((key) => key.state)).size).toBe(5);
+  });
+
+  test("a key says who made it, what it may, and when it was last used, by an entry or by a task", async () => {
+    const { reports, entries, acme, database } = ground();
+    const shown = async (keyId: string) => (await reports.keys({ workspaceId: null, keyId, now }, null, 1)).data[0];
+    expect(await shown("key_30")).toMatchObject({
+      created_by: { id: "usr_1", email: "ada@example.com", name: "Ada" },
+      limits: { rpm: 5 },
+      budget: { usd: 2.5, period: "day" },
+      last_used_at: null,
+    });
+    const ci = acme.keys[0] ?? "";
+    const last = Math.max(...entries.filter((entry) => entry.keyId === ci).map((entry) => entry.at));
+    expect(await shown(ci)).toMatchObject({ name: "ci", created_by: null, last_used_at: last });
+    const task = {
+      workspace_id: acme.id,
+      group_id: "",
+      key_id: ci,
+      request_id: "req_t",
+      model: "clip",
+      deployment: "d",
+      upstream_model: "clip",
+      attempt_id: "att_t",
+      state: "running",
+      asked: "{}",
+      request_digest: "",
+      metadata: "{}",
+      user_agent: "",
+      tags: "{}",
+      reserved_nano_usd: 0,
+      updated_at: last,
+      deadline_at: last,
+      final: 0,
+      polls: 0,
+    };
+    await database.kysely
+      .insertInto("tasks")
+      .values({ id: "vt_1", created_at: last + 5, ...task } as never)
+      .execute();
+    expect((await shown(ci))?.last_used_at).toBe(last + 5);
+    expect((await reports.keys({ workspaceId: "ws_none", keyId: ci, now }, null, 1)).data).toEqual([]);
+  });
+}
+
+/** As the database orders texts: by code point. */
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function auditTests(ground: () => ReportGround): void {
+  test("the audit log pages newest first, by workspace, action, time, and part of object or actor", async () => {
+    const { reports, acme } = ground();
+    const ask = (filter: AuditFilter) => everyRow((cursor) => reports.audit(filter, cursor, 8));
+    const all = await ask({ workspaceId: null });
+    expect(all.map((row) => row.seq)).toEqual(all.map((row) => row.seq).toSorted((a, b) => b - a));
+    const things = all.filter((row) => row.object.startsWith("thing "));
+    expect(things.length).toBe(90);
+    expect(await ask({ workspaceId: acme.id })).toEqual(all.filter((row) => row.workspace?.id === acme.id));
+    expect(await ask({ workspaceId: null, action: "remove" })).toEqual(all.filter((row) => row.action === "remove"));
+    expect((await ask({ workspaceId: null, search: "THING 1" })).map((row) => row.object)).toEqual(
+      things.filter((row) => row.object.startsWith("thing 1")).map((row) => row.object),
+    );
+    expect((await ask({ workspaceId: null, search: "ada@" })).length).toBe(45);
+    const inTime = await ask({ workspaceId: null, from: newYear + 10, to: newYear + 20, search: "thing" });
+    expect(inTime.map((row) => row.at)).toEqual(Array.from({ length: 10 }, (_, n) => newYear + 19 - n));
+    expect(things.find((row) => row.object === "thing 15")).toMatchObject({
+      actor: "cli",
+      workspace: { id: acme.id, slug: "acme" },
+      before: { n: 15 },
+      after: null,
+    });
+    expect(things.find((row) => row.object === "thing 1")?.workspace).toEqual({ id: "ws_gone", slug: "ws_gone" });
+    expect(things.find((row) => row.object === "thing 2")?.workspace).toBeNull();
+  });
+}
+
+function sumTests(ground: () => ReportGround): void {
+  test("the usage of models is the sum by class over whole hours", async () => {
+    const { reports, entries } = ground();
+    const [from, to] = [newYear + 5 * hour, newYear + 40 * hour];
+    const inTime = entries.filter((entry) => entry.at >= from && entry.at < to);
+    const all = await reports.modelUsage(null, from + 1, to - 1);
+    expect(all.map(({ model }) => model).toSorted()).toEqual([...new Set(inTime.map((e) => e.model))].toSorted());
+    for (const { model, requests, costUsd, usage } of all) {
+      const own = inTime.filter((entry) => entry.model === model);
+      const sum = (of: (entry: (typeof own)[number]) => number) => own.reduce((total, entry) => total + of(entry), 0);
+      expect(requests).toBe(own.filter((entry) => entry.retryIndex === 0).length);
+      expect(costUsd).toBe(nanoToUsd(sum((entry) => entry.costNanoUsd)));
+      expect(usage).toMatchObject({
+        inputUncached: sum((entry) => entry.usage.inputUncached),
+        output: sum((entry) => entry.usage.output),
+        videoSeconds: sum((entry) => entry.usage.videoSeconds),
+      });
+    }
+    expect(await reports.modelUsage("m1", from, to)).toEqual(all.filter(({ model }) => model === "m1"));
+    expect(await reports.modelUsage("none", from, to)).toEqual([]);
+  });
+
+  test("the use of deployments counts attempts and failures since a time, refused calls left out", async () => {
+    const { reports, entries } = ground();
+    const since = newYear + 30 * hour;
+    const uses = await reports.deploymentUse(since);
+    const inTime = entries.filter((entry) => entry.at >= since && entry.deployment !== "");
+    expect(uses.reduce((sum, use) => sum + use.attempts, 0)).toBe(inTime.length);
+    for (const { deployment, provider, attempts, failed } of uses) {
+      const own = inTime.filter((entry) => entry.deployment === deployment && entry.provider === provider);
+      expect([attempts, failed]).toEqual([own.length, own.filter((entry) => entry.outcome === "failed").length]);
+    }
+  });
+
+  test("spend by day is whole for each group; keys stand alone with a budget, or when they are asked for", async () => {
+    const { reports, entries, acme, database } = ground();
+    const ci = acme.keys[0] ?? "";
+    const budget = '{"nanoUsd":1,"period":"day"}';
+    await database.kysely.updateTable("api_keys").set({ budget }).where("id", "=", ci).execute();
+    const since = newYear + day;
+    const own = entries.filter((entry) => entry.workspaceId === acme.id && entry.at >= since);
+    const spendOf = (some: readonly (typeof own)[number][]) =>
+      nanoToUsd(some.reduce((sum, entry) => sum + entry.costNanoUsd, 0));
+    const days = await reports.dailySpend(acme.id, since);
+    const sum = (some: typeof days) => some.reduce((total, row) => total + row.usd, 0);
+    expect(sum(days)).toBeCloseTo(spendOf(own), 6);
+    for (const group of acme.groups) {
+      const inGroup = own.filter((entry) => entry.groupId === group);
+      expect(sum(days.filter((row) => row.groupId === group))).toBeCloseTo(spendOf(inGroup), 6);
+    }
+    expect(new Set(days.map((row) => row.keyId))).toEqual(new Set([ci, ""]));
+    expect(sum(days.filter((row) => row.keyId === ci))).toBeCloseTo(spendOf(own.filter((e) => e.keyId === ci)), 6);
+    const gone = await reports.dailySpend(acme.id, since, "key_gone");
+    expect(new Set(gone.map((row) => row.keyId))).toEqual(new Set(["key_gone"]));
+    expect(sum(gone)).toBeCloseTo(spendOf(own.filter((entry) => entry.keyId === "key_gone")), 6);
+    expect(days.every((row) => row.day % day === 0 && row.day >= since)).toBe(true);
+  });
+
+  test("the count of entries follows what comes in and what retention takes", async () => {
+    const { reports, ledgerStore, entries } = ground();
+    expect((await reports.facts()).entries).toBe(entries.length);
+    expect((await reports.facts()).sizeBytes).toBeGreaterThan(100_000);
+    const before = newYear + 48 * hour;
+    const gone = await ledgerStore.prune(before);
+    expect(gone).toBeGreaterThan(0);
+    expect((await reports.facts()).entries).toBe(entries.length - gone);
+  });
+}

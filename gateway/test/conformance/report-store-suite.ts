@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { UsageDimension, UsageFigures } from "@sluice/contract";
+import fc from "fast-check";
+import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
+import type { Paged, RequestFilter, UsageFilter } from "#ports/index.ts";
+import type { ReportGround } from "./report-ground.ts";
+import { newYear } from "./store-ground.ts";
+
+export const hour = 3_600_000;
+export const day = 24 * hour;
+
+/** Every page of a list, one after the other. */
+export async function everyRow<Row>(ask: (cursor: string | null) => Promise<Paged<Row>>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: Paged<Row> = await ask(cursor);
+    rows.push(...page.data);
+    if (page.next === null) return rows;
+    cursor = page.next;
+  }
+}
+
+/** What every implementation of the port `ReportStore` guarantees of requests and usage. */
+export function reportStoreSuite(name: string, open: (count: number) => Promise<ReportGround>): void {
+  describe(`report store: ${name}`, () => {
+    let ground: ReportGround;
+    beforeAll(async () => {
+      ground = await open(900);
+    });
+    afterAll(() => ground[Symbol.asyncDispose]());
+    requestTests(() => ground);
+    usageTests(() => ground);
+  });
+}
+
+function requestTests(ground: () => ReportGround): void {
+  test("pages of requests hold exactly what matches, newest first, whatever is asked together", async () => {
+    const { reports, entries, acme, beta } = ground();
+    const one = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+    const asked = fc.record({
+      workspaceId: fc.constantFrom(null, acme.id, beta.id, "ws_none"),
+      model: one("m1", "m12", "none"),
+      provider: one("p0", "p2"),
+      keyId: one(...acme.keys, ...beta.keys),
+      groupId: one(...acme.groups, ...beta.groups),
+      endpoint: one("chat", "messages"),
+      outcome: one("failed", "succeeded", "rejected", "unsuccessful"),
+      status: one(200, 401),
+      errorCode: one("e0", "e3"),
+      minMs: one(1, 3_000, 100_000),
+      from: one(newYear + day, newYear + 50 * hour),
+      to: one(newYear + 2 * day, newYear),
+      search: one("att_001", "req_00", "resp_00", "req_00300", "%", "req_99999"),
+    });
+    await fc.assert(
+      fc.asyncProperty(asked, fc.constantFrom(3, 40, 200), async (filter, size) => {
+        const wanted = Object.fromEntries(
+          Object.entries(filter).filter(([, value]) => value !== undefined),
+        ) as unknown as RequestFilter;
+        const rows = await everyRow((cursor) => reports.requests(wanted, cursor, size));
+        const expected = entries.filter((entry) => matches(entry, wanted)).toSorted(newestFirst);
+        expect(rows.map((row) => row.attempt_id)).toEqual(expected.map((entry) => entry.attemptId));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("a row says who, what and how, and what is gone keeps its id as its name", async () => {
+    const { reports, acme, entries } = ground();
+    const { data } = await reports.requests({ workspaceId: acme.id, keyId: "key_gone" }, null, 1);
+    const entry = entries.find((each) => each.attemptId === data[0]?.attempt_id);
+    if (entry === undefined) throw new Error("there is one");
+    const { usage } = entry;
+    expect(data[0]).toMatchObject({
+      request_id: entry.requestId,
+      at: entry.at,
+      workspace: { id: acme.id, slug: "acme" },
+      key: { id: "key_gone", name: "key_gone" },
+      model: entry.model,
+      requested_model: "gpt-5",
+      provider: entry.provider,
+      stream: true,
+      outcome: entry.outcome,
+      input_tokens: usage.inputUncached + usage.cacheRead,
+      output_tokens: usage.output,
+      cost_usd: nanoToUsd(entry.costNanoUsd),
+      total_ms: entry.totalMs,
+      first_token_ms: entry.firstTokenMs,
+    });
+    const named = await reports.requests({ workspaceId: acme.id, keyId: acme.keys[0] ?? "" }, null, 1);
+    expect(named.data[0]).toMatchObject({ key: { name: "ci" } });
+  });
+
+  test("entries that arrive while somebody pages move nothing", async () => {
+    const { reports, ledgerStore, entries, beta } = ground();
+    const filter = { workspaceId: beta.id, to: newYear + 100 * day };
+    const before = entries.filter((entry) => entry.workspaceId === beta.id).toSorted(newestFirst);
+    const like = before[0];
+    if (like === undefined) throw new Error("there are some");
+    let late = 0;
+    const rows = await everyRow(async (cursor) => {
+      const page = await reports.requests(filter, cursor, 50);
+      const [attemptId, requestId] = [`att_zz${late}`, `req_zz${late++}`];
+      await ledgerStore.insert([{ ...like, attemptId, requestId, at: newYear + 90 * day + late }]);
+      return page;
+    });
+    expect(rows.map((row) => row.attempt_id)).toEqual(before.map((entry) => entry.attemptId));
+  });
+
+  test("a request has its attempts in their order, with how each cost came about; elsewhere it looks missing", async () => {
+    const { reports, entries, acme, beta } = ground();
+    const repeated = entries.find((entry) => entry.retryIndex === 1 && entry.costNanoUsd > 0);
+    if (repeated === undefined) throw new Error("every third is one");
+    const [mine, other] = repeated.workspaceId === acme.id ? [acme, beta] : [beta, acme];
+    const attempts = await reports.attempts(null, repeated.requestId);
+    expect(attempts.map((attempt) => attempt.retry_index)).toEqual([0, 1]);
+    const inWorkspace = await reports.attempts(mine.id, repeated.requestId);
+    expect(inWorkspace).toEqual(attempts.filter((attempt) => attempt.workspace.id === mine.id));
+    expect((await reports.attempts(other.id, repeated.requestId)).map((each) => each.workspace.id)).not.toContain(
+      mine.id,
+    );
+    expect(await reports.attempts("ws_none", repeated.requestId)).toEqual([]);
+    const shown = attempts.find((attempt) => attempt.attempt_id === repeated.attemptId);
+    expect(shown).toMatchObject({
+      deployment: repeated.deployment,
+      upstream_model: repeated.upstreamModel,
+      price_version: repeated.priceVersion,
+      usage: { input_uncached: repeated.usage.inputUncached, output: repeated.usage.output },
+      raw_usage: repeated.rawUsage,
+      user_agent: repeated.userAgent,
+    });
+    const input = shown?.cost_lines.find((line) => line.class === "input_uncached");
+    expect(input).toEqual({
+      class: "input_uncached",
+      units: repeated.usage.inputUncached,
+      unit_usd: 1.25e-6,
+      usd: repeated.usage.inputUncached * 1.25e-6,
+    });
+    // The cost itself is rounded once, to a nano-USD.
+    const sum = shown?.cost_lines.reduce((all, line) => all + line.usd, 0) ?? 0;
+    expect(Math.abs(sum - (shown?.cost_usd ?? 0))).toBeLessThanOrEqual(1e-9);
+  });
+
+  test("a cursor that was not given out is the caller's fault", async () => {
+    const { reports } = ground();
+    for (const cursor of ["x", Buffer.from("-1.att").toString("base64url")]) {
+      const refused = { code: "invalid_request", param: "cursor" };
+      await expect(reports.requests({ workspaceId: null }, cursor, 10)).rejects.toMatchObject(refused);
+      await expect(reports.keys({ workspaceId: null, now: newYear }, cursor, 10)).rejects.toMatchObject(refused);
+      await expect(reports.audit({ workspaceId: null }, cursor, 10)).rejects.toMatchObject(refused);
+    }
+  });
+}
+
+function matches(entry: LedgerEntry, filter: RequestFilter): boolean {
+  const { search, outcome } = filter;
+  const ids = [entry.attemptId, entry.requestId, entry.upstreamId ?? ""];
+  return (
+    (filter.workspaceId === null || entry.workspaceId === filter.workspaceId) &&
+    (filter.model === undefined || entry.model === filter.model) &&
+    (filter.provider === undefined || entry.provider === filter.provider) &&
+    (filter.keyId === undefined || entry.keyId === filter.keyId) &&
+    (filter.groupId === undefined || entry.groupId === filter.groupId) &&
+    (filter.endpoint === undefined || entry.endpoint === filter.endpoint) &&
+    (outcome === undefined ||
+      (outcome === "unsuccessful" ? entry.outcome !== "succeeded" : entry.outcome === outcome)) &&
+    (filter.status === undefined || entry.httpStatus === filter.status) &&
+    (filter.errorCode === undefined || entry.errorCode === filter.errorCode) &&
+    (filter.minMs === undefined || entry.totalMs >= filter.minMs) &&
+    (filter.from === undefined || entry.at >= filter.from) &&
+    (filter.to === undefined || entry.at < filter.to) &&
+    (search === undefined || ids.some((id) => id.startsWith(search)))
+  );
+}
+
+function newestFirst(a: LedgerEntry, b: LedgerEntry): number {
+  return b.at - a.at || (a.attemptId < b.attemptId ? 1 : -1);
+}
+
+const columnOf: Record<Exclude<UsageDimension, "none">, (entry: LedgerEntry) => string> = {
+  model: (entry) => entry.model,
+  provider: (entry) => entry.provider,
+  key: (entry) => entry.keyId,
+  group: (entry) => entry.groupId,
+  workspace: (entry) => entry.workspaceId,
+};
+
+function usageTests(ground: () => ReportGround): void {
+  test("usage is the sum over the entries of a time, step by step, line by line, nine and the rest", async () => {
+    const { reports, entries, acme } = ground();
+    const asked = fc.record({
+      by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace"),
+      stepMs: fc.constantFrom(hour, day),
+      workspaceId: fc.constantFrom(null, acme.id),
+      fromHour: fc.integer({ min: 0, max: 60 }),
+      hours: fc.integer({ min: 1, max: 80 }),
+      model: fc.option(fc.constantFrom("m1", "m2"), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(asked, async ({ by, stepMs, workspaceId, fromHour, hours, model }) => {
+        const from = newYear + fromHour * hour;
+        const filter = {
+          workspaceId,
+          by,
+          stepMs,
+          from,
+          to: from + hours * hour,
+          ...(model === undefined ? {} : { model }),
+        };
+        const reading = await reports.usage(filter);
+        const inTime = matching(entries, filter);
+        expectFigures(reading.totals, inTime);
+        expectFigures(reading.previous, matching(entries, { ...filter, from: from - hours * hour, to: from }));
+        const shown = new Set(reading.lines.map((line) => line.id));
+        expect(reading.lines.length).toBeLessThanOrEqual(10);
+        expect(shown.size).toBe(reading.lines.length);
+        for (const line of reading.lines) {
+          const own = inTime.filter((entry) => lineOf(entry, by, shown) === line.id);
+          expectFigures(line.totals, own);
+          for (const point of line.points) {
+            const there = own.filter((entry) => Math.floor(entry.at / stepMs) * stepMs === point.at);
+            expect(there.length).toBeGreaterThan(0);
+            expectFigures(point.figures, there);
+          }
+        }
+        const counted = reading.lines.flatMap((line) => line.points).reduce((sum, p) => sum + p.figures.attempts, 0);
+        expect(counted).toBe(inTime.length);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  test("lines are told by name, the dearest first, and across workspaces with their workspace", async () => {
+    const { reports, acme } = ground();
+    const time = { from: newYear, to: newYear + 3 * day, stepMs: day };
+    const own = await reports.usage({ ...time, workspaceId: acme.id, by: "key" });
+    expect(own.lines.map((line) => line.label).toSorted()).toEqual(["ci", "key_gone", "later"]);
+    const all = await reports.usage({ ...time, workspaceId: null, by: "key" });
+    expect(all.lines.map((line) => line.label)).toContain("acme/ci");
+    expect(all.lines.map((line) => line.label)).toContain("beta/ci");
+    const costs = all.lines.map((line) => line.totals.cost_usd);
+    expect(costs).toEqual(costs.toSorted((a, b) => b - a));
+    const models = await reports.usage({ ...time, workspaceId: null, by: "model" });
+    expect(models.lines.length).toBe(10);
+    expect(models.lines.at(-1)).toMatchObject({ id: "", label: "Others" });
+    const providers = await reports.usage({ ...time, workspaceId: null, by: "provider" });
+    expect(providers.lines.map((line) => line.id).toSorted()).toEqual(["-", "p0", "p1", "p2"]);
+  });
+
+  test("percentiles lie in the same doubling span as the true ones, of what succeeded only", async () => {
+    const { reports, entries } = ground();
+    const from = newYear;
+    const { totals } = await reports.usage({ workspaceId: null, by: "none", stepMs: day, from, to: from + 3 * day });
+    const good = entries.filter((entry) => entry.outcome === "succeeded");
+    const sorted = (values: readonly number[]) => values.toSorted((a, b) => a - b);
+    const total = sorted(good.map((entry) => entry.totalMs));
+    const first = sorted(good.flatMap((entry) => entry.firstTokenMs ?? []));
+    for (const [told, durations, share] of [
+      [totals.latency_p50_ms, total, 0.5],
+      [totals.latency_p95_ms, total, 0.95],
+      [totals.first_token_p50_ms, first, 0.5],
+      [totals.first_token_p95_ms, first, 0.95],
+    ] as const) {
+      const truth = Math.min(204_800, durations[Math.ceil(share * durations.length) - 1] ?? Number.NaN);
+      expect(told).toBeGreaterThanOrEqual(truth / 2);
+      expect(told).toBeLessThanOrEqual(truth * 2);
+    }
+  });
+
+  test("a time without calls has no lines and no latency", async () => {
+    const { reports } = ground();
+    const far = newYear + 400 * day;
+    const reading = await reports.usage({ workspaceId: null, by: "model", stepMs: day, from: far, to: far + day });
+    expect(reading.lines).toEqual([]);
+    expect(reading.totals).toMatchObject({ attempts: 0, cost_usd: 0, latency_p50_ms: null });
+  });
+}
+
+function matching(entries: readonly LedgerEntry[], filter: UsageFilter): readonly LedgerEntry[] {
+  const { workspaceId, model, from, to } = filter;
+  return entries.filter(
+    (entry) =>
+      entry.at >= from &&
+      entry.at < to &&
+      (workspaceId === null || entry.workspaceId === workspaceId) &&
+      (model === undefined || entry.model === model),
+  );
+}
+
+function lineOf(entry: LedgerEntry, by: UsageDimension, shown: ReadonlySet<string>): string {
+  if (by === "none") return "";
+  const id = columnOf[by](entry) || "-";
+  return shown.has(id) ? id : "";
+}
+
+function expectFigures(figures: UsageFigures, entries: readonly LedgerEntry[]): void {
+  const sum = (of: (entry: LedgerEntry) => number) => entries.reduce((all, entry) => all + of(entry), 0);
+  expect(figures).toMatchObject({
+    attempts: entries.length,
+    requests: sum((entry) => (entry.retryIndex === 0 ? 1 : 0)),
+    succeeded: sum((entry) => (entry.outcome === "succeeded" ? 1 : 0)),
+    failed: sum((entry) => (entry.outcome === "succeeded" ? 0 : 1)),
+    input_tokens: sum(({ usage }) => usage.inputUncached + usage.cacheRead),
+    cached_tokens: sum(({ usage }) => usage.cacheRead),
+    output_tokens: sum(({ usage }) => usage.output),
+    video_seconds: sum(({ usage }) => usage.videoSeconds),
+    cost_usd: nanoToUsd(sum((entry) => entry.costNanoUsd)),
+  });
+}

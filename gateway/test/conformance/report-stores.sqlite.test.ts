@@ -1,0 +1,6 @@
+import { openReportGround } from "./report-ground.ts";
+import { reportListsSuite } from "./report-lists-suite.ts";
+import { reportStoreSuite } from "./report-store-suite.ts";
+
+reportStoreSuite("sqlite", openReportGround);
+reportListsSuite("sqlite", openReportGround);
