@@ -5,6 +5,17 @@ import { routeLinesPlugin } from "./route-lines-plugin.ts";
 /** `npm run dev` here proxies calls to a gateway: the one on its usual port, or the one that SLUICE_GATEWAY names. */
 const gateway = process.env["SLUICE_GATEWAY"] ?? "http://127.0.0.1:8787";
 
+/**
+ * Left to itself the bundler makes a file of every few modules that pages share: a hundred for the first page, each with its
+ * headers and its own compression. So the shell with all that it needs is one file, and what pages share comes in few. What
+ * runs before everything else (`main.tsx`) must stay apart from both.
+ */
+const chunks = [
+  { name: "early", test: /preload-helper|[\\/]src[\\/]browser[\\/]/, priority: 3 },
+  { name: "shell", test: /[\\/]src[\\/]start\.tsx$/, priority: 2 },
+  { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 10_240, priority: 1 },
+];
+
 export default defineConfig({
   base: "/console/",
   plugins: [react(), routeLinesPlugin()],
@@ -14,6 +25,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: { output: { codeSplitting: { groups: chunks } } },
   },
   server: { proxy: { "/v1": gateway, "/api": gateway, "/docs": gateway, "/openapi.json": gateway } },
 });

@@ -15,6 +15,7 @@ export interface Rows {
 
 /** What a search can be tried on. Rare: a handful among all. */
 export interface Filled {
+  readonly directory: string;
   readonly databasePath: string;
   readonly workspace: string;
   readonly group: string;
@@ -51,9 +52,10 @@ export async function fillConsole(directory: string, rows: Rows): Promise<Filled
     for (let done = 0; done < rows.entries; done += batchRows) {
       const batch = Array.from({ length: Math.min(batchRows, rows.entries - done) }, (_, n) => make(done + n));
       await store.insert(batch);
-      if (done <= rows.entries / 2) sample = batch.find((entry) => entry.upstreamId !== null) ?? sample;
+      if (done <= rows.entries / 2) sample = batch.find(isSample) ?? sample;
     }
     return {
+      directory,
       databasePath,
       workspace: workspaceId(0),
       group: groupId(0, 3),
@@ -66,6 +68,11 @@ export async function fillConsole(directory: string, rows: Rows): Promise<Filled
   } finally {
     await closeDatabase(database);
   }
+}
+
+/** In the workspace that is searched, with everything that it can be found by. */
+function isSample(entry: LedgerEntry): boolean {
+  return entry.workspaceId === workspaceId(0) && entry.upstreamId !== null;
 }
 
 const workspaceId = (n: number): string => `ws_${String(n).padStart(26, "0")}`;
@@ -153,7 +160,7 @@ const failures = [
   [502, "upstream_unreachable"],
 ] as const;
 
-export function entryMaker({ entries, keys, days, now }: Rows): (n: number) => LedgerEntry {
+function entryMaker({ entries, keys, days, now }: Rows): (n: number) => LedgerEntry {
   const stepMs = (days * 86_400_000) / entries;
   let at = now - days * 86_400_000;
   const ids = createIds({ now: () => at });

@@ -13,9 +13,17 @@ interface AxeResult {
  * `bypassCSP`, since the checker is a script that the page itself would refuse.
  */
 export async function barriers(page: Page): Promise<readonly string[]> {
+  return await broken(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
+}
+
+/** Of the same, what depends on the colours alone: for the other scheme of a page that was looked at already. */
+export async function barriersOfColour(page: Page): Promise<readonly string[]> {
+  return await broken(page, ["color-contrast", "link-in-text-block"]);
+}
+
+async function broken(page: Page, runOnly: readonly string[]): Promise<readonly string[]> {
   await page.evaluate(source);
-  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-  const result: AxeResult = await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(tags)} })`);
+  const result: AxeResult = await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(runOnly)} })`);
   return result.violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`),
   );

@@ -8,6 +8,7 @@ import "./look/tables.css";
 import "./look/requests.css";
 import "./look/access.css";
 import "./look/supply.css";
+import "./look/serving.css";
 import { forbidMadeCode } from "./browser/no-made-code.ts";
 import { announceStyleNonce, styleNonce } from "./browser/style-nonce.ts";
 import { guardMarkup } from "./browser/trusted-types.ts";

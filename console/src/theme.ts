@@ -2,6 +2,12 @@ import { createTheme } from "@mantine/core";
 
 const control = { defaultProps: { size: "sm" } };
 
+/** Its head is no banner of the page, and its cross has a name. */
+const dialog = {
+  attributes: { header: { role: "presentation" } },
+  closeButtonProps: { "aria-label": "Close" },
+};
+
 /**
  * Dense and quiet: small controls, small corners, one accent. Colours stand in look/colours.css. Components are named, not
  * imported: a page brings those that it draws.
@@ -14,9 +20,9 @@ export const theme = createTheme({
     Badge: { defaultProps: { variant: "light", radius: "sm", tt: "none", fw: 500 } },
     Button: { defaultProps: { size: "xs" } },
     Code: { defaultProps: { fz: "0.92em" } },
-    Drawer: { defaultProps: { position: "right", overlayProps: { backgroundOpacity: 0.35 } } },
+    Drawer: { defaultProps: { ...dialog, position: "right", overlayProps: { backgroundOpacity: 0.35 } } },
     Menu: { defaultProps: { shadow: "md", position: "bottom-end", width: 220 } },
-    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35 } } },
+    Modal: { defaultProps: { ...dialog, centered: true, overlayProps: { backgroundOpacity: 0.35 }, ...dialog } },
     MultiSelect: control,
     NativeSelect: control,
     NumberInput: control,

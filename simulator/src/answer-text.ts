@@ -22,7 +22,7 @@ const demoTail = words(
   "\n\nThis is Sluice's offline demo speaking: no provider was called and nothing was spent. " +
     "Everything else is real: your key was checked, limits were applied, and this call is in the ledger." +
     "\n\nFor real answers, give Sluice a provider: set OPENAI_API_KEY (or another vendor's key) and start it again, " +
-    "or list the provider in the config file.",
+    "or add one in the console, under Providers.",
 );
 
 /** The first words, quoted as a whole. Looks no further into a long prompt than it must. */

@@ -18,6 +18,8 @@ export interface SluiceOptions {
   readonly profileDirectory?: string;
   /** More providers and models than the bench asks for; left out: none. */
   readonly catalog?: CatalogSize;
+  /** More of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Sluice extends Contender {
@@ -52,6 +54,7 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
       SLUICE_LOG_LEVEL: "warn",
       SLUICE_LOG_FORMAT: "json",
       BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
+      ...options.env,
     },
     log,
   });

@@ -11,12 +11,20 @@ const films: readonly { readonly prompt: string; readonly script: Script; readon
   { prompt: "A robot waters a rooftop garden at dawn", script: {}, ends: "succeeded" },
   {
     prompt: "A crowd in a market square, hand-held camera",
-    script: { ends: "failed", error_code: "OutputVideoSensitiveContentDetected", error_message: "The video was withheld." },
+    script: {
+      ends: "failed",
+      error_code: "OutputVideoSensitiveContentDetected",
+      error_message: "The video was withheld.",
+    },
     ends: "failed",
   },
   { prompt: "Snow falls on an old harbour", script: { ends: "expired" }, ends: "expired" },
   { prompt: "A lighthouse in a storm", script: { queued_ms: longMs }, ends: "queued" },
-  { prompt: "A tram climbs a hill in the evening light", script: { queued_ms: 0, running_ms: longMs }, ends: "running" },
+  {
+    prompt: "A tram climbs a hill in the evening light",
+    script: { queued_ms: 0, running_ms: longMs },
+    ends: "running",
+  },
   { prompt: "A kite over the dunes", script: { queued_ms: longMs }, ends: "cancelled" },
 ];
 
@@ -34,14 +42,22 @@ export async function makeFilms({ call }: Somebody, { post }: Calls, { simulator
   await call("tasks.cancel", { params: { workspace, task: tasks.at(-1) ?? "" } });
   for (const platform of ["volcengine", "local"]) {
     const group = await idOf(
-      await post(key, "/v1/asset-groups", { platform, name: platform === "local" ? "logos" : "heroes", description: "Who is in the film" }),
+      await post(key, "/v1/asset-groups", {
+        platform,
+        name: platform === "local" ? "logos" : "heroes",
+        description: "Who is in the film",
+      }),
     );
     const asset = { platform, group_id: group, url: "https://pictures.invalid/hero.png", asset_type: "Image" };
     await idOf(await post(key, "/v1/assets", { ...asset, name: "hero from the left" }));
     if (platform !== "volcengine") continue;
     simulator.addPreset({ model: "CreateAsset", script: { running_ms: longMs }, count: 1 });
     await idOf(await post(key, "/v1/assets", { ...asset, name: "hero from behind" }));
-    simulator.addPreset({ model: "CreateAsset", script: { ends: "failed", error_message: "No face was found." }, count: 1 });
+    simulator.addPreset({
+      model: "CreateAsset",
+      script: { ends: "failed", error_message: "No face was found." },
+      count: 1,
+    });
     await idOf(await post(key, "/v1/assets", { ...asset, name: "hero from above" }));
   }
   simulator.clearPresets();

@@ -73,7 +73,12 @@ async function addKeys(call: Somebody["call"]): Promise<Tenants> {
     keys[body.name] = answer.key.id;
   };
   await make("acme", { name: "checkout service", tags: { team: "payments", env: "production" }, capture: "bodies" });
-  await make("acme", { name: "coding agents", group: "agents", limits: { rpm: 60 }, budget: { usd: 50, period: "week" } });
+  await make("acme", {
+    name: "coding agents",
+    group: "agents",
+    limits: { rpm: 60 },
+    budget: { usd: 50, period: "week" },
+  });
   await make("acme", { name: "film studio", tags: { team: "brand" } });
   await make("acme", { name: "support bot", group: "interns", limits: { rpm: 3 } });
   await make("acme", { name: "summer intern", group: "interns", budget: { usd: 0.000_001, period: "day" } });
@@ -100,6 +105,12 @@ async function addNotices(call: Somebody["call"]): Promise<void> {
   });
   await call("notices.create", {
     params: { workspace: "acme" },
-    body: { name: "Mail to finance", percent: [90], channel: { kind: "email", to: ["finance@example.com"] }, ...about, enabled: false },
+    body: {
+      name: "Mail to finance",
+      percent: [90],
+      channel: { kind: "email", to: ["finance@example.com"] },
+      ...about,
+      enabled: false,
+    },
   });
 }

@@ -6,7 +6,8 @@ export function formatCount(count: number): string {
 
 /** Small amounts keep the digits that matter: a call often costs less than a cent. */
 export function formatUsd(usd: number): string {
-  const digits = usd === 0 || usd >= 1 ? 2 : 6;
+  // The ledger counts in billionths.
+  const digits = usd === 0 || usd >= 1 ? 2 : usd < 0.000_001 ? 9 : 6;
   return new Intl.NumberFormat(undefined, {
     style: "currency",
     currency: "USD",

@@ -3,6 +3,8 @@ import type { ConsoleKey } from "@sluice/contract";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type ModelAccess, useKeyModels } from "../access/use-access.ts";
+import { isDemoName } from "../first-run/demo-name.ts";
+import { firstPrompt } from "../first-run/steps.ts";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { Snippets } from "../parts/snippets.tsx";
 import { useSession } from "../session/session-context.tsx";
@@ -21,28 +23,42 @@ interface KeyMadeProps {
 
 /** The secret of a key, shown this once, with calls that are ready to be pasted. */
 export function KeyMade({ made, title, onClose }: KeyMadeProps) {
+  return made === null ? null : <Made key={made.secret} made={made} title={title} onClose={onClose} />;
+}
+
+function Made({ made: { key, secret }, title, onClose }: KeyMadeProps & { readonly made: MadeKey }) {
   const navigate = useNavigate();
   const [model, setModel] = useState<string | null>(null);
-  const close = () => {
-    setModel(null);
-    onClose();
-  };
+  const { chosen } = useCallable(key, model);
+  const { answer } = useSession();
   const toPlayground = () => {
-    if (made === null) return;
-    close();
-    const search = { workspace: made.key.workspace.slug, key: made.key.id, ...(model === null ? {} : { model }) };
+    onClose();
+    const search = {
+      workspace: key.workspace.slug,
+      key: key.id,
+      ...(chosen === null ? {} : { model: chosen.name }),
+      // Whoever has never sent anything has the first question written for them.
+      ...(answer.first_steps.call ? {} : { prompt: firstPrompt }),
+    };
     void navigate({ to: "/playground", search });
   };
   return (
     <SecretOnce
-      secret={made?.secret ?? null}
+      secret={secret}
       title={title}
-      onClose={close}
+      onClose={onClose}
       onward={{ label: "Open in the playground", go: toPlayground }}
     >
-      {made !== null && <KeyCalls itemKey={made.key} secret={made.secret} model={model} onModel={setModel} />}
+      <KeyCalls itemKey={key} secret={secret} model={model} onModel={setModel} />
     </SecretOnce>
   );
+}
+
+/** The models that a key may call, and the one that was chosen, else the first to talk to. null: they load. */
+export function useCallable(key: ConsoleKey, model: string | null) {
+  const { rows } = useKeyModels(key.workspace.slug, key.id);
+  const callable = rows?.filter((each) => each.reason === "yes") ?? null;
+  return { callable, chosen: callable?.find((each) => each.name === model) ?? firstOf(callable ?? []) };
 }
 
 interface KeyCallsProps {
@@ -56,10 +72,8 @@ interface KeyCallsProps {
 /** Ready calls with a model that the key may call. */
 export function KeyCalls({ itemKey, secret, model, onModel }: KeyCallsProps) {
   const { answer } = useSession();
-  const { rows } = useKeyModels(itemKey.workspace.slug, itemKey.id);
-  if (rows === null) return null;
-  const callable = rows.filter((each) => each.reason === "yes");
-  const chosen = callable.find((each) => each.name === model) ?? firstOf(callable);
+  const { callable, chosen } = useCallable(itemKey, model);
+  if (callable === null) return null;
   if (chosen === null) {
     return (
       <Text size="sm" c="dimmed">
@@ -91,7 +105,8 @@ export function KeyCalls({ itemKey, secret, model, onModel }: KeyCallsProps) {
 
 /** Most want to talk to something first. */
 function firstOf(callable: readonly ModelAccess[]): ModelAccess | null {
-  return callable.find((each) => each.type === "chat") ?? callable[0] ?? null;
+  const chats = callable.filter((each) => each.type === "chat");
+  return chats.find((each) => !isDemoName(each.name)) ?? chats[0] ?? callable[0] ?? null;
 }
 
 function typeOf(type: string): "chat" | "image" | "video" | "embedding" {

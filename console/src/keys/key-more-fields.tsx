@@ -51,7 +51,7 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
       >
         <Stack gap="xs" mt={6}>
           {captures.map((value) => (
-            <Radio key={value} value={value} disabled={disabled || !mayCapture} size="xs" {...captureWords[value]} />
+            <Radio key={value} value={value} disabled={disabled || !mayCapture} size="sm" {...captureWords[value]} />
           ))}
         </Stack>
       </Radio.Group>

@@ -41,6 +41,7 @@ export function BudgetForm({ value, onChange, disabled = false, label = "Budget"
       />
       <Select
         aria-label="Period of the budget"
+        w={{ base: 125, xs: 160 }}
         data={[...periods]}
         allowDeselect={false}
         disabled={disabled}

@@ -18,6 +18,8 @@ const colours = [
   "red.5",
 ];
 const dayMs = 86_400_000;
+/** The drawing is hidden from those who hear the page, who get a table instead: nothing in it may take the focus. */
+const silent = { accessibilityLayer: false };
 
 /** The drawing half of `Chart`, in a chunk of its own. */
 export default function ChartDrawn(props: ChartProps & { readonly height: number }) {
@@ -43,11 +45,13 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
     yAxisProps: { width: 56 },
     tooltipProps: { labelFormatter: (moment: unknown) => (typeof moment === "number" ? formatMoment(moment) : "") },
   };
-  if (kind === "bar") return <BarChart {...common} type={stacked ? "stacked" : "default"} maxBarWidth={36} />;
+  if (kind === "bar")
+    return <BarChart {...common} barChartProps={silent} type={stacked ? "stacked" : "default"} maxBarWidth={36} />;
   if (kind === "area") {
     return (
       <AreaChart
         {...common}
+        areaChartProps={silent}
         type={stacked ? "stacked" : "default"}
         curveType="linear"
         withDots={false}
@@ -57,7 +61,15 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
     );
   }
   return (
-    <LineChart {...common} curveType="linear" withDots={at.length === 1} strokeWidth={1.75} connectNulls={false} />
+    <LineChart
+      {...common}
+      lineChartProps={silent}
+      curveType="linear"
+      withDots={series.some(hasLonePoint)}
+      dotProps={{ r: 2.5 }}
+      strokeWidth={1.75}
+      connectNulls={false}
+    />
   );
 }
 
@@ -81,4 +93,10 @@ function tickOf(moment: number, stepMs: number, at: readonly number[]): string {
     ? { hour: "2-digit", minute: "2-digit" }
     : { month: "short", day: "numeric" };
   return new Intl.DateTimeFormat(undefined, options).format(moment);
+}
+
+/** A value with nothing on either side is no line: without a dot it would not be seen. */
+function hasLonePoint({ values }: ChartSeries): boolean {
+  const known = (place: number) => (values[place] ?? null) !== null;
+  return values.some((_, place) => known(place) && !known(place - 1) && !known(place + 1));
 }

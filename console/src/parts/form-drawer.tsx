@@ -1,5 +1,5 @@
 import { Button, Drawer, Group, Stack } from "@mantine/core";
-import type { FormEvent, ReactNode } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
 import type { Problem } from "../client/problem.ts";
 import { ProblemAlert } from "./problem-alert.tsx";
 
@@ -25,6 +25,11 @@ interface FormDrawerProps {
  */
 export function FormDrawer(props: FormDrawerProps) {
   const { opened, title, verb, onClose, onSubmit, saving, problem, blocked = null, locked = false, children } = props;
+  const fault = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // The form may be scrolled to anywhere; what went wrong must be seen.
+    if (problem !== null) fault.current?.scrollIntoView({ block: "nearest" });
+  }, [problem]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     // A dialog inside the drawer is a form of its own; React lets its events rise through here.
@@ -36,7 +41,11 @@ export function FormDrawer(props: FormDrawerProps) {
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           {children}
-          {problem !== null && <ProblemAlert problem={problem} />}
+          {problem !== null && (
+            <div ref={fault} className="drawer-fault">
+              <ProblemAlert problem={problem} />
+            </div>
+          )}
           <Group justify="flex-end" gap="xs" className="drawer-foot">
             {blocked !== null && !locked && <span className="drawer-blocked">{blocked}</span>}
             <Button variant="default" onClick={onClose}>

@@ -6,6 +6,7 @@ interface SparklineProps {
 const width = 100;
 const height = 24;
 const pointsMin = 3;
+const dashMin = 2;
 
 /** A line without axes, for a glance. It says nothing that the figures beside it do not, so it is not read out. */
 export function Sparkline({ values }: SparklineProps) {
@@ -41,17 +42,18 @@ function runsOf(values: readonly (number | null)[], most: number) {
     open.push([place * step, height - 1 - (most === 0 ? 0 : (value / most) * (height - 2))]);
   }
   return runs.map((run) => {
-    const [first = [0, 0], last = first] = [run[0], run.at(-1)];
-    const points =
-      run.length === 1
-        ? [
-            [first[0] - step / 4, first[1]],
-            [first[0] + step / 4, first[1]],
-          ]
-        : run;
+    const points = run.length === 1 ? dashOf(run[0] ?? [0, height], step) : run;
     const line = points.map(([x, y]) => `${round(x)},${round(y)}`).join(" ");
-    return { line, area: `${round(first[0])},${height} ${line} ${round(last[0])},${height}` };
+    return { line, area: `${round(points[0]?.[0])},${height} ${line} ${round(points.at(-1)?.[0])},${height}` };
   });
+}
+
+function dashOf([x, y]: [number, number], step: number): [number, number][] {
+  const half = Math.max(step / 2, dashMin);
+  return [
+    [Math.max(0, x - half), y],
+    [Math.min(width, x + half), y],
+  ];
 }
 
 function round(value: number | undefined): number {

@@ -1,3 +1,4 @@
+import { useMediaQuery } from "@mantine/hooks";
 import type { RequestRow } from "@sluice/contract";
 import { Fragment } from "react";
 import { formatCompact, formatCount } from "../client/format.ts";
@@ -57,19 +58,18 @@ const cost: Column<RequestGroup> = {
   align: "right",
 };
 
-export const requestColumns: readonly Column<RequestGroup>[] = [
-  time,
-  model,
-  key,
-  provider,
-  result,
-  duration,
-  firstToken,
-  tokens,
-  cost,
-];
-/** Where requests of several workspaces stand together. */
-export const requestColumnsOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...requestColumns.slice(1)];
+const wide: readonly Column<RequestGroup>[] = [time, model, key, provider, result, duration, firstToken, tokens, cost];
+const wideOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...wide.slice(1)];
+/** On a narrow screen a row becomes a card: what one looks for first, the rest a tap away. */
+const narrow: readonly Column<RequestGroup>[] = [time, model, key, result, duration, cost];
+const narrowOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...narrow.slice(1)];
+
+/** The columns for requests of one workspace or of all, for the width of the screen. */
+export function useRequestColumns(all: boolean): readonly Column<RequestGroup>[] {
+  const isNarrow = useMediaQuery("(max-width: 40rem)", false, { getInitialValueInEffect: false });
+  if (isNarrow) return all ? narrowOfAll : narrow;
+  return all ? wideOfAll : wide;
+}
 
 function ModelCell({ row }: { readonly row: RequestRow }) {
   if (row.model === row.requested_model || row.requested_model === "") return row.model || row.requested_model;

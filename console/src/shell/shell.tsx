@@ -1,7 +1,7 @@
 import { Drawer, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Link, useLocation } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useEffect, useRef } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import mark from "../mark.svg";
 import { useSession } from "../session/session-context.tsx";
 import { ConfirmSignIn } from "./confirm-sign-in.tsx";
@@ -11,6 +11,7 @@ import { useShortcuts } from "./use-shortcuts.ts";
 
 const CommandPalette = lazy(() => import("./command-palette.tsx"));
 const ShortcutHelp = lazy(() => import("./shortcut-help.tsx"));
+const NextStep = lazy(() => import("../first-run/next-step.tsx"));
 
 /** The bars around every page. The left one becomes a drawer where there is no room for it. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -31,6 +32,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <div className="shell-right">
         <TopBar onMenu={openDrawer} onPalette={openPalette} onHelp={openHelp} />
         <main id="content" ref={main} tabIndex={-1} className="shell-main">
+          <FirstRun />
           {children}
         </main>
       </div>
@@ -55,6 +57,19 @@ function Brand() {
       <VisuallyHidden>version</VisuallyHidden>
       <span className="brand-version">{answer.version}</span>
     </Link>
+  );
+}
+
+/** Only a new installation loads what leads through its first steps; it stays until the page is left, for a last word. */
+function FirstRun() {
+  const { answer } = useSession();
+  const [fresh] = useState(!answer.first_steps.call);
+  const pathname = useLocation({ select: (location) => location.pathname });
+  if (!fresh) return null;
+  return (
+    <Suspense>
+      <NextStep pathname={pathname} key={answer.first_steps.call ? "over" : pathname} />
+    </Suspense>
   );
 }
 

@@ -32,8 +32,15 @@ export interface Command {
 const foundMax = 6;
 const searchLength = 2;
 
-/** What the palette offers for a text: pages and actions at once, keys, models and workspaces as they are found. */
-export function useCommands(text: string): { readonly commands: readonly Command[]; readonly loading: boolean } {
+/**
+ * What the palette offers for a text: pages and actions at once, so that who types fast and presses Enter goes where they
+ * wanted; keys, models and workspaces as they are found for
+ * what stood there after a rest.
+ */
+export function useCommands(
+  typed: string,
+  text: string,
+): { readonly commands: readonly Command[]; readonly loading: boolean } {
   const { user } = useSession();
   const workspace = useWorkspace();
   const pages = usePages(workspace);
@@ -46,8 +53,8 @@ export function useCommands(text: string): { readonly commands: readonly Command
   const models = useCall("models.list", { query: { search: text }, enabled: worth });
   const workspaces = useWorkspaceChoices(text);
   const commands = useMemo(() => {
-    const found: Command[] = [...requestCommands(text), ...pages.filter((page) => holds(page.label, text))];
-    if (text.length < searchLength) return found;
+    const found: Command[] = [...requestCommands(typed), ...pages.filter((page) => holds(page.label, typed))];
+    if (text !== typed || text.length < searchLength) return found;
     for (const key of (worth ? keys.data?.data : null)?.slice(0, foundMax) ?? []) {
       found.push({
         id: `key-${key.id}`,
@@ -81,7 +88,7 @@ export function useCommands(text: string): { readonly commands: readonly Command
       });
     }
     return found;
-  }, [text, worth, pages, keys.data, models.data, workspaces, workspace]);
+  }, [typed, text, worth, pages, keys.data, models.data, workspaces, workspace]);
   return { commands, loading: worth && (keys.isFetching || models.isFetching) };
 }
 

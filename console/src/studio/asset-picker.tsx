@@ -20,9 +20,7 @@ interface AssetPickerProps {
 export function AssetPicker({ workspace, opened, type, onPick, onClose }: AssetPickerProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="Choose an asset" size="lg">
-      {opened && (
-        <Choices workspace={workspace} onPick={onPick} {...(type === undefined ? {} : { type })} />
-      )}
+      {opened && <Choices workspace={workspace} onPick={onPick} {...(type === undefined ? {} : { type })} />}
     </Modal>
   );
 }
@@ -31,7 +29,9 @@ function Choices({ workspace, type, onPick }: Pick<AssetPickerProps, "workspace"
   const assets = usePages("assets.list", { params: { workspace }, query: { limit: 60 } });
   if (assets.problem !== null) return <ProblemAlert problem={assets.problem} onRetry={assets.reload} />;
   if (assets.rows === null) return <Skeleton height={160} />;
-  const usable = assets.rows.filter((asset) => asset.status === "Active" && (type ?? asset.asset_type) === asset.asset_type);
+  const usable = assets.rows.filter(
+    (asset) => asset.status === "Active" && (type ?? asset.asset_type) === asset.asset_type,
+  );
   return (
     <>
       {usable.length === 0 && assets.more === null && (

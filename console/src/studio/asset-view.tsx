@@ -1,3 +1,4 @@
+import "../look/assets.css";
 import { assetContentPath, type ConsoleAsset } from "@sluice/contract";
 import { IconMovie, IconMusic, IconPhoto } from "@tabler/icons-react";
 import { useState } from "react";

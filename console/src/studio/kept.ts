@@ -27,7 +27,7 @@ export function useKept<Value>(name: string, initial: Value): readonly [Value, (
     },
     [queries, key, initial],
   );
-  return [data, set];
+  return [data ?? initial, set];
 }
 
 function isStep<Value>(edit: Edit<Value>): edit is (before: Value) => Value {

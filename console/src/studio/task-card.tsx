@@ -1,9 +1,9 @@
 import type { ConsoleTask } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
-import { Duration, Money, When } from "../parts/figures.tsx";
+import { Money, When } from "../parts/figures.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { TaskProgress } from "./task-progress.tsx";
-import { shapeOf, tookMs } from "./task-words.ts";
+import { formatElapsed, shapeOf, tookMs } from "./task-words.ts";
 import { VideoPreview } from "./video-preview.tsx";
 
 interface TaskCardProps {
@@ -32,9 +32,7 @@ export function TaskCard({ task, withWorkspace = false }: TaskCardProps) {
           <StatusBadge status={task.status} />
           <When at={task.created_at} />
           {task.finished_at !== null && task.status === "succeeded" && (
-            <span title="From the call to the video">
-              in <Duration ms={tookMs(task, task.finished_at)} />
-            </span>
+            <span title="From the call to the video">in {formatElapsed(tookMs(task, task.finished_at))}</span>
           )}
           <span className="task-card-cost" title={task.cost_estimated ? "Set aside until it has ended" : undefined}>
             {task.cost_estimated && task.cost_usd !== null ? "about " : ""}

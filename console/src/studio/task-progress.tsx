@@ -1,7 +1,6 @@
 import { Progress } from "@mantine/core";
 import type { ConsoleTask } from "@sluice/contract";
-import { formatDuration } from "../client/format.ts";
-import { isOpen, tookMs } from "./task-words.ts";
+import { formatElapsed, isOpen, tookMs } from "./task-words.ts";
 import { useNow } from "./use-now.ts";
 
 /** How far an open task is. Where the vendor says nothing, the bar only tells that something happens. */
@@ -21,7 +20,7 @@ export function TaskProgress({ task }: { readonly task: ConsoleTask }) {
       />
       <span className="tabular nowrap">
         {known ? `${Math.round(task.progress ?? 0)} %, ` : ""}
-        {formatDuration(Math.floor(tookMs(task, now) / 1_000) * 1_000)}
+        {formatElapsed(tookMs(task, now))}
       </span>
     </div>
   );

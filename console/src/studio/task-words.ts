@@ -1,4 +1,5 @@
 import type { ConsoleTask } from "@sluice/contract";
+import { formatDuration } from "../client/format.ts";
 
 export function isOpen({ status }: Pick<ConsoleTask, "status">): boolean {
   return status === "queued" || status === "running";
@@ -17,6 +18,11 @@ export function absenceOf(task: Pick<ConsoleTask, "status" | "error">): string {
   if (task.status === "succeeded") return "The provider's link has expired";
   if (task.status === "failed") return task.error?.message ?? "Failed";
   return task.status === "cancelled" ? "Cancelled" : "Not done in time";
+}
+
+/** "9 s", "1 min 47 s": whole seconds are exact enough for what takes minutes. */
+export function formatElapsed(ms: number): string {
+  return ms < 60_000 ? `${Math.floor(ms / 1_000)} s` : formatDuration(ms);
 }
 
 /** How long it took, or has taken so far. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { classLabel, isUnpriced, priceRank, priceWords, unitPriceWords } from "./price-words.ts";
+import { classLabel, isUnpriced, priceItems, priceRank, priceWords, unitPriceWords } from "./price-words.ts";
 
 test("a price in one line: what goes in and what comes out, or what one picture or second costs", () => {
   expect(priceWords({ input: 2.5, output: 10, cache_read: 0.25 })).toEqual({
@@ -35,4 +35,16 @@ test("prices of single units are told as they were typed", () => {
   expect(unitPriceWords("image", 0.04)).toBe("$0.04 each");
   expect(unitPriceWords("video", 0.1)).toBe("$0.10 per second");
   expect([classLabel("cache_write_5m"), classLabel("new_class")]).toEqual(["Cache write, 5 minutes", "new_class"]);
+});
+
+test("every figure of a price is told, variants by what they are for", () => {
+  const price = { output: 10, input: 2.5, variants: [{ resolution: "1080p", audio: true, video: 0.4 }, { output: 7 }] };
+  expect(priceItems(price).map(({ label, words }) => `${label}: ${words}`)).toEqual([
+    "Input: $2.50 per million",
+    "Output: $10.00 per million",
+    "Video 1080p with sound: $0.40 per second",
+    "Video: $7.00 per million",
+  ]);
+  expect(priceItems({ image: 0.04, video: 0.1 }).map(({ words }) => words)).toEqual(["$0.04 each", "$0.10 per second"]);
+  expect(priceItems(null)).toEqual([]);
 });

@@ -102,3 +102,51 @@ export function unitPriceWords(name: string, unitUsd: number): string {
   // Back to the figure that was typed: a millionth of it has more digits than a double keeps.
   return `${formatPrice(Number((unitUsd * 1e6).toPrecision(12)))} per million`;
 }
+
+export interface PriceItem {
+  /** "Cached input" */
+  readonly label: string;
+  /** "$0.25 per million" */
+  readonly words: string;
+}
+
+/** Every figure of a price, in the order of the form. */
+export function priceItems(price: PriceConfig | null): readonly PriceItem[] {
+  if (price === null) return [];
+  const plain = priceClasses.flatMap((name) => {
+    const usd = price[name];
+    return usd === undefined ? [] : [{ label: classWords[name], words: typedPriceWords(name, usd) }];
+  });
+  const variants = (price.variants ?? []).flatMap((variant) => {
+    const what = variantLabel(variant);
+    return [
+      ...(variant.video === undefined ? [] : [{ label: what, words: `${formatPrice(variant.video)} per second` }]),
+      ...(variant.output === undefined ? [] : [{ label: what, words: `${formatPrice(variant.output)} per million` }]),
+    ];
+  });
+  return [...plain, ...variants];
+}
+
+const priceClasses = [
+  "input",
+  "output",
+  "cache_read",
+  "cache_write_5m",
+  "cache_write_1h",
+  "audio_input",
+  "audio_output",
+  "image_input",
+  "image_output",
+  "image",
+  "video",
+] as const;
+
+function typedPriceWords(name: (typeof priceClasses)[number], usd: number): string {
+  if (name === "image") return `${formatPrice(usd)} each`;
+  return `${formatPrice(usd)} per ${name === "video" ? "second" : "million"}`;
+}
+
+function variantLabel({ resolution, audio }: NonNullable<PriceConfig["variants"]>[number]): string {
+  const sound = audio === undefined ? null : audio ? "with sound" : "without sound";
+  return ["Video", resolution ?? null, sound].filter((part) => part !== null).join(" ");
+}

@@ -71,6 +71,8 @@ test("what is missing is told before it is sent", () => {
   expect(draftBlocked({ ...keyed, settings: {} }, form, true)).toBe("Give region.");
   expect(draftBlocked({ ...keyed, settings: { region: "eu", map: "{" } }, form, true)).toBe("map is no JSON.");
   expect(draftBlocked({ ...keyed, id: "" }, form, true)).toBe("Give it a name.");
+  expect(draftBlocked({ ...keyed, id: "two words" }, form, true)).toContain("letters, digits");
+  expect(draftBlocked({ ...keyed, baseUrl: "api.cloud.test" }, form, true)).toContain("whole address");
 });
 
 test("a stored provider that was only looked at changes nothing", () => {

@@ -1,4 +1,4 @@
-import type { BodyInput, ConsoleProvider, ProviderKindForm } from "@sluice/contract";
+import { type BodyInput, type ConsoleProvider, type ProviderKindForm, providerSchema } from "@sluice/contract";
 
 type Field = ProviderKindForm["fields"][number];
 type Timeouts = ConsoleProvider["timeouts"];
@@ -75,6 +75,12 @@ function isPlain(value: unknown): value is SettingValue {
 /** Why it cannot be sent as it stands; null: it can. The rest is for the gateway to say. */
 export function draftBlocked(draft: ProviderDraft, form: ProviderKindForm, isNew: boolean): string | null {
   if (draft.id === "") return "Give it a name.";
+  if (!providerSchema.shape.id.safeParse(draft.id).success) {
+    return "A name has letters, digits, dots, dashes and underscores only.";
+  }
+  if (draft.baseUrl.trim() !== "" && !providerSchema.shape.base_url.safeParse(draft.baseUrl.trim()).success) {
+    return "The base URL must be a whole address: https://…";
+  }
   if (draft.apiKey.how === "set" && draft.apiKey.text === "" && (!isNew || form.api_key === "required")) {
     return "Give the API key.";
   }

@@ -28,6 +28,7 @@ export const consoleTaskSchema = z.object({
 export type ConsoleTask = z.infer<typeof consoleTaskSchema>;
 
 export const taskDetailSchema = consoleTaskSchema.extend({
+  request_id: id.describe("Under which the ledger has it, once it has ended."),
   request: z.record(z.string(), z.unknown()).describe("The caller's own body, to be sent again."),
   events: z.array(z.object({ at, status: z.string(), detail: z.string().nullable() })),
   deliveries: z.array(

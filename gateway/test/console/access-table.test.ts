@@ -101,6 +101,15 @@ describe("the table of effective access", () => {
     expect(found.models.map((model: { name: string }) => model.name)).toEqual(["m001", "m010", "m011"]);
   });
 
+  test("is of one key when one is named, and of none when it is another workspace's", async () => {
+    await using ground = await withModels(2);
+    const ours = (await ground.makeKey("member", { name: "ours" })).body.key.id;
+    await ground.makeKey("member", { name: "ours too" });
+    const theirs = (await ground.makeKey("stranger", { name: "theirs" }, "other")).body.key.id;
+    expect((await table(ground, { key: ours })).keys.map((key: { name: string }) => key.name)).toEqual(["ours"]);
+    expect((await table(ground, { key: theirs })).keys).toEqual([]);
+  });
+
   test("has the keys of its workspace alone; an administrator may ask for all at once", async () => {
     await using ground = await withModels(1);
     await ground.makeKey("member", { name: "ours" });

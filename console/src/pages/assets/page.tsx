@@ -1,10 +1,17 @@
-import { Text } from "@mantine/core";
+import "../../look/studio.css";
+import { NeedsWorkspace } from "../../parts/needs-workspace.tsx";
 import { PageFrame } from "../../parts/page-frame.tsx";
+import { AssetLibrary } from "./asset-library.tsx";
 
-export default function Page() {
+export default function AssetsPage() {
   return (
-    <PageFrame title="Assets">
-      <Text c="dimmed">This page is not in this version yet.</Text>
+    <PageFrame
+      title="Assets"
+      description="Pictures, videos and sounds that are used again: a video refers to them as asset://… and every key of the workspace can use them."
+    >
+      <NeedsWorkspace why="Assets belong to a workspace.">
+        {(slug) => <AssetLibrary key={slug} slug={slug} />}
+      </NeedsWorkspace>
     </PageFrame>
   );
 }

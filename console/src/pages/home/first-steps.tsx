@@ -1,65 +1,25 @@
 import { Anchor, Button, Group, Skeleton, Text } from "@mantine/core";
 import { IconCheck } from "@tabler/icons-react";
-import { Link, type LinkProps } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { Link } from "@tanstack/react-router";
 import { useCall } from "../../api/use-call.ts";
+import { isDemoName } from "../../first-run/demo-name.ts";
+import { nextStep, type Step } from "../../first-run/steps.ts";
+import { useFirstSteps } from "../../first-run/use-first-steps.ts";
+import { useHidden } from "../../first-run/use-hidden.ts";
 import { Section } from "../../parts/section.tsx";
 import { Snippets } from "../../parts/snippets.tsx";
 import { useSession } from "../../session/session-context.tsx";
-import { useWorkspace } from "../../session/workspace.ts";
-import { useHidden } from "./use-hidden.ts";
-
-interface Step {
-  readonly id: string;
-  readonly done: boolean;
-  readonly title: string;
-  readonly why: ReactNode;
-  /** null: somebody with more rights has to do it. */
-  readonly action: { readonly label: string; readonly link: LinkProps } | null;
-}
 
 /** From nothing to the first answer: what is done, what comes next, and a call ready to be sent. */
 export function FirstSteps() {
   const { answer, user } = useSession();
-  const workspace = useWorkspace();
+  const { steps, goOnWithDemo } = useFirstSteps();
   const [hidden, hide] = useHidden("first-steps");
   const { provider, model, key, call } = answer.first_steps;
   // Somebody who is no administrator cannot add a provider: once calls are made, they need no steps.
   const all = call && (user.administrator ? provider && model && key : true);
   if (all || (call && hidden)) return null;
-  const steps: readonly Step[] = [
-    {
-      id: "provider",
-      done: provider,
-      title: "Add a provider",
-      why: answer.demo
-        ? "The built-in demo answers for now. Add an account of yours at OpenAI, Anthropic, or wherever your models run."
-        : "An account at OpenAI, Anthropic, or wherever your models run.",
-      action: user.administrator ? { label: "Add provider", link: { to: "/providers" } } : null,
-    },
-    {
-      id: "model",
-      done: model,
-      title: "Serve a model",
-      why: "A public name that programs ask for, and which providers answer to it.",
-      action: user.administrator ? { label: "Add model", link: { to: "/models" } } : null,
-    },
-    {
-      id: "key",
-      done: key,
-      title: "Make a key",
-      why: "One for each program. It carries the limits and the budget.",
-      action: workspace.may("member") ? { label: "Make key", link: { to: "/keys" } } : null,
-    },
-    {
-      id: "call",
-      done: call,
-      title: "Make the first call",
-      why: "From a shell, an SDK or a coding agent, as below; or try a model right here.",
-      action: workspace.may("member") ? { label: "Open playground", link: { to: "/playground" } } : null,
-    },
-  ];
-  const next = steps.find((step) => !step.done);
+  const next = nextStep(steps);
   return (
     <Section
       title={call ? "Almost set up" : "First steps"}
@@ -74,7 +34,13 @@ export function FirstSteps() {
     >
       <ol className="plain-list">
         {steps.map((step, place) => (
-          <StepRow key={step.id} step={step} place={place + 1} isNext={step === next} />
+          <StepRow
+            key={step.id}
+            step={step}
+            place={place + 1}
+            isNext={step === next}
+            onSkip={step.id === "provider" && !step.done ? goOnWithDemo : null}
+          />
         ))}
       </ol>
       {!call && <ReadyCall />}
@@ -86,9 +52,13 @@ interface StepRowProps {
   readonly step: Step;
   readonly place: number;
   readonly isNext: boolean;
+  /** null: it cannot be put off. */
+  readonly onSkip: (() => void) | null;
 }
 
-function StepRow({ step: { done, title, why, action }, place, isNext }: StepRowProps) {
+function StepRow({ step: { id, done, skipped, title, why, action }, place, isNext, onSkip }: StepRowProps) {
+  // A key more is always welcome; everything else is done once.
+  const shown = action !== null && (!done || id === "key");
   return (
     <li className="first-step">
       <span className="first-step-mark" data-done={done || undefined}>
@@ -100,18 +70,25 @@ function StepRow({ step: { done, title, why, action }, place, isNext }: StepRowP
           {done && <span className="unseen"> (done)</span>}
         </Text>
         <Text fz="xs" c="dimmed">
-          {action === null && !done ? "An administrator does this." : why}
+          {action === null && !done
+            ? "An administrator does this."
+            : skipped
+              ? "Later: the built-in demo answers."
+              : why}
         </Text>
       </div>
-      {action !== null && !done && (
-        <Button
-          variant={isNext ? "filled" : "default"}
-          renderRoot={(props) => <Link {...action.link} {...props} />}
-          flex="none"
-        >
-          {action.label}
-        </Button>
-      )}
+      <Group gap="xs" flex="none" justify="flex-end">
+        {onSkip !== null && (
+          <Button variant="subtle" onClick={onSkip}>
+            Go on with the demo
+          </Button>
+        )}
+        {shown && (
+          <Button variant={isNext ? "filled" : "default"} renderRoot={(props) => <Link {...action.link} {...props} />}>
+            {action.label}
+          </Button>
+        )}
+      </Group>
     </li>
   );
 }
@@ -123,7 +100,7 @@ function ReadyCall() {
   if (models.error !== null) return null;
   if (models.data === undefined) return <Skeleton height={150} mt="md" />;
   const chats = models.data.data.filter((model) => model.type === "chat");
-  const model = chats.find(({ name }) => !name.startsWith("demo-")) ?? chats[0];
+  const model = chats.find(({ name }) => !isDemoName(name)) ?? chats[0];
   if (model === undefined) return null;
   return (
     <>
@@ -133,7 +110,11 @@ function ReadyCall() {
         </Text>
         <Text fz="xs" c="dimmed">
           Put a key into SLUICE_API_KEY first;{" "}
-          <Anchor fz="xs" renderRoot={(props) => <Link to="/keys" {...props} />}>
+          <Anchor
+            fz="xs"
+            underline="always"
+            renderRoot={(props) => <Link to="/keys" search={{ create: "1" }} {...props} />}
+          >
             a new key
           </Anchor>{" "}
           shows the same call with itself in it.

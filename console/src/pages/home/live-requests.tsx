@@ -8,7 +8,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { rowsOf } from "../../parts/rows.ts";
 import { Section } from "../../parts/section.tsx";
 import { StatusBadge, type Tone } from "../../parts/status-badge.tsx";
-import { requestColumns, requestColumnsOfAll } from "../../requests/request-columns.tsx";
+import { useRequestColumns } from "../../requests/request-columns.tsx";
 import { groupRequests } from "../../requests/request-group.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
@@ -62,7 +62,7 @@ export function LiveRequests() {
       <div className="live-box">
         <DataTable
           label="Live requests"
-          columns={all ? requestColumnsOfAll : requestColumns}
+          columns={useRequestColumns(all)}
           rows={rowsOf(groups, { problem: tail.problem, reload: tail.reload })}
           rowKey={(group) => group.requestId}
           rowLink={(group) => ({ to: "/requests/$request", params: { request: group.requestId }, search: {} })}

@@ -1,5 +1,5 @@
 import type { UsageFigures, UsageSeries } from "@sluice/contract";
-import { formatCompact, formatDuration, formatUsdShort } from "../../client/format.ts";
+import { formatCompact, formatUsdShort } from "../../client/format.ts";
 import type { ChartProps, ChartSeries } from "../../parts/chart.tsx";
 
 /** What the chart can show. */
@@ -76,7 +76,7 @@ function figureOf(measure: Measure, percentile: Percentile): (figures: UsageFigu
 
 function formatOf(measure: Measure): (value: number) => string {
   if (measure === "spend") return formatSpend;
-  return isTimed(measure) ? formatDuration : formatCompact;
+  return isTimed(measure) ? formatTime : formatCompact;
 }
 
 /** Below a dollar the digits that tell one line of the axis from the next. */
@@ -85,3 +85,10 @@ function formatSpend(usd: number): string {
 }
 
 const cents = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
+
+/** Short enough for an axis: 800 ms, 1.43 s. */
+function formatTime(ms: number): string {
+  return ms < 1_000 ? `${threeDigits.format(ms)} ms` : `${threeDigits.format(ms / 1_000)} s`;
+}
+
+const threeDigits = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });

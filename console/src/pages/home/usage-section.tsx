@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Select, Skeleton, Text } from "@mantine/core";
+import { Box, SegmentedControl, Select, Skeleton, Text } from "@mantine/core";
 import { Chart } from "../../parts/chart.tsx";
 import { ProblemAlert } from "../../parts/problem-alert.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -10,6 +10,7 @@ import { TopLines } from "./top-lines.tsx";
 import { useUsage } from "./use-usage.ts";
 
 const chartHeight = 280;
+const shown = measures.map((value) => ({ value, label: measureWords[value] }));
 const hourMs = 3_600_000;
 
 /** One measure over time, apart by model, provider, key …, and below it the lines with their shares. */
@@ -60,14 +61,18 @@ export function UsageSection() {
           </>
         }
       >
-        <Group mb="md" className="sideways">
-          <SegmentedControl
-            aria-label="What is shown"
-            data={measures.map((value) => ({ value, label: measureWords[value] }))}
-            value={measure}
-            onChange={setMeasure}
-          />
-        </Group>
+        <Box visibleFrom="sm" mb="md">
+          <SegmentedControl aria-label="What is shown" data={shown} value={measure} onChange={setMeasure} />
+        </Box>
+        <Select
+          hiddenFrom="sm"
+          mb="md"
+          aria-label="What is shown"
+          data={shown}
+          value={measure}
+          onChange={(value) => setMeasure(value ?? "spend")}
+          allowDeselect={false}
+        />
         {usage.data !== undefined ? (
           usage.data.totals.attempts === 0 ? (
             <Text ta="center" c="dimmed" fz="sm" py="xl">

@@ -29,7 +29,7 @@ export function EditKey({ item, lock, onClose }: EditKeyProps) {
   return (
     <FormDrawer
       opened
-      title={`Change ${item.name}`}
+      title={lock === null ? `Change ${item.name}` : item.name}
       verb="Save key"
       onClose={onClose}
       onSubmit={() => update.mutate({ params: { workspace: item.workspace.slug, key: item.id }, body: changes })}

@@ -40,7 +40,9 @@ export function KeyActions({ item, lock, onEdit, onRotated }: KeyActionsProps) {
       <Button variant="default" disabled={lock !== null} onClick={rotate.open}>
         Rotate
       </Button>
-      <Button onClick={onEdit}>{lock === null ? "Change key" : "Look at all fields"}</Button>
+      <Button variant={lock === null ? "filled" : "default"} onClick={onEdit}>
+        {lock === null ? "Change key" : "Look at all fields"}
+      </Button>
       <RotateDialog item={item} opened={rotating} onClose={rotate.close} onRotated={onRotated} />
     </>
   );

@@ -2,13 +2,18 @@ import { Button } from "@mantine/core";
 import type { ConsoleKey } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { KeyCalls } from "../../keys/key-made.tsx";
+import { KeyCalls, useCallable } from "../../keys/key-made.tsx";
 import { Section } from "../../parts/section.tsx";
 
 /** How to call with the key. Its secret was shown once, so the calls read it from the environment. */
 export function KeyCallsSection({ item }: { readonly item: ConsoleKey }) {
   const [model, setModel] = useState<string | null>(null);
-  const search = { workspace: item.workspace.slug, key: item.id, ...(model === null ? {} : { model }) };
+  const { chosen } = useCallable(item, model);
+  const search = {
+    workspace: item.workspace.slug,
+    key: item.id,
+    ...(chosen === null ? {} : { model: chosen.name }),
+  };
   return (
     <Section
       title="Call with it"

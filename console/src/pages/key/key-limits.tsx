@@ -22,14 +22,11 @@ export function KeyLimits({ item }: { readonly item: ConsoleKey }) {
   return (
     <Section
       title="Limits and budget"
-      description={
-        <>
-          Its own. Those of its group and workspace hold as well:{" "}
-          <Link to="/limits" search={{ workspace: slug }} className="text-link">
-            see them all
-          </Link>
-          .
-        </>
+      description="Its own. Those of its group and workspace hold as well."
+      actions={
+        <Link to="/limits" search={{ workspace: slug }} className="text-link section-link">
+          See all limits
+        </Link>
       }
     >
       {query.error !== null ? (

@@ -74,7 +74,7 @@ function columnsWith(ask: (model: string) => void): readonly Column<ModelAccess>
         <Button
           variant="subtle"
           size="compact-xs"
-          aria-label={row.reason === "yes" ? `Why it may call ${row.name}` : `Why it may not call ${row.name}`}
+          aria-label={row.reason === "yes" ? `Why it may call ${row.name}` : `Why not: ${row.name}`}
           onClick={() => ask(row.name)}
         >
           {row.reason === "yes" ? "Why" : "Why not"}

@@ -1,6 +1,5 @@
 import { Button, Group } from "@mantine/core";
 import type { Notice } from "@sluice/contract";
-import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
@@ -88,19 +87,11 @@ interface NoticeActionsProps {
 }
 
 function NoticeActions({ workspace, notice, onChange }: NoticeActionsProps) {
-  const [trying, setTrying] = useState(false);
   const remove = useAct("notices.remove", { invalidates: ["notices.list"], done: "Notice removed." });
   const params = { workspace, notice: notice.id };
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      <Button
-        variant="default"
-        size="compact-xs"
-        aria-label={`Send ${notice.name} as a try`}
-        onClick={() => setTrying(true)}
-      >
-        Send a try
-      </Button>
+      <SendTry workspace={workspace} notice={notice} />
       <Button variant="default" size="compact-xs" aria-label={`Change notice ${notice.name}`} onClick={onChange}>
         Change
       </Button>
@@ -113,7 +104,6 @@ function NoticeActions({ workspace, notice, onChange }: NoticeActionsProps) {
       >
         Nobody is told by it any more.
       </ConfirmButton>
-      <SendTry opened={trying} onClose={() => setTrying(false)} params={params} name={notice.name} />
     </Group>
   );
 }

@@ -18,10 +18,7 @@ export function NoticesTab({ workspace }: { readonly workspace: string }) {
   const mayChange = useSession().may("admin", workspace);
   const [open, setOpen] = useUrlText("notice");
   const query = useCall("notices.list", { params: { workspace } });
-  const columns = useMemo(
-    () => noticeColumns(workspace, mayChange ? setOpen : null),
-    [workspace, mayChange, setOpen],
-  );
+  const columns = useMemo(() => noticeColumns(workspace, mayChange ? setOpen : null), [workspace, mayChange, setOpen]);
   const opened = query.data?.data.find((notice) => notice.id === open) ?? null;
   const make = mayChange ? (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setOpen(newNotice)}>

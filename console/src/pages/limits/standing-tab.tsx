@@ -11,8 +11,8 @@ import { SearchBox } from "../../parts/search-box.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { useUrlSearch } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
-import { linkOf, standingColumns } from "./standing-columns.tsx";
 import { chosen, summaryOf } from "./standing-choice.ts";
+import { linkOf, standingColumns } from "./standing-columns.tsx";
 
 const refreshMs = 10_000;
 
@@ -54,7 +54,7 @@ export function StandingTab() {
     <Stack gap="lg">
       <Stats label="Limits in short">
         <Stat label="Limits and budgets" value={summary?.all} />
-        <Stat label="Above 80 %" value={summary?.near} />
+        <Stat label="80 % or more used" value={summary?.near} />
         <Stat label="Used up now" value={summary?.full} />
         <Stat label="Budgets that will not last" value={summary?.short} hint="at the pace of the last seven days" />
       </Stats>

@@ -34,18 +34,28 @@ export function CallFacts(props: CallFactsProps) {
           </div>
         ))}
       </dl>
-      {told.requestId !== null && (
-        <Link
-          className="text-link"
-          to="/requests/$request"
-          params={{ request: told.requestId }}
-          search={{ workspace }}
-          title={told.requestId}
-        >
-          The request explained
-        </Link>
-      )}
+      {told.requestId !== null && <RequestLink workspace={workspace} requestId={told.requestId} />}
       {told.warnings !== null && <p className="call-warning">Note from the gateway: {told.warnings}</p>}
     </div>
+  );
+}
+
+interface RequestLinkProps {
+  readonly workspace: string;
+  readonly requestId: string;
+}
+
+/** To why it went as it did; of a refused call too. */
+export function RequestLink({ workspace, requestId }: RequestLinkProps) {
+  return (
+    <Link
+      className="text-link fit"
+      to="/requests/$request"
+      params={{ request: requestId }}
+      search={{ workspace }}
+      title={requestId}
+    >
+      The request explained
+    </Link>
   );
 }

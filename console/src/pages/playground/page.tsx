@@ -1,10 +1,18 @@
-import { Text } from "@mantine/core";
+import { NeedsWorkspace } from "../../parts/needs-workspace.tsx";
 import { PageFrame } from "../../parts/page-frame.tsx";
+import "../../look/playground.css";
+import "../../look/studio.css";
+import { Playground } from "./playground.tsx";
 
-export default function Page() {
+export default function PlaygroundPage() {
   return (
-    <PageFrame title="Playground">
-      <Text c="dimmed">This page is not in this version yet.</Text>
+    <PageFrame
+      title="Playground"
+      description="Try any model from here. Calls are made as one of your keys: its limits hold, its budget pays, and every call stands among the requests."
+    >
+      <NeedsWorkspace why="Calls are made as a key, and keys belong to a workspace.">
+        {(slug) => <Playground key={slug} slug={slug} />}
+      </NeedsWorkspace>
     </PageFrame>
   );
 }

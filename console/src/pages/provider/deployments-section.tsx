@@ -28,9 +28,13 @@ export function DeploymentsSection({ provider }: { readonly provider: ConsolePro
       (query.data?.data ?? []).flatMap((model) =>
         model.deployments
           .filter((deployment) => deployment.provider === provider.id)
-          .map((deployment): Row => ({ ...deployment, model: model.name, type: model.type })),
+          .map((deployment): Row => {
+            // Nothing goes to a deployment whose provider is switched off.
+            const enabled = deployment.enabled && provider.enabled;
+            return { ...deployment, enabled, model: model.name, type: model.type };
+          }),
       ),
-    [query.data, provider.id],
+    [query.data, provider.id, provider.enabled],
   );
   return (
     <Section title="Deployments" description="Models that lead here." flush>

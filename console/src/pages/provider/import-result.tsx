@@ -21,7 +21,7 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
   return (
     <Alert
       role="status"
-      color={refused.length > 0 ? "yellow" : "teal"}
+      color={refused.length > 0 ? "yellow" : "cyan"}
       variant="light"
       icon={refused.length > 0 ? <IconAlertTriangle size={18} /> : <IconCircleCheck size={18} />}
       title={
@@ -42,8 +42,9 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
         ))}
         {unpriced.length > 0 && (
           <Text size="sm">
-            {unpriced.length === 1 ? "One of them has" : `${unpriced.length} of them have`} no price yet, so its calls
-            cost 0 and no budget counts them.{" "}
+            {unpriced.length === 1
+              ? "One of them has no price yet: its calls cost 0, and no budget counts them."
+              : `${unpriced.length} of them have no price yet: their calls cost 0, and no budget counts them.`}{" "}
             <Anchor size="sm" renderRoot={(props) => <Link to="/models" search={{ price: "none" }} {...props} />}>
               Set prices
             </Anchor>

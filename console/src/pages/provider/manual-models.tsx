@@ -93,6 +93,7 @@ export function ManualModels({ provider, types, onDone }: ManualModelsProps) {
                 color="gray"
                 size="lg"
                 mt={22}
+                className="bare-when-disabled"
                 disabled={lines.length === 1}
                 aria-label={`Remove line ${place + 1}`}
                 onClick={() => setLines(lines.filter((each) => each.key !== line.key))}

@@ -66,12 +66,13 @@ function KindCard({ kind, onChoose }: { readonly kind: ProviderKindForm; readonl
     <button type="button" className="kind-card" onClick={() => onChoose(kind.kind)}>
       <span className="kind-title">{kind.title}</span>
       <span className="kind-types">{kind.types.map((type) => typeWords[type]).join(" · ")}</span>
-      <span className="kind-address">{addressOf(kind)}</span>
+      <span className="kind-address cut">{addressOf(kind)}</span>
     </button>
   );
 }
 
-function addressOf({ base_url, kind }: ProviderKindForm): string {
-  if (base_url === null) return "at an address of yours";
-  return URL.parse(base_url)?.host || kind;
+function addressOf({ base_url, kind, fields }: ProviderKindForm): string {
+  if (base_url !== null) return URL.parse(base_url)?.host || kind;
+  // A region, a project or a resource says where it is.
+  return fields.some((field) => field.name !== "endpoints") ? "where its settings say" : "at an address of yours";
 }

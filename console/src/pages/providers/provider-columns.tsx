@@ -58,9 +58,9 @@ function LastHour({ provider }: { readonly provider: ConsoleProvider }) {
   const failed = failedShare(provider.health);
   if (hour === null || failed === null) return <Nothing word="no calls" />;
   return (
-    <>
+    <span>
       <Count value={hour.attempts} short unit={hour.attempts === 1 ? "attempt" : "attempts"} />
       {hour.failed > 0 && <span className="failed-share"> {formatShare(failed)} failed</span>}
-    </>
+    </span>
   );
 }

@@ -64,7 +64,8 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
   );
 }
 
-function protocolsOf({ caller_dialect: caller, upstream_dialect: upstream }: AttemptDetail): string {
+function protocolsOf({ provider, caller_dialect: caller, upstream_dialect: upstream }: AttemptDetail): string {
+  if (provider === "") return caller;
   if (upstream === "" || caller === upstream) return `${caller}, passed on as it is`;
   return `${caller}, translated to ${upstream}`;
 }
@@ -73,8 +74,9 @@ function timeOf(ms: number | null) {
   return ms === null ? null : <Duration ms={ms} />;
 }
 
-function ModelLink({ attempt: { model, requested_model: asked } }: { readonly attempt: AttemptDetail }) {
-  if (model === "") return asked;
+function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
+  const { model, requested_model: asked, error_code: code } = attempt;
+  if (model === "" || code === "model_not_found") return model || asked;
   return (
     <>
       <Anchor fz="inherit" renderRoot={(props) => <Link to="/models/$model" params={{ model }} {...props} />}>

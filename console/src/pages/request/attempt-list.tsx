@@ -18,9 +18,11 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
         <Section title="The attempt">
           <AttemptFacts attempt={last} failure={failures.get(last.attempt_id) ?? null} />
         </Section>
-        <Section title="What it cost">
-          <CostTable attempt={last} />
-        </Section>
+        {last.outcome !== "rejected" && (
+          <Section title="What it cost">
+            <CostTable attempt={last} />
+          </Section>
+        )}
       </>
     );
   }

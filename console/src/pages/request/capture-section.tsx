@@ -22,6 +22,7 @@ export function CaptureSection({ detail }: { readonly detail: RequestDetail }) {
           Nothing of this request was kept, or it is gone by now. A key keeps headers, or bodies too, once{" "}
           <Anchor
             fz="inherit"
+            underline="always"
             renderRoot={(props) => (
               <Link to="/keys/$key" params={{ key: key.id }} search={{ workspace: workspace.slug }} {...props} />
             )}

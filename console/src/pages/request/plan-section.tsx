@@ -69,8 +69,9 @@ const columns: readonly Column<PlanRow>[] = [
   },
 ];
 
-/** Who said no, by which limit, and when there is room again. */
+/** By which limit, and when there is room again. A refusal that is no limit's is told in the summary. */
 function Refusal({ refusal }: { readonly refusal: NonNullable<Explanation["refusal"]> }) {
+  if (refusal.scope === null && refusal.limit === null) return null;
   const money = refusal.code === "budget_exceeded";
   const figure = (value: number | null) => (value === null ? null : money ? formatUsd(value) : formatCount(value));
   return (

@@ -15,7 +15,7 @@ const exact = new Intl.NumberFormat(undefined, {
 /** Tokens are priced by the million, as vendors write it. */
 export function formatUnitPrice({ unit, unitUsd }: Pick<UsageLine, "unit" | "unitUsd">): string {
   const usd = unitUsd ?? 0;
-  return unit === "token" ? `${price.format(usd * 1e6)} per million` : `${price.format(usd)} per ${unit}`;
+  return unit === "token" ? `${price.format(usd * 1e6)} / 1M` : `${price.format(usd)} / ${unit}`;
 }
 
 const price = new Intl.NumberFormat(undefined, {

@@ -9,7 +9,7 @@ export function TimingSection({ attempts }: { readonly attempts: readonly Attemp
   if (!sent || spans.length === 0) return null;
   return (
     <Section title="Where the time went">
-      <Waterfall label="Where the time went" spans={spans} />
+      <Waterfall label="Timings" spans={spans} />
     </Section>
   );
 }

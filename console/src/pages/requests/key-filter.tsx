@@ -15,11 +15,7 @@ export function KeyFilter() {
   const [text, setText] = useState("");
   const [opened, setOpened] = useState(false);
   const [asked] = useDebouncedValue(text, quietMs);
-  const chosen = useCall("keys.show", {
-    params: { workspace: workspace.path, key: key || "-" },
-    enabled: key !== "" && workspace.slug !== null,
-  });
-  const chosenName = chosen.data?.name ?? key;
+  const chosenName = useKeyName(key);
   // The box shows the name of what is chosen; that is no search.
   const search = asked === chosenName ? "" : asked;
   const found = useCall("keys.list", {
@@ -52,4 +48,16 @@ export function KeyFilter() {
       clearable
     />
   );
+}
+
+/** The name behind the id in the address. Among all workspaces only its requests tell it. */
+function useKeyName(key: string): string {
+  const { path, slug } = useWorkspace();
+  const inOne = key !== "" && slug !== null;
+  const shown = useCall("keys.show", { params: { workspace: path, key: key || "-" }, enabled: inOne });
+  const inAll = key !== "" && slug === null;
+  const used = useCall("requests.list", { params: { workspace: path }, query: { key, limit: 1 }, enabled: inAll });
+  const row = used.data?.data[0];
+  if (slug !== null) return shown.data?.name ?? key;
+  return row === undefined || row.key.name === "" ? key : `${row.workspace.slug}/${row.key.name}`;
 }

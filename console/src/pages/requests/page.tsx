@@ -6,7 +6,7 @@ import { type Rows, usePages } from "../../api/use-pages.ts";
 import { DataTable } from "../../parts/data-table.tsx";
 import { PageFrame } from "../../parts/page-frame.tsx";
 import { TimeRange } from "../../parts/time-range.tsx";
-import { requestColumns, requestColumnsOfAll } from "../../requests/request-columns.tsx";
+import { useRequestColumns } from "../../requests/request-columns.tsx";
 import { groupRequests, type RequestGroup } from "../../requests/request-group.ts";
 import { requestQueryOf } from "../../requests/request-query.ts";
 import { useStillRange } from "../../requests/use-still-range.ts";
@@ -48,7 +48,7 @@ export default function RequestsPage() {
       <RequestFilters />
       <DataTable
         label="Requests"
-        columns={workspace.all ? requestColumnsOfAll : requestColumns}
+        columns={useRequestColumns(workspace.all)}
         rows={useGrouped(rows)}
         rowKey={(group) => group.requestId}
         rowLink={(group) => ({ to: "/requests/$request", params: { request: group.requestId }, search: linkSearch })}

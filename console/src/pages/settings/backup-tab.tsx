@@ -44,7 +44,13 @@ export function BackupTab() {
               The database takes {formatBytes(size)} now.
             </Text>
           )}
-          <Alert variant="light" color="yellow" icon={<IconKey size={18} />} title="The key file is not in it">
+          <Alert
+            variant="light"
+            color="yellow"
+            icon={<IconKey size={18} />}
+            title="The key file is not in it"
+            role="note"
+          >
             Keep <Code>master.key</Code> of the data directory (or <Code>SLUICE_MASTER_KEY</Code>) in another place.
             Without it a backup brings back no provider's secret, and no API key works any more.
           </Alert>
@@ -81,7 +87,7 @@ export function BackupTab() {
         title="Coming back from one"
         description="On a stopped gateway. Whatever stands in the data directory's own database is replaced."
       >
-        <CodeBlock code={restoreCommands} label="commands to restore" />
+        <CodeBlock code={restoreCommands} label="commands to restore" wrap />
       </Section>
     </Stack>
   );

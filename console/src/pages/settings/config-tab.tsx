@@ -1,9 +1,9 @@
-import { Badge, Button, Code, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Badge, Button, Code, Group, SimpleGrid, Skeleton, Stack, Text } from "@mantine/core";
 import type { ConfigView } from "@sluice/contract";
 import { IconDownload, IconFileSettings } from "@tabler/icons-react";
 import { useCall } from "../../api/use-call.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
-import { CopyButton, CopyText } from "../../parts/copy-button.tsx";
+import { CopyText } from "../../parts/copy-button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { When } from "../../parts/figures.tsx";
@@ -67,7 +67,7 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
       </Section>
       <Section title="What it manages" description={managed.length === 0 ? "Nothing yet." : undefined}>
         {managed.length > 0 && (
-          <Stack gap="sm">
+          <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md">
             {managed.map(({ kind, names, more }) => (
               <div key={kind}>
                 <Text fz="xs" c="dimmed" mb={4}>
@@ -83,7 +83,7 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
                 </Group>
               </div>
             ))}
-          </Stack>
+          </SimpleGrid>
         )}
       </Section>
       <Section title="Its text" description="As it stands on the disk. What looks like a secret is left out.">
@@ -118,16 +118,13 @@ function AsFileSection({ text }: { readonly text: string }) {
       title="Everything as a file"
       description="All providers, models, workspaces, groups, keys and settings, whoever made them. A variable stands for each secret: secrets are not in it."
       actions={
-        <>
-          <CopyButton value={text} label="Copy" wide />
-          <Button
-            variant="default"
-            leftSection={<IconDownload size={14} aria-hidden />}
-            onClick={() => saveAs(new Blob([text], { type: "application/yaml" }), "sluice.yaml")}
-          >
-            Download
-          </Button>
-        </>
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={14} aria-hidden />}
+          onClick={() => saveAs(new Blob([text], { type: "application/yaml" }), "sluice.yaml")}
+        >
+          Download
+        </Button>
       }
     >
       <CodeBlock code={text} label="everything as a config file" maxHeight="28rem" />

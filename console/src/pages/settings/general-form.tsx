@@ -47,6 +47,12 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   };
   const field = (name: keyof SettingsDraft, label: string) => {
     const locked = answer.managed_by_file.includes(settingNames[name]);
+    // Read-only rather than disabled: what is in force stays legible.
+    const look = locked ? ({ variant: "filled", readOnly: true } as const) : {};
+    return { label: <SettingLabel label={label} locked={locked} />, ...look };
+  };
+  const switchField = (name: keyof SettingsDraft, label: string) => {
+    const locked = answer.managed_by_file.includes(settingNames[name]);
     return { label: <SettingLabel label={label} locked={locked} />, disabled: locked };
   };
   const days = (name: "ledgerDays" | "explanationDays" | "captureDays", max: number) => ({
@@ -62,7 +68,7 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
     <form onSubmit={submit} noValidate>
       <Stack gap="lg">
         <Section title="What is kept" description="How surely calls are remembered, and for how long.">
-          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
             <Select
               {...field("durability", "Ledger entries survive")}
               description="Written before and after each call. Stronger costs a little time. Takes effect when the gateway starts again."
@@ -95,7 +101,7 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
           </Text>
         </Section>
         <Section title="How calls behave">
-          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
             <Select
               {...field("disconnect", "When a caller goes away")}
               description="For providers that do not say themselves."
@@ -118,7 +124,7 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
               onChange={(value) => change({ drainSeconds: typeof value === "number" ? value : null })}
             />
             <Switch
-              {...field("copyResults", "Copy finished videos")}
+              {...switchField("copyResults", "Copy finished videos")}
               description="A vendor's link ends after hours or days. A copy in our own store stays, and takes room there."
               checked={draft.copyResults}
               onChange={(event) => change({ copyResults: event.currentTarget.checked })}

@@ -65,7 +65,7 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         value={draft.id}
         onChange={(event) => change({ id: event.currentTarget.value })}
       />
-      <Alert variant="light" color="gray" title="At the issuer">
+      <Alert variant="light" color="gray" title="Redirect URI" role="note">
         <Stack gap={4}>
           <Text fz="sm">Register Sluice as a web application with this redirect URI:</Text>
           {callback === null ? (

@@ -1,4 +1,5 @@
 import type { SettingsConfig } from "@sluice/contract";
+import { formatCount } from "../../client/format.ts";
 
 /** The settings as the form has them: flat, and the wait in seconds. */
 export interface SettingsDraft {
@@ -63,7 +64,7 @@ export function blockedBy(draft: SettingsDraft): string | null {
     const value = draft[name];
     return value === null || value < min || value > max;
   });
-  return wrong === undefined ? null : `${wrong.label}: from ${wrong.min} to ${wrong.max}.`;
+  return wrong === undefined ? null : `${wrong.label}: from ${wrong.min} to ${formatCount(wrong.max)}.`;
 }
 
 /** Retention that takes away what is there: said before it happens. */

@@ -38,11 +38,13 @@ function MailSection({ from }: { readonly from: string | null }) {
     >
       {from === null ? (
         <Stack gap="sm">
-          <StatusBadge status="not set up" tone="off" />
+          <div>
+            <StatusBadge status="not set up" tone="off" />
+          </div>
           <Text fz="sm">
             Set these in the environment and start the gateway again. <Code>smtps://</Code> is encrypted from the start.
           </Text>
-          <CodeBlock code={mailVariables} label="variables for mail" />
+          <CodeBlock code={mailVariables} label="variables for mail" wrap />
         </Stack>
       ) : (
         <Facts facts={[{ name: "Sent from", value: from }]} />

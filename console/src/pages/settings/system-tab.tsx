@@ -33,7 +33,7 @@ export function SystemTab() {
         <Stat
           label="Up for"
           value={facts && formatDuration(Date.now() - facts.started_at)}
-          hint={facts && <Since facts={facts} />}
+          hint="since it was started"
         />
         <Stat label="Memory" value={facts && <Bytes value={facts.memory_bytes} />} hint="of this process" />
         <Stat label="Streams open" value={facts && <Count value={facts.streams_open} />} hint="answers on their way" />
@@ -90,17 +90,10 @@ function LagWords({ lag }: { readonly lag: number }) {
   return lag === 0 ? "all in the database" : `${lag} not in the database yet`;
 }
 
-function Since({ facts }: { readonly facts: SystemFacts }) {
-  return (
-    <>
-      since <When at={facts.started_at} exact />
-    </>
-  );
-}
-
 function factsOf(facts: SystemFacts | undefined, publicUrl: string): readonly Fact[] {
   return [
     { name: "Version", value: facts?.version ?? "…" },
+    { name: "Started", value: facts === undefined ? "…" : <When at={facts.started_at} exact /> },
     { name: "Ledger entries", value: facts === undefined ? "…" : <Count value={facts.ledger.entries} /> },
     { name: "Callers reach it at", value: <CopyText value={publicUrl} label="Copy address" /> },
   ];

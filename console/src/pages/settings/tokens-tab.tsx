@@ -14,6 +14,7 @@ import { Section } from "../../parts/section.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
+import { useWorkspace } from "../../session/workspace.ts";
 import { type MadeToken, MakeToken } from "./make-token.tsx";
 import { sampleCall } from "./sample-call.ts";
 
@@ -23,6 +24,7 @@ export function TokensTab() {
   const [make, setMake] = useUrlText("make");
   const [made, setMade] = useState<MadeToken | null>(null);
   const tokens = usePages("tokens.list");
+  const { slug } = useWorkspace();
   const mayMake = may("viewer");
   const button = mayMake && <Button onClick={() => setMake("token")}>Make token</Button>;
   return (
@@ -54,7 +56,7 @@ export function TokensTab() {
       </Section>
       <Section title="How to call it">
         <Stack gap="sm">
-          <CodeBlock code={sampleCall(answer.public_url, null)} label="sample call" />
+          <CodeBlock code={sampleCall(answer.public_url, slug)} label="sample call" wrap />
           <Text fz="sm" c="dimmed">
             Every call is described in the{" "}
             <Anchor href="/docs" target="_blank" rel="noreferrer" fz="sm">
@@ -78,7 +80,7 @@ export function TokensTab() {
         />
       )}
       <SecretOnce secret={made?.secret ?? null} title={`Token ${made?.token.name ?? ""}`} onClose={() => setMade(null)}>
-        <CodeBlock code={sampleCall(answer.public_url, made?.token.workspace?.slug ?? null)} label="sample call" />
+        <CodeBlock code={sampleCall(answer.public_url, made?.token.workspace?.slug ?? null)} label="sample call" wrap />
       </SecretOnce>
     </Stack>
   );

@@ -15,7 +15,7 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
   const { user: me } = useSession();
   const [asked, setAsked] = useState<Asked | null>(null);
   const [link, setLink] = useState<AnswerOf<"users.reset"> | null>(null);
-  const update = useAct("users.update", { invalidates: ["users.list"], done: `${user.email} changed.` });
+  const update = useAct("users.update", { invalidates: ["users.list"], done: standing });
   const self = user.id === me.id;
   const change = (body: { administrator?: boolean; disabled?: boolean }) =>
     update.mutateAsync({ params: { user: user.id }, body });
@@ -85,6 +85,11 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
       </SecretOnce>
     </>
   );
+}
+
+function standing({ email, disabled, administrator }: ConsoleUser): string {
+  if (disabled) return `${email} can no longer sign in.`;
+  return administrator ? `${email} is an administrator now.` : `${email} may sign in, and is no administrator.`;
 }
 
 /** The call has told what went wrong in a notice of its own. */

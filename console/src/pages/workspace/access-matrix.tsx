@@ -1,6 +1,6 @@
 import type { AccessTable } from "@sluice/contract";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type SyntheticEvent, useRef, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, type SyntheticEvent, useRef, useState } from "react";
 import type { AccessQuestion } from "../../access/access-panel.tsx";
 import { reasonWords } from "../../access/reason-words.ts";
 import type { AccessRow } from "../../access/use-access.ts";
@@ -15,7 +15,7 @@ interface AccessMatrixProps {
 }
 
 const rowHeight = 33;
-const overscan = 12;
+const overscan = 6;
 
 /**
  * Keys by models. Only the rows that are looked at are in the page. One cell at a time takes the focus: the arrow keys,
@@ -55,6 +55,7 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
       <div className="matrix-box" ref={box} data-stale={stale || undefined}>
         <table
           className="matrix"
+          style={widthOf(models.length)}
           aria-label="Which key may call which model"
           aria-rowcount={rows.length + 1}
           aria-colcount={models.length + 1}
@@ -102,6 +103,11 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
       <Pointed cell={pointed} rows={rows} models={models} />
     </>
   );
+}
+
+/** A fixed width spares the browser measuring thousands of cells. */
+function widthOf(columns: number): CSSProperties {
+  return { width: `calc(var(--key-width) + ${columns} * 2.125rem)` };
 }
 
 function selectorOf({ row, column }: Cell): string {

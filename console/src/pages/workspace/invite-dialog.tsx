@@ -71,7 +71,7 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
             {rolesUpTo(held).map((each) => (
               <Radio
                 key={each}
-                size="xs"
+                size="sm"
                 value={each}
                 label={roleWords[each].label}
                 description={roleWords[each].may}

@@ -47,13 +47,11 @@ function WorkspaceStanding({ workspace }: { readonly workspace: ConsoleWorkspace
   return (
     <Section
       title="Limits and budget"
-      description={
-        <>
-          Of the workspace as a whole.{" "}
-          <Link to="/limits" search={{ workspace: workspace.slug }} className="text-link">
-            See those of its groups and keys
-          </Link>
-        </>
+      description="Of the workspace as a whole."
+      actions={
+        <Link to="/limits" search={{ workspace: workspace.slug }} className="text-link section-link">
+          See those of its groups and keys
+        </Link>
       }
     >
       {query.error !== null ? (

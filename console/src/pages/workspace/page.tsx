@@ -56,7 +56,11 @@ export default function WorkspacePage() {
           <Button variant="default" renderRoot={(props) => <Link to="/keys" search={{ workspace: slug }} {...props} />}>
             See its keys
           </Button>
-          {mayEdit && <Button variant={tab === "overview" ? "filled" : "default"} onClick={() => setEdit("1")}>Change workspace</Button>}
+          {mayEdit && (
+            <Button variant={tab === "overview" ? "filled" : "default"} onClick={() => setEdit("1")}>
+              Change workspace
+            </Button>
+          )}
         </>
       }
     >

@@ -52,6 +52,7 @@ export function taskDetail(
 ): TaskDetail {
   return {
     ...view,
+    request_id: task.requestId,
     request: JSON.parse(task.request),
     events: events.map(({ at, state, detail }) => ({ at, status: state, detail: detail === "" ? null : detail })),
     deliveries: deliveries.map((delivery) => ({

@@ -1,10 +1,11 @@
 import type { QueryOf, UsageFigures } from "@sluice/contract";
 import { bounds, Failure } from "#core/index.ts";
-import type { ReportStore, UsageLine } from "#ports/index.ts";
+import type { Clock, ReportStore, UsageLine } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
 
 export interface UsageCallsHouse {
   readonly reports: Pick<ReportStore, "usage">;
+  readonly clock: Pick<Clock, "now">;
 }
 
 const hourMs = 3_600_000;
@@ -20,7 +21,7 @@ export function usageCalls(house: UsageCallsHouse): Handlers<"usage.series"> {
       const reading = await house.reports.usage({
         workspaceId: workspace?.id ?? null,
         from,
-        to,
+        to: soFar(from, to, house.clock.now()),
         stepMs,
         by: query.by ?? "none",
         ...(query.model === undefined ? {} : { model: query.model }),
@@ -61,6 +62,11 @@ export function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from"
     );
   }
   return { from: start, to: end, stepMs, at: Array.from({ length: count }, (_, index) => start + index * stepMs) };
+}
+
+/** Of a time that still goes on, what has passed: the time before it is then as long, and can be compared. */
+function soFar(from: number, to: number, now: number): number {
+  return Math.max(from + hourMs, Math.min(to, Math.ceil(now / hourMs) * hourMs));
 }
 
 function pointsAt(line: UsageLine, at: readonly number[]): (UsageFigures | null)[] {

@@ -4,7 +4,7 @@ import { piecesOf } from "./text-pieces.ts";
 
 /** An answer as it was written, with its fenced code in blocks that can be copied. */
 export const AnswerText = memo(function AnswerText({ text }: { readonly text: string }) {
-  const pieces = useMemo(() => piecesOf(text), [text]);
+  const pieces = useMemo(() => piecesOf(text.trimStart()), [text]);
   return pieces.map((piece, at) =>
     piece.kind === "code" ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: an answer only grows at its end.

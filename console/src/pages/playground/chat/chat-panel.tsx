@@ -6,12 +6,13 @@ import type { KeyCall } from "../../../studio/key-call.ts";
 import { readFields } from "../../../studio/more-fields.ts";
 import { SameCallButton } from "../same-call/same-call-button.tsx";
 import { Composer, type Draft } from "./composer.tsx";
-import { type Asked, chatBody, type ChatSettings, messagesOf, openCalls, plainSettings } from "./conversation.ts";
+import { type Asked, type ChatSettings, chatBody, messagesOf, openCalls, plainSettings } from "./conversation.ts";
 import { SettingsPanel } from "./settings-panel.tsx";
 import { ToolResults } from "./tool-results.tsx";
 import { readTools } from "./tools.ts";
 import { TurnView } from "./turn-view.tsx";
 import { type Chat, turnsMax, useChat } from "./use-chat.ts";
+import { useGivenPrompt } from "./use-given-prompt.ts";
 
 const noDraft: Draft = { text: "", pictures: [] };
 
@@ -20,6 +21,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
   const { workspace } = call;
   const [settings, setSettings] = useKept<ChatSettings>("chat settings", plainSettings);
   const [draft, setDraft] = useKept<Draft>(`chat draft of ${workspace}`, noDraft);
+  useGivenPrompt(setDraft);
   const tools = useMemo(() => readTools(settings.tools), [settings.tools]);
   const more = useMemo(() => readFields(settings.more), [settings.more]);
   const read = useMemo(
@@ -102,7 +104,8 @@ function toShow(chat: Chat, draft: Draft, settings: ChatSettings): [ReturnType<t
   const last = chat.turns.at(-1);
   const written: Asked = { kind: "message", text: draft.text.trim(), pictures: draft.pictures };
   const nothing = written.text === "" && written.pictures.length === 0;
-  if (nothing && last !== undefined) return [messagesOf(settings.system, chat.turns.slice(0, -1), last.asked), settings];
+  if (nothing && last !== undefined)
+    return [messagesOf(settings.system, chat.turns.slice(0, -1), last.asked), settings];
   return [messagesOf(settings.system, chat.turns, nothing ? { ...written, text: "Hello" } : written), settings];
 }
 

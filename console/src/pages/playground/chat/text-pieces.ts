@@ -12,13 +12,14 @@ export function piecesOf(text: string): readonly TextPiece[] {
   const end = () => {
     const joined = lines.join("\n");
     const kept = fence === null ? joined.replace(/^\n+|\n+$/g, "") : joined;
-    if (kept !== "") pieces.push({ kind: fence === null ? "words" : "code", text: kept, language: fence?.language ?? "" });
+    if (kept !== "")
+      pieces.push({ kind: fence === null ? "words" : "code", text: kept, language: fence?.language ?? "" });
     lines = [];
   };
   for (const line of text.split("\n")) {
     const [, mark = "", language = ""] = /^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)\s*$/.exec(line) ?? [];
-    const closes = fence !== null && mark.startsWith(fence.mark) && language === "";
-    const opens = fence === null && mark !== "";
+    const closes: boolean = fence !== null && mark.startsWith(fence.mark) && language === "";
+    const opens: boolean = fence === null && mark !== "";
     if (!closes && !opens) {
       lines.push(line);
       continue;

@@ -1,8 +1,6 @@
 import { readJson } from "../../../studio/more-fields.ts";
 
-export type ReadTools =
-  | { readonly tools: readonly unknown[]; readonly problem: null }
-  | { readonly problem: string };
+export type ReadTools = { readonly tools: readonly unknown[]; readonly problem: null } | { readonly problem: string };
 
 /** Tools written as JSON by hand: a list of functions. What a vendor has beyond `type` is the vendor's to judge. */
 export function readTools(text: string): ReadTools {

@@ -2,7 +2,7 @@ import { Button, Group, Text } from "@mantine/core";
 import { memo } from "react";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { ProblemAlert } from "../../../parts/problem-alert.tsx";
-import { CallFacts } from "../call-facts.tsx";
+import { CallFacts, RequestLink } from "../call-facts.tsx";
 import { AnswerText } from "./answer-text.tsx";
 import type { Asked, Turn } from "./conversation.ts";
 import { PictureList } from "./picture-list.tsx";
@@ -39,8 +39,15 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
         <ToolCallView key={call.id} call={call} />
       ))}
       {state === "stopped" && <Note>You stopped this answer. The upstream was told to stop as well.</Note>}
-      {state === "done" && <FinishNote finish={reply.finish} empty={reply.text === "" && reply.toolCalls.length === 0} />}
+      {state === "done" && (
+        <FinishNote finish={reply.finish} empty={reply.text === "" && reply.toolCalls.length === 0} />
+      )}
       {turn.problem !== null && <ProblemAlert problem={turn.problem} />}
+      {served === null && turn.problem?.requestId != null && (
+        <div className="call-facts">
+          <RequestLink workspace={workspace} requestId={turn.problem.requestId} />
+        </div>
+      )}
       {!running && served !== null && (
         <CallFacts workspace={workspace} told={served} {...served} totalMs={served.totalMs || null} />
       )}

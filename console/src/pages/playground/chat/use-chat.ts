@@ -3,7 +3,7 @@ import { asProblem, isAbort } from "../../../client/problem.ts";
 import { useKept } from "../../../studio/kept.ts";
 import type { KeyCall } from "../../../studio/key-call.ts";
 import type { Fields } from "../../../studio/more-fields.ts";
-import { type Asked, chatBody, type ChatSettings, messagesOf, type Turn } from "./conversation.ts";
+import { type Asked, type ChatSettings, chatBody, messagesOf, type Turn } from "./conversation.ts";
 import { noReply } from "./reply.ts";
 import { streamChat } from "./stream-chat.ts";
 

@@ -5,8 +5,8 @@ import { asProblem, isAbort, type Problem } from "../../../client/problem.ts";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ProblemAlert } from "../../../parts/problem-alert.tsx";
 import { Section } from "../../../parts/section.tsx";
-import { type Answered, askAs, type KeyCall } from "../../../studio/key-call.ts";
 import { useKept } from "../../../studio/kept.ts";
+import { type Answered, askAs, type KeyCall } from "../../../studio/key-call.ts";
 import { CallFacts } from "../call-facts.tsx";
 import { SameCallButton } from "../same-call/same-call-button.tsx";
 import { VectorTable } from "./vector-table.tsx";
@@ -59,7 +59,7 @@ export function EmbeddingsPanel({ call, model }: { readonly call: KeyCall; reado
   return (
     <div className="play-grid play-grid-form">
       <Section
-        title="Texts"
+        title="Embed"
         actions={
           <SameCallButton
             make={() => ({

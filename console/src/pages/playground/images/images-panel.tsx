@@ -41,13 +41,21 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
   const sameCall = () => ({
     path: picturePath(draft),
     sdk: draft.sources.length === 0 ? ("images" as const) : ("edits" as const),
-    body: pictureBody(model, { ...draft, prompt: draft.prompt || "A lighthouse at dawn" }, fields),
+    body: pictureBody(
+      model,
+      { ...draft, prompt: draft.prompt || "A lighthouse at dawn" },
+      fields,
+      pictures.asksBase64(model),
+    ),
     ...(draft.sources.length === 0 ? {} : { files: plainNames(draft.sources) }),
   });
 
   return (
     <div className="play-grid play-grid-form">
-      <Section title={draft.sources.length === 0 ? "New picture" : "Change a picture"} actions={<SameCallButton make={sameCall} />}>
+      <Section
+        title={draft.sources.length === 0 ? "New picture" : "Change a picture"}
+        actions={<SameCallButton make={sameCall} />}
+      >
         <form onSubmit={submit}>
           <Stack gap="sm">
             <Textarea
@@ -142,7 +150,12 @@ export function ImagesPanel({ call, model }: { readonly call: KeyCall; readonly 
           </Stack>
         </form>
       </Section>
-      <PictureRuns runs={pictures.runs} workspace={call.workspace} onClear={pictures.clear} running={pictures.running} />
+      <PictureRuns
+        runs={pictures.runs}
+        workspace={call.workspace}
+        onClear={pictures.clear}
+        running={pictures.running}
+      />
     </div>
   );
 }

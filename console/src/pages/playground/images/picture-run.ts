@@ -54,6 +54,14 @@ export function picturePath({ sources }: PictureDraft): "/v1/images/generations"
   return sources.length === 0 ? "/v1/images/generations" : "/v1/images/edits";
 }
 
+export interface MakeOptions {
+  readonly signal: AbortSignal;
+  /** false: this model is known to refuse the question. */
+  readonly base64: boolean;
+  /** Hears that it does. */
+  readonly onBare: () => void;
+}
+
 /**
  * Makes the pictures. Some models always answer with the bytes and refuse to be asked for them; they name the field, and
  * are asked again without it.
@@ -63,16 +71,17 @@ export async function makePictures(
   model: string,
   draft: PictureDraft,
   more: Fields,
-  signal: AbortSignal,
+  { signal, base64: wanted, onBare }: MakeOptions,
 ): Promise<Answered> {
   const ask = (base64: boolean) => {
     const body = pictureBody(model, draft, more, base64);
     return askAs(call, picturePath(draft), draft.sources.length === 0 ? body : formOf(body, draft.sources), { signal });
   };
   try {
-    return await ask(true);
+    return await ask(wanted);
   } catch (thrown) {
-    if (isAbort(thrown) || asProblem(thrown).param !== "response_format") throw thrown;
+    if (!wanted || isAbort(thrown) || asProblem(thrown).param !== "response_format") throw thrown;
+    onBare();
     return await ask(false);
   }
 }

@@ -1,12 +1,12 @@
 import { Anchor, Button, Text } from "@mantine/core";
 import { IconDownload, IconExternalLink, IconPhoto } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
-import { formatDuration } from "../../../client/format.ts";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ProblemAlert } from "../../../parts/problem-alert.tsx";
 import { Section } from "../../../parts/section.tsx";
 import { extensionOf } from "../../../studio/data-url.ts";
-import { CallFacts } from "../call-facts.tsx";
+import { formatElapsed } from "../../../studio/task-words.ts";
+import { CallFacts, RequestLink } from "../call-facts.tsx";
 import type { Picture, PictureRun } from "./picture-run.ts";
 
 interface PictureRunsProps {
@@ -47,6 +47,11 @@ export function PictureRuns({ runs, workspace, running, onClear }: PictureRunsPr
               </Text>
             )}
             {run.problem !== null && <ProblemAlert problem={run.problem} />}
+            {run.told === null && run.problem?.requestId != null && (
+              <div className="call-facts">
+                <RequestLink workspace={workspace} requestId={run.problem.requestId} />
+              </div>
+            )}
             <div className="pictures">
               {run.pictures.map((picture, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: they come in an order and keep it.
@@ -61,7 +66,15 @@ export function PictureRuns({ runs, workspace, running, onClear }: PictureRunsPr
   );
 }
 
-function PictureView({ picture, name, alt }: { readonly picture: Picture; readonly name: string; readonly alt: string }) {
+function PictureView({
+  picture,
+  name,
+  alt,
+}: {
+  readonly picture: Picture;
+  readonly name: string;
+  readonly alt: string;
+}) {
   const { url, address, revisedPrompt } = picture;
   return (
     <figure className="picture">
@@ -103,7 +116,7 @@ function Waiting({ since }: { readonly since: number }) {
   return (
     <div className="picture-waiting" role="status">
       <span className="unseen">The picture is being made. </span>
-      <span aria-hidden>Making it… {formatDuration(Math.max(0, Math.floor((now - since) / 1_000) * 1_000))}</span>
+      <span aria-hidden>Making it… {formatElapsed(Math.max(0, now - since))}</span>
     </div>
   );
 }

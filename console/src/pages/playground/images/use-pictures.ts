@@ -7,10 +7,12 @@ import { makePictures, type PictureDraft, type PictureRun, picturesIn } from "./
 
 /** Pictures are megabytes of text; so many runs are kept. */
 const runsMax = 12;
+const noModels: readonly string[] = [];
 const noRuns: readonly PictureRun[] = [];
 
 export function usePictures(call: KeyCall) {
   const [runs, setRuns] = useKept<readonly PictureRun[]>(`pictures of ${call.workspace}`, noRuns);
+  const [bare, setBare] = useKept<readonly string[]>("models that give bytes unasked", noModels);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
   const running = runs[0]?.state === "running";
@@ -33,7 +35,8 @@ export function usePictures(call: KeyCall) {
     setRuns((before) => [started, ...before].slice(0, runsMax));
     const change = (edit: Partial<PictureRun>) =>
       setRuns((now) => now.map((run) => (run.id === id ? { ...run, ...edit } : run)));
-    makePictures(call, model, draft, more, controller.signal).then(
+    const onBare = () => setBare((before) => [...before, model]);
+    makePictures(call, model, draft, more, { signal: controller.signal, base64: !bare.includes(model), onBare }).then(
       (answered) => {
         const pictures = picturesIn(answered.value);
         const { requestId, totalMs } = answered;
@@ -45,5 +48,12 @@ export function usePictures(call: KeyCall) {
         change(isAbort(thrown) ? { state: "stopped" } : { state: "failed", problem: asProblem(thrown) }),
     );
   };
-  return { runs, running, make, stop: () => abort.current?.abort(), clear: () => setRuns(noRuns) };
+  return {
+    runs,
+    running,
+    make,
+    asksBase64: (model: string) => !bare.includes(model),
+    stop: () => abort.current?.abort(),
+    clear: () => setRuns(noRuns),
+  };
 }

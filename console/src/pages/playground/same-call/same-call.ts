@@ -124,11 +124,7 @@ function javascript({ sdk, path, body, files }: SameCall, url: string): string {
 const jsMethods = pythonMethods;
 
 const jsReads = {
-  chat: [
-    "for await (const chunk of answer) {",
-    '  process.stdout.write(chunk.choices[0]?.delta?.content ?? "");',
-    "}",
-  ],
+  chat: ["for await (const chunk of answer) {", '  process.stdout.write(chunk.choices[0]?.delta?.content ?? "");', "}"],
   images: ['writeFileSync("picture.png", Buffer.from(answer.data[0].b64_json, "base64"));'],
   edits: ['writeFileSync("picture.png", Buffer.from(answer.data[0].b64_json, "base64"));'],
   embeddings: ["console.log(answer.data.map((row) => row.embedding.length));"],

@@ -1,0 +1,97 @@
+import type { ReportStore } from "../../gateway/src/ports/index.ts";
+import { type Filled, rareError, rareModel, rareProvider } from "./console-rows.ts";
+
+/** One thing that the console asks. `list`: of the kind that somebody waits for with a finger on the key. */
+export interface Question {
+  readonly name: string;
+  readonly list: boolean;
+  readonly ask: (reports: ReportStore) => Promise<unknown>;
+}
+
+const dayMs = 86_400_000;
+const pageRows = 50;
+
+/** Every filter alone, the usual ones together, in one workspace and in all of them. */
+export function consoleQuestions(filled: Filled): readonly Question[] {
+  return [
+    ...requestQuestions(filled, "", filled.workspace),
+    ...requestQuestions(filled, " of all workspaces", null),
+    ...keyQuestions(filled, "", filled.workspace),
+    ...keyQuestions(filled, " of all workspaces", null),
+    ...sumQuestions(filled),
+  ];
+}
+
+function requestQuestions(filled: Filled, where: string, workspaceId: string | null): Question[] {
+  const { now, key, group, sampleRequest, sampleUpstream } = filled;
+  const filters: Readonly<Record<string, object>> = {
+    "the newest": {},
+    "of a model": { model: "model-3" },
+    "of a rare model": { model: rareModel },
+    "of a model there is not": { model: "no such model" },
+    "of a rare provider": { provider: rareProvider },
+    "of a key": { keyId: key },
+    "of a group": { groupId: group },
+    "of an endpoint": { endpoint: "images" },
+    unsuccessful: { outcome: "unsuccessful" },
+    "with a status": { status: 429 },
+    "with a rare error": { errorCode: rareError },
+    "longer than 100 s": { minMs: 100_000 },
+    "of a model, unsuccessful": { model: "model-5", outcome: "unsuccessful" },
+    "of a provider, with an error": { provider: "provider-2", errorCode: "upstream_timeout" },
+    "of a key, unsuccessful": { keyId: key, outcome: "unsuccessful" },
+    "of a day, longer than 100 s": { from: now - 20 * dayMs, to: now - 19 * dayMs, minMs: 100_000 },
+    "by a request's id": { search: sampleRequest },
+    "by how a request's id begins": { search: sampleRequest.slice(0, 14) },
+    "by an upstream's id": { search: sampleUpstream },
+    "by an id there is not": { search: "no-such-id" },
+  };
+  return Object.entries(filters).map(([name, filter]) => ({
+    name: `requests ${name}${where}`,
+    list: true,
+    ask: (reports) => reports.requests({ workspaceId, ...filter }, null, pageRows),
+  }));
+}
+
+function keyQuestions({ now, key, group }: Filled, where: string, workspaceId: string | null): Question[] {
+  const filters: Readonly<Record<string, object>> = {
+    "by name": {},
+    "with a part of the name": { search: "zz9" },
+    "with a name there is not": { search: "no such name" },
+    "by how the secret begins": { search: "sk-sluice-0a" },
+    "by how the secret ends": { search: "1abc" },
+    "that are disabled": { state: "disabled" },
+    "that are expired": { state: "expired" },
+    "of a group": { groupId: group },
+    "of a maker": { createdBy: "nobody" },
+    "by id": { keyId: key },
+  };
+  return Object.entries(filters).map(([name, filter]) => ({
+    name: `keys ${name}${where}`,
+    list: true,
+    ask: (reports) => reports.keys({ workspaceId, now, ...filter }, null, pageRows),
+  }));
+}
+
+function sumQuestions({ now, workspace, key, sampleRequest }: Filled): Question[] {
+  const month = { from: now - 30 * dayMs, to: now, stepMs: dayMs };
+  const sum = (name: string, ask: Question["ask"]): Question => ({ name, list: false, ask });
+  return [
+    { name: "one request", list: true, ask: (reports) => reports.attempts(workspace, sampleRequest) },
+    sum("usage of a day by model", (reports) =>
+      reports.usage({ workspaceId: workspace, from: now - dayMs, to: now, stepMs: dayMs / 24, by: "model" }),
+    ),
+    sum("usage of a month by model", (reports) => reports.usage({ workspaceId: workspace, ...month, by: "model" })),
+    sum("usage of a month by key", (reports) => reports.usage({ workspaceId: workspace, ...month, by: "key" })),
+    sum("usage of a month of one key", (reports) =>
+      reports.usage({ workspaceId: workspace, ...month, by: "none", keyId: key }),
+    ),
+    sum("usage of a month by key of all workspaces", (reports) =>
+      reports.usage({ workspaceId: null, ...month, by: "key" }),
+    ),
+    sum("a week's spend by day", (reports) => reports.dailySpend(null, now - 7 * dayMs)),
+    sum("an hour's use of deployments", (reports) => reports.deploymentUse(now - dayMs / 24)),
+    sum("a month's usage of models", (reports) => reports.modelUsage(null, month.from, month.to)),
+    sum("how many entries there are", (reports) => reports.facts()),
+  ];
+}

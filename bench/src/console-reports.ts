@@ -1,0 +1,124 @@
+import { mkdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Failure } from "../../gateway/src/core/index.ts";
+import { createReportStore } from "../../gateway/src/storage/index.ts";
+import { systemClock } from "../../gateway/src/system/index.ts";
+import { endChildrenWithUs } from "./child.ts";
+import { besideTheConsole } from "./console-beside.ts";
+import { consoleQuestions } from "./console-questions.ts";
+import { type Filled, fillConsole } from "./console-rows.ts";
+import { type Figure, figure, middle } from "./figure.ts";
+import { keepResult } from "./keep-result.ts";
+import { describeMachine } from "./machine.ts";
+import { readOptions } from "./options.ts";
+import { machineBusyMs, treeCpuMs } from "./process-tree.ts";
+import { startRun } from "./run.ts";
+import { quantile } from "./statistics.ts";
+import { table } from "./table.ts";
+
+/**
+ * How soon the console is answered in a house with many entries and keys, and what its questions do to the calls of
+ * models. Apart from the other figures: it takes minutes.
+ *
+ *     bun bench/src/console-reports.ts [--entries 1000000] [--keys 100000] [--rounds 12] [--directory dir]
+ *
+ * --directory keeps the database there, and uses it when it is there already.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      entries: { type: "string", default: "1000000" },
+      keys: { type: "string", default: "100000" },
+      directory: { type: "string" },
+      rounds: { type: "string", default: "12" },
+    },
+  });
+  const [entries, keys, rounds] = [Number(values.entries), Number(values.keys), Number(values.rounds)];
+  endChildrenWithUs();
+  const startedAt = new Date();
+  const run = await startRun(readOptions([]));
+  try {
+    const filled = await filledIn(values.directory ?? join(run.directory, "console"), { entries, keys });
+    const figures = [...filling(filled, entries), ...(await answers(filled))];
+    if (rounds > 0) figures.push(...(await besideTheConsole(run, filled, rounds)));
+    console.log(table(figures));
+    await keepResult("console-reports", startedAt, { entries, keys, rounds, machine: describeMachine(), figures });
+  } finally {
+    await run.close();
+    rmSync(run.directory, { recursive: true, force: true });
+  }
+}
+
+async function filledIn(directory: string, size: { entries: number; keys: number }): Promise<Filled> {
+  const facts = Bun.file(join(directory, "filled.json"));
+  if (await facts.exists()) return await facts.json();
+  mkdirSync(directory, { recursive: true });
+  const filled = await fillConsole(directory, { ...size, days: 30, now: Date.now() });
+  await Bun.write(facts, JSON.stringify(filled));
+  return filled;
+}
+
+function filling({ databasePath, insertMs }: Filled, entries: number): Figure[] {
+  return [
+    figure("Filling the ledger, an entry", [(insertMs * 1_000) / entries], {
+      unit: "µs",
+      note: "two entries a rollup, making them up included",
+    }),
+    figure("The database on disk", [statSync(databasePath).size / 2 ** 20], { unit: "MB" }),
+  ];
+}
+
+const warmUp = 2;
+const times = 20;
+
+/** Each question again and again, alone. */
+async function answers(filled: Filled): Promise<Figure[]> {
+  const log = (level: string, message: string) => console.error(level, message);
+  const reports = createReportStore({ databasePath: filled.databasePath, clock: systemClock, observer: { log } });
+  const figures: Figure[] = [];
+  const begin = { busyMs: machineBusyMs(), oursMs: treeCpuMs(process.pid), at: performance.now() };
+  for (const { name, list, ask } of consoleQuestions(filled)) {
+    const samples: number[] = [];
+    let late = 0;
+    for (let turn = 0; turn < warmUp + times; turn++) {
+      const startedAt = performance.now();
+      await ask(reports).catch((failure: unknown) => {
+        if (!(failure instanceof Failure) || failure.code !== "request_timeout") throw failure;
+        late++;
+      });
+      if (turn >= warmUp) samples.push(performance.now() - startedAt);
+    }
+    const p95 = quantile(
+      samples.toSorted((a, b) => a - b),
+      0.95,
+    );
+    figures.push(
+      figure(name, samples, {
+        unit: "ms",
+        ...(list ? { target: { most: 200 } } : {}),
+        note: `p95 ${p95.toFixed(1)}${late === 0 ? "" : `; ${late} came too late`}`,
+      }),
+    );
+  }
+  await reports.close();
+  const foreignMs = machineBusyMs() - begin.busyMs - (treeCpuMs(process.pid) - begin.oursMs);
+  const share = foreignMs / ((performance.now() - begin.at) * navigator.hardwareConcurrency);
+  const lists = figures.filter(({ target }) => target !== null);
+  const slowest = lists.toSorted((a, b) => (b.measured?.median ?? 0) - (a.measured?.median ?? 0))[0];
+  return [
+    figure("The slowest list or search", slowest?.measured?.samples ?? [], {
+      unit: "ms",
+      target: { most: 200 },
+      note: `${slowest?.name}; median of all ${middle(lists.flatMap((each) => each.measured?.median ?? []))}`,
+    }),
+    ...figures,
+    figure("What others used of the machine meanwhile", [share * 100], { unit: "%" }),
+  ];
+}
+
+await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
+process.exit();

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, type Somebody, signInAs } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const assets = join(import.meta.dir, "..", "dist", "assets");
+const firstLoadBytesMax = 300 * 1_024;
+const headingMsMax = 1_000;
+const loads = 5;
+const email = "ada@example.com";
+
+setDefaultTimeout(60_000);
+
+interface Came {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+describe.skipIf(noBrowser !== null)("the first load of the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let ada: Somebody;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ administrator: { email, password } });
+    ada = await signInAs(gateway.url, email);
+    browser = await openBrowser(gateway.url);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  /** What comes over the wire until the page's heading stands, by the browser's own count. */
+  async function scriptsOf(page: Page, path: string): Promise<readonly Came[]> {
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("Network.enable");
+    const names = new Map<string, string>();
+    const came: Came[] = [];
+    devtools.on("Network.responseReceived", ({ requestId, type, response }) => {
+      if (type === "Script") names.set(requestId, new URL(response.url).pathname.split("/").at(-1) ?? "");
+    });
+    devtools.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+      const name = names.get(requestId);
+      if (name !== undefined) came.push({ name, bytes: encodedDataLength });
+    });
+    await page.goto(path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    return came;
+  }
+
+  test("the sign-in page brings at most 300 KB of script, and neither charts nor pages that nobody opened", async () => {
+    const scripts = await scriptsOf(await browser.page(), "/console/");
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(bytesOf(scripts)).toBeLessThan(firstLoadBytesMax);
+    expect(scripts.filter(({ name }) => name.startsWith("chart-drawn"))).toEqual([]);
+    expect(readdirSync(assets).filter((name) => name.endsWith(".js")).length).toBeGreaterThan(scripts.length);
+  });
+
+  test("so does the home page of somebody signed in", async () => {
+    const scripts = await scriptsOf(await ada.page(browser), "/console/");
+    expect(bytesOf(scripts)).toBeGreaterThan(50 * 1_024);
+    expect(bytesOf(scripts)).toBeLessThan(firstLoadBytesMax);
+  });
+
+  test("the home page's heading stands within a second, in the middle of five loads by browsers that know nothing", async () => {
+    const took: number[] = [];
+    for (let load = 0; load <= loads; load++) {
+      const page = await ada.page(browser);
+      const from = performance.now();
+      await page.goto("/console/", { waitUntil: "commit" });
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      // The first one warms the gateway.
+      if (load > 0) took.push(performance.now() - from);
+      await page.context().close();
+    }
+    took.sort((a, b) => a - b);
+    console.log(`The home page stood after ${took.map((ms) => Math.round(ms)).join(", ")} ms.`);
+    expect(took[Math.floor(loads / 2)]).toBeLessThan(headingMsMax);
+  });
+
+  test("the page is asked for anew each time, its files once: their names change with their content", async () => {
+    const page = await fetch(`${gateway.url}/console/`);
+    expect(page.headers.get("cache-control")).toMatch(/no-cache|no-store/);
+    const html = await page.text();
+    const files = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path ?? "");
+    expect(files.length).toBeGreaterThan(1);
+    for (const path of files) {
+      const file = await fetch(`${gateway.url}${path}`, { headers: { "accept-encoding": "gzip" }, decompress: false });
+      expect(file.headers.get("cache-control"), path).toContain("immutable");
+      expect(file.headers.get("content-encoding") ?? "", path).toMatch(/gzip|br|zstd/);
+    }
+  });
+
+  test("nothing comes from elsewhere, and nothing breaks the content policy", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+function bytesOf(came: readonly Came[]): number {
+  return came.reduce((sum, { bytes }) => sum + bytes, 0);
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const walkMsMax = 120_000;
+
+setDefaultTimeout(walkMsMax);
+
+/** Every step of a newcomer, by what is seen on the page; the upstream is the simulator, an account like any other. */
+describe.skipIf(noBrowser !== null)("the first run", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let simulator: RunningSimulator;
+
+  beforeAll(async () => {
+    simulator = serveSimulator({ models: ["sim-large", "sim-small"] });
+    gateway = await startGateway();
+    browser = await openBrowser(gateway.url);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    simulator?.stop();
+  });
+
+  test("from the set-up link to the first streamed answer and its explanation takes less than two minutes", async () => {
+    const from = performance.now();
+    const page = await browser.page();
+    await page.goto(gateway.consoleLink);
+    await page.getByLabel("E-mail address").fill("ada@example.com");
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByLabel("Password again").fill(password);
+    await page.getByRole("button", { name: "Create administrator" }).click();
+    const navigation = page.getByRole("navigation", { name: "Pages" });
+
+    // An account upstream, by its form; it is tried as soon as it is saved.
+    await navigation.getByRole("link", { name: "Providers" }).click();
+    await page.getByRole("button", { name: "Add provider" }).first().click();
+    await page.getByLabel("Find a kind").fill("compatible");
+    await page
+      .getByRole("button", { name: /^OpenAI-compatible/ })
+      .first()
+      .click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("first-account");
+    await form.getByLabel("API key", { exact: true }).fill("sk-of-the-account-0123456789");
+    await form.getByLabel("Base URL").fill(simulator.url);
+    await form.getByText("This address looks private").waitFor();
+    await form.getByRole("switch", { name: "May be on a private network" }).check({ force: true });
+    await form.getByRole("button", { name: "Save and test" }).click();
+    await page.getByText("It works.").waitFor();
+    await page.getByRole("button", { name: "Import models" }).click();
+    await page.getByRole("checkbox", { name: /sim-large/ }).check();
+    await page.getByRole("button", { name: "Import model", exact: true }).click();
+    await page.getByRole("status").getByText("sim-large").first().waitFor();
+
+    // A key; its secret is shown once.
+    await navigation.getByRole("link", { name: "API keys" }).click();
+    await page.getByRole("button", { name: "Make key" }).first().click();
+    const draft = page.getByRole("dialog");
+    const home = draft.getByRole("combobox", { name: "Workspace" });
+    await home.click();
+    await page.getByRole("option").first().click();
+    await draft.getByLabel("Name").first().fill("first program");
+    await draft.getByRole("button", { name: "Make key" }).click();
+    const shown = page.getByRole("region", { name: "secret" });
+    const secret = (await shown.innerText()).trim();
+    expect(secret).toMatch(/^sk-sluice-\w+$/);
+    expect(await page.getByRole("button", { name: "Open in the playground" }).isDisabled()).toBe(true);
+    await page.getByLabel("I have stored it").check();
+    await page.getByRole("button", { name: "Open in the playground" }).click();
+
+    // The first answer, streamed as it comes.
+    await page.getByRole("heading", { level: 1, name: "Playground" }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+    const model = page.getByRole("combobox", { name: "Model" });
+    await model.click();
+    await page.getByRole("option", { name: /sim-large/ }).click();
+    simulator.simulator.addPreset({ model: "sim-large", script: { tokens: 20, event_ms: 40 }, count: 1 });
+    await page.getByRole("textbox", { name: "Message" }).fill("Say hello to the newcomer");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await page.getByRole("button", { name: "Copy answer" }).waitFor();
+
+    // It is among the requests, and explained.
+    await navigation.getByRole("link", { name: "Requests" }).click();
+    await page
+      .getByRole("link", { name: /sim-large/ })
+      .or(page.getByRole("row", { name: /sim-large/ }).getByRole("link"))
+      .first()
+      .click();
+    await page.waitForURL(/\/requests\/req_/);
+    await page.getByText("first-account").first().waitFor();
+    await page.getByText("first program").first().waitFor();
+    const ms = Math.round(performance.now() - from);
+    console.log(`The first run took ${ms} ms.`);
+    expect(ms).toBeLessThan(walkMsMax);
+  });
+
+  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+import type { Page } from "playwright-core";
+import type { FurnishedGateway } from "./furnished-gateway.ts";
+
+export interface PageToSee {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Every page of the console with something on it, each of its tabs, and what opens on top of it. */
+export function allPages({ requestId, taskId, tenants }: FurnishedGateway): readonly PageToSee[] {
+  const key = (name: string) => encodeURIComponent(tenants.keys[name] ?? "");
+  const of = (slug: string) => `workspace=${slug}`;
+  return [
+    { name: "home", path: "/console/" },
+    { name: "home-of-a-workspace", path: `/console/?${of("acme")}` },
+    { name: "playground", path: `/console/playground?${of("acme")}` },
+    { name: "keys", path: `/console/keys?${of("acme")}` },
+    { name: "key", path: `/console/keys/${key("checkout service")}?${of("acme")}` },
+    { name: "key-revoked", path: `/console/keys/${key("old laptop")}?${of("acme")}` },
+    { name: "requests", path: "/console/requests" },
+    { name: "request", path: `/console/requests/${encodeURIComponent(requestId)}?${of("acme")}` },
+    { name: "tasks", path: `/console/tasks?${of("acme")}` },
+    { name: "task", path: `/console/tasks/${encodeURIComponent(taskId)}?${of("acme")}` },
+    { name: "assets", path: `/console/assets?${of("acme")}` },
+    { name: "limits", path: `/console/limits?${of("acme")}` },
+    { name: "limits-notices", path: `/console/limits?tab=notices&${of("acme")}` },
+    { name: "models", path: "/console/models" },
+    { name: "model", path: "/console/models/gpt-5" },
+    { name: "providers", path: "/console/providers" },
+    { name: "provider", path: "/console/providers/openai-main" },
+    { name: "provider-down", path: "/console/providers/lab-cluster" },
+    { name: "workspaces", path: "/console/workspaces" },
+    { name: "workspace", path: "/console/workspaces/acme" },
+    { name: "workspace-groups", path: "/console/workspaces/acme?tab=groups" },
+    { name: "workspace-members", path: "/console/workspaces/acme?tab=members" },
+    { name: "workspace-access", path: "/console/workspaces/acme?tab=access" },
+    { name: "workspace-of-the-file", path: "/console/workspaces/platform" },
+    { name: "audit", path: `/console/audit?${of("acme")}` },
+    { name: "settings", path: "/console/settings" },
+    { name: "settings-users", path: "/console/settings?tab=users" },
+    { name: "settings-config", path: "/console/settings?tab=config" },
+    { name: "settings-system", path: "/console/settings?tab=system" },
+    { name: "profile", path: "/console/profile" },
+  ];
+}
+
+const standsMs = 15_000;
+const lookMs = 60;
+
+/** Until a page has its heading and nothing on it is still on the way, at two looks in a row. */
+export async function standing(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  const endsAt = Date.now() + standsMs;
+  for (let quiet = 0; quiet < 2; ) {
+    // Looked at from outside: the page's own policy lets nothing be evaluated inside it.
+    quiet = (await page.evaluate<boolean>(nothingBusy)) ? quiet + 1 : 0;
+    if (Date.now() > endsAt) throw new Error(`Still on the way after ${standsMs} ms: ${page.url()}`);
+    await Bun.sleep(lookMs);
+  }
+}
+
+/** Placeholders of what is to come say that they are busy, or are skeletons. */
+const nothingBusy = `[...document.querySelectorAll('[aria-busy="true"], .mantine-Skeleton-root[data-visible], .mantine-Loader-root')]
+  .every((element) => !element.checkVisibility({ checkOpacity: true }))`;

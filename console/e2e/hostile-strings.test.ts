@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { standing } from "./furnished/all-pages.ts";
+import { type HostileHouse, openHostileHouse } from "./hostile/hostile-house.ts";
+import { hostileStrings } from "./hostile/strings.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+
+setDefaultTimeout(120_000);
+
+const of = "workspace=acme";
+const step = encodeURIComponent;
+
+describe.skipIf(noBrowser !== null)("whatever others write into names, prompts and answers stays text", () => {
+  let browser: OpenedBrowser;
+  let house: HostileHouse;
+  let page: Page;
+  /** What ran or was kept from running, by where. */
+  const seen: string[] = [];
+
+  beforeAll(async () => {
+    house = await openHostileHouse();
+    browser = await openBrowser(house.gateway.url);
+    page = await house.ada.page(browser);
+    await page.exposeFunction("hit", () => void seen.push(`ran on ${page.url()}`));
+    await page.exposeFunction("violated", (what: string) => void seen.push(`${what} on ${page.url()}`));
+    await page.addInitScript(
+      "addEventListener('securitypolicyviolation', (event) => violated(event.violatedDirective + ' ' + event.blockedURI))",
+    );
+    page.on("dialog", (dialog) => {
+      seen.push(`a dialog on ${page.url()}`);
+      void dialog.dismiss();
+    });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await house?.stop();
+  });
+
+  async function open(path: string): Promise<void> {
+    await page.goto(path);
+    await standing(page);
+    for (const what of await page.evaluate<string[]>(becameMarkup)) seen.push(`${what} on ${path}`);
+  }
+
+  test("the trap works: a script that does run is seen", async () => {
+    await page.goto("/console/profile");
+    await page.evaluate("hit()");
+    expect(seen.length).toBe(1);
+    seen.length = 0;
+  });
+
+  test("on every list and every settings page", async () => {
+    const paths = [
+      "/console/",
+      `/console/?${of}&by=key`,
+      `/console/playground?${of}`,
+      `/console/keys?${of}`,
+      "/console/keys",
+      "/console/requests",
+      `/console/tasks?${of}`,
+      `/console/assets?${of}`,
+      `/console/limits?${of}`,
+      `/console/limits?tab=notices&${of}`,
+      "/console/models",
+      "/console/providers",
+      "/console/providers/main",
+      "/console/providers/main?tab=import",
+      "/console/providers/main?tab=settings",
+      "/console/workspaces",
+      "/console/workspaces/acme",
+      "/console/workspaces/acme?tab=groups",
+      "/console/workspaces/acme?tab=members",
+      "/console/workspaces/acme?tab=access",
+      "/console/workspaces/from-file",
+      "/console/audit",
+      "/console/settings",
+      "/console/settings?tab=users",
+      "/console/settings?tab=tokens",
+      "/console/settings?tab=config",
+      "/console/profile",
+    ];
+    for (const path of paths) await open(path);
+    expect(seen).toEqual([]);
+  });
+
+  test("on the page of each key, model, request and task that is called so", async () => {
+    for (const id of house.keys.slice(0, 6)) await open(`/console/keys/${step(id)}?${of}`);
+    for (const name of house.models.slice(0, 6)) await open(`/console/models/${step(name)}`);
+    for (const id of house.requests.filter((_, index) => index % 2 === 0 || index < 6)) await open(`/console/requests/${step(id)}?${of}`);
+    for (const id of house.tasks) await open(`/console/tasks/${step(id)}?${of}`);
+    expect(house.requests.filter((id) => id !== "").length).toBe(hostileStrings.length);
+    expect(house.tasks.length).toBeGreaterThan(3);
+    expect(seen).toEqual([]);
+  });
+
+  test("in the address: searches, filters, tabs, workspaces, ids and where to go after signing in", async () => {
+    for (const text of hostileStrings.slice(0, 6)) {
+      await open(`/console/keys?${of}&search=${step(text)}`);
+    }
+    for (const text of hostileStrings.slice(0, 4)) {
+      await open(`/console/requests?model=${step(text)}&key=${step(text)}&tab=${step(text)}`);
+      await open(`/console/keys/${step(text)}?workspace=${step(text)}`);
+      await open(`/console/sign-in?next=${step(text)}`);
+    }
+    expect(new URL(page.url()).origin).toBe(house.gateway.url);
+    expect(seen).toEqual([]);
+  });
+
+  test("an answer of a model that is nothing but markup is shown as its letters", async () => {
+    await open(`/console/requests/${step(house.requests[0] ?? "")}?${of}`);
+    await page.getByText("<script>hit()</script>").first().waitFor();
+    expect(seen).toEqual([]);
+  });
+
+  test("and no page throws, reports a violation, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+/** Elements and addresses that no page of ours has. */
+const becameMarkup = `[
+  ...document.querySelectorAll("iframe, object, embed, base, math, form[action], meta[http-equiv=refresh], body script:not([src])"),
+  ...[...document.querySelectorAll("*")].filter((element) => [...element.attributes].some(({ name }) => name.startsWith("on"))),
+  ...[...document.querySelectorAll("[href], [src], [action]")].filter((element) =>
+    /^[\\s\\x00-\\x1f]*(javascript|vbscript|data:text)/i.test(element.getAttribute("href") ?? element.getAttribute("src") ?? "")),
+].map((element) => element.outerHTML.slice(0, 120))`;

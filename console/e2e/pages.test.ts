@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { barriers, barriersOfColour } from "./barriers.ts";
+import { allPages, type PageToSee, standing } from "./furnished/all-pages.ts";
+import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+
+const artefacts = join(import.meta.dir, "artefacts");
+const phone = { width: 360, height: 740 };
+const desk = { width: 1280, height: 800 };
+
+setDefaultTimeout(120_000);
+
+describe.skipIf(noBrowser !== null)("every page of the console, with something on it", () => {
+  let browser: OpenedBrowser;
+  let furnished: FurnishedGateway;
+  let pages: readonly PageToSee[] = [];
+
+  beforeAll(async () => {
+    furnished = await furnishGateway();
+    browser = await openBrowser(furnished.gateway.url);
+    pages = allPages(furnished);
+    await mkdir(artefacts, { recursive: true });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await furnished?.stop();
+  });
+
+  /** Each page once; what is found on it stands by its name. */
+  async function onEach(
+    page: Page,
+    look: (page: Page, name: string) => Promise<readonly string[]>,
+  ): Promise<Record<string, readonly string[]>> {
+    const found: Record<string, readonly string[]> = {};
+    for (const { name, path } of pages) {
+      await page.goto(path);
+      await standing(page);
+      const here = await look(page, name);
+      if (here.length > 0) found[name] = here;
+    }
+    return found;
+  }
+
+  test("keeps nobody out, light or dark, as far as a machine can tell by WCAG 2.2 AA", async () => {
+    const page = await furnished.ada.page(browser, { viewport: desk, bypassCSP: true, reducedMotion: "reduce" });
+    const found = await onEach(page, async (shown, name) => {
+      const light = await barriers(shown);
+      await shown.emulateMedia({ colorScheme: "dark" });
+      await still(shown);
+      const dark = await barriersOfColour(shown);
+      await shown.screenshot({ path: join(artefacts, `${name}-dark.png`), fullPage: true, animations: "disabled" });
+      await shown.emulateMedia({ colorScheme: "light" });
+      return [...light, ...dark.map((line) => `dark: ${line}`)];
+    });
+    expect(found).toEqual({});
+  });
+
+  test("does not scroll sideways on a phone of 360 pixels", async () => {
+    const page = await furnished.ada.page(browser, { viewport: phone, hasTouch: true });
+    const found = await onEach(page, async (shown, name) => {
+      await shown.screenshot({ path: join(artefacts, `${name}-phone.png`), fullPage: true, animations: "disabled" });
+      return await shown.evaluate<string[]>(sticksOut);
+    });
+    expect(found).toEqual({});
+  });
+
+  test("is used by keyboard: skip link, palette by Ctrl-K, Escape, and the page by its name", async () => {
+    const page = await furnished.ada.page(browser, { viewport: desk });
+    await page.goto("/console/keys?workspace=acme");
+    await standing(page);
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement?.textContent")).toBe("Skip to content");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement?.id")).toBe("content");
+    await tabTo(page, "Make key");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByLabel("Name").first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    const box = page.getByRole("combobox", { name: /Find a page/ });
+    await box.waitFor();
+    await page.keyboard.press("Escape");
+    await box.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await box.fill("audit");
+    await page.getByRole("option", { name: /Audit log/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
+  });
+
+  test("no page breaks the content policy, throws, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+/** Colours change slowly; what is on its way is neither the one nor the other. */
+async function still(page: Page): Promise<void> {
+  const moving = "document.getAnimations().some(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)";
+  while (await page.evaluate<boolean>(moving)) await Bun.sleep(20);
+}
+
+const tabsMax = 12;
+
+/** From where the focus is; the main action of a page is not far from its beginning. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let tabs = 0; tabs < tabsMax; tabs++) {
+    await page.keyboard.press("Tab");
+    if ((await page.evaluate<string>("document.activeElement?.textContent ?? ''")).trim() === name) return;
+  }
+  throw new Error(`${name} is not within ${tabsMax} tabs`);
+}
+
+/** What makes the page wider than the window, by its outermost elements. */
+const sticksOut = `(() => {
+  const wide = document.documentElement.scrollWidth - innerWidth;
+  if (wide <= 0) return [];
+  const out = [...document.body.querySelectorAll("*")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1);
+  return [wide + " px too wide", ...out.slice(0, 5).map((element) => element.tagName + "." + element.className)];
+})()`;

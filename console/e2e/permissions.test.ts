@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { meets, type Need, type RouteId, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
+import type { Page } from "playwright-core";
+import { visibleGroups } from "../src/shell/page-list.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, Refused, type Somebody, signInAs } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const administrator = "ada@example.com";
+const emailOf = (role: WorkspaceRole) => `${role}@example.com`;
+
+setDefaultTimeout(60_000);
+
+/** In order: people join by the links of the first test, and what follows is about them. */
+describe.skipIf(noBrowser !== null)("what each role sees and may do in the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let ada: Somebody;
+  let aKey = "";
+  const people = new Map<WorkspaceRole, Somebody>();
+
+  beforeAll(async () => {
+    gateway = await startGateway({ administrator: { email: administrator, password } });
+    ada = await signInAs(gateway.url, administrator);
+    browser = await openBrowser(gateway.url);
+    await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
+    await ada.call("workspaces.create", { body: { slug: "other", name: "Other" } });
+    const made = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "made by ada" } });
+    aKey = made.key.id;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  function of(role: WorkspaceRole): Somebody {
+    const somebody = people.get(role);
+    if (somebody === undefined) throw new Error(`The ${role} has not joined`);
+    return somebody;
+  }
+
+  test("an administrator invites by a dialog, and whoever has the link joins by it with a password of their own", async () => {
+    const adas = await ada.page(browser);
+    await adas.goto("/console/workspaces/acme?tab=members");
+    for (const role of workspaceRoles) {
+      const link = await invite(adas, role);
+      const page = await browser.page();
+      await page.goto(link);
+      await page.getByLabel("Your name").fill(`The ${role}`);
+      expect(page.url()).not.toContain("invite=");
+      await page.getByLabel("Password", { exact: true }).fill(password);
+      await page.getByLabel("Password again").fill(password);
+      await page.getByRole("button", { name: "Create account" }).click();
+      await page.getByRole("navigation", { name: "Pages" }).waitFor();
+      await page.context().close();
+      people.set(role, await signInAs(gateway.url, emailOf(role)));
+    }
+  });
+
+  async function invite(page: Page, role: WorkspaceRole): Promise<string> {
+    await page.getByRole("button", { name: "Invite somebody" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("E-mail").fill(emailOf(role));
+    await dialog.getByRole("radio", { name: new RegExp(`^${role}`, "i") }).check();
+    await dialog.getByRole("button", { name: "Invite", exact: true }).click();
+    await dialog.getByText(`${emailOf(role)} is invited`).waitFor();
+    const link = /http\S+invite=[\w-]+/.exec(await dialog.innerText())?.[0] ?? "";
+    await page.goto("about:blank");
+    await page.goto("/console/workspaces/acme?tab=members");
+    return link;
+  }
+
+  test("the navigation shows each role the pages it may open, and no other", async () => {
+    const everybody: readonly [Need, Somebody][] = [
+      ...workspaceRoles.map((role) => [role, of(role)] as const),
+      ["administrator", ada],
+    ].map(([need, somebody]) => [need as Need, somebody as Somebody]);
+    for (const [held, somebody] of everybody) {
+      const page = await somebody.page(browser);
+      await page.goto("/console/");
+      const navigation = page.getByRole("navigation", { name: "Pages" });
+      await navigation.getByRole("link").first().waitFor();
+      const shown = await navigation.getByRole("link").allTextContents();
+      const allowed = visibleGroups((need) => meets(held, need)).flatMap(({ pages }) =>
+        pages.map(({ label }) => label),
+      );
+      expect(shown, held).toEqual(allowed);
+      await page.context().close();
+    }
+  });
+
+  test("a page that is not for somebody says so when its address is typed", async () => {
+    for (const path of ["/console/providers", "/console/settings"]) {
+      const page = await of("owner").page(browser);
+      await page.goto(path);
+      await page
+        .getByText(/administrators/i)
+        .first()
+        .waitFor();
+      expect(await page.getByRole("button", { name: /Add provider|Save/ }).count()).toBe(0);
+      await page.context().close();
+    }
+  });
+
+  test("a viewer sees keys and can make none; a member makes one, and cannot end somebody else's", async () => {
+    const viewers = await of("viewer").page(browser);
+    await viewers.goto("/console/keys");
+    await viewers.getByRole("link", { name: "made by ada" }).waitFor();
+    expect(await enabledButtons(viewers, "Make key")).toBe(0);
+    await viewers.context().close();
+    const members = await of("member").page(browser);
+    await members.goto("/console/keys");
+    await members.getByRole("link", { name: "made by ada" }).waitFor();
+    expect(await enabledButtons(members, "Make key")).toBeGreaterThan(0);
+    await members.goto(`/console/keys/${aKey}`);
+    await members.getByRole("heading", { level: 1, name: "made by ada" }).waitFor();
+    expect(await enabledButtons(members, "Revoke key")).toBe(0);
+    await members.context().close();
+  });
+
+  test("only an admin of the workspace invites, and only into it", async () => {
+    for (const [role, may] of [
+      ["member", false],
+      ["admin", true],
+    ] as const) {
+      const page = await of(role).page(browser);
+      await page.goto("/console/workspaces/acme?tab=members");
+      await page.getByRole("row", { name: /owner@example.com/ }).waitFor();
+      expect(await enabledButtons(page, "Invite somebody")).toBe(may ? 1 : 0);
+      await page.context().close();
+    }
+    await refused(of("admin"), "invitations.create", {
+      params: { workspace: "other" },
+      body: { email: "new@example.com", role: "viewer" },
+    });
+  });
+
+  test("the API refuses whatever the pages do not show", async () => {
+    const acme = { workspace: "acme" };
+    await refused(of("viewer"), "keys.create", { params: acme, body: { name: "mine" } });
+    await refused(of("viewer"), "requests.show", { params: { workspace: "other", request: "req_1" } });
+    await refused(of("member"), "keys.revoke", { params: { ...acme, key: aKey } });
+    await refused(of("member"), "groups.create", { params: acme, body: { name: "more" } });
+    await refused(of("member"), "audit.list", { params: acme });
+    await refused(of("admin"), "workspaces.update", { params: acme, body: { name: "Renamed" } });
+    await refused(of("admin"), "members.update", {
+      params: { ...acme, user: (await idOf(of("owner"))) ?? "" },
+      body: { role: "viewer" },
+    });
+    await refused(of("owner"), "workspaces.update", { params: acme, body: { models: ["*"] } });
+    await refused(of("owner"), "providers.list", {});
+    await refused(of("owner"), "settings.show", {});
+    await refused(of("owner"), "usage.series", { params: { workspace: "-" }, query: { from: 0, to: 1 } });
+  });
+
+  test("a session that was ended elsewhere leads to the sign-in page, and from there back to the page", async () => {
+    const page = await of("owner").page(browser);
+    await page.goto("/console/keys");
+    await page.getByRole("link", { name: "made by ada" }).waitFor();
+    const elsewhere = await signInAs(gateway.url, emailOf("owner"));
+    const ended = await elsewhere.send("/api/auth/sessions/end-others", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    expect(ended.status).toBe(200);
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Workspaces" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(await page.getByText("made by ada").count()).toBe(0);
+    await page.getByRole("textbox", { name: "E-mail address" }).fill(emailOf("owner"));
+    await page.getByRole("textbox", { name: "Password" }).fill(password);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Workspaces" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/workspaces");
+  });
+
+  test("somebody who is disabled is out at once", async () => {
+    const page = await of("viewer").page(browser);
+    await page.goto("/console/keys");
+    await page.getByRole("link", { name: "made by ada" }).waitFor();
+    await ada.call("users.update", { params: { user: (await idOf(of("viewer"))) ?? "" }, body: { disabled: true } });
+    await page.reload();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await expect(signInAs(gateway.url, emailOf("viewer"))).rejects.toThrow("could not sign in");
+  });
+
+  test("no page breaks the content policy, throws, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+async function enabledButtons(page: Page, name: string): Promise<number> {
+  return await page.getByRole("button", { name, disabled: false }).count();
+}
+
+async function idOf(somebody: Somebody): Promise<string | undefined> {
+  return (await somebody.call("session.show")).user?.id;
+}
+
+/** Refused, and as a stranger's: forbidden, or as if it were not there. */
+async function refused<Id extends RouteId>(
+  somebody: Somebody,
+  id: Id,
+  options: Parameters<typeof somebody.call<Id>>[1],
+): Promise<void> {
+  const thrown = await somebody.call(id, options).then(
+    () => null,
+    (refusal: unknown) => refusal,
+  );
+  expect(thrown, `${somebody.email} ${id}`).toBeInstanceOf(Refused);
+  expect([403, 404], `${somebody.email} ${id}: ${String(thrown)}`).toContain((thrown as Refused).status);
+}

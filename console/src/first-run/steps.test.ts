@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { isHere, nextStep, type StepFacts, stepsOf } from "./steps.ts";
+
+const fresh: StepFacts = {
+  done: { provider: false, model: false, key: true, call: false },
+  demo: true,
+  withDemo: false,
+  administrator: true,
+  member: true,
+  workspace: "default",
+  provider: null,
+  model: null,
+};
+const next = (facts: StepFacts) => nextStep(stepsOf(facts));
+
+test("a new installation leads to a provider, its models and then the first answer, each page opened at the right place", () => {
+  expect(next(fresh)?.action?.link).toEqual({ to: "/providers", search: { add: "choose" } });
+  const added = { ...fresh, demo: false, done: { ...fresh.done, provider: true }, provider: "openai" };
+  expect(next(added)?.action?.link).toMatchObject({ params: { provider: "openai" }, search: { tab: "import" } });
+  const served = { ...added, done: { ...added.done, model: true }, model: "gpt-5" };
+  expect(next(served)?.action?.link).toMatchObject({
+    to: "/playground",
+    search: { workspace: "default", model: "gpt-5", type: "chat" },
+  });
+  expect(next({ ...served, done: { ...served.done, key: false } })?.id).toBe("key");
+  expect(next({ ...served, done: { ...served.done, call: true } })).toBeNull();
+});
+
+test("going on with the demo skips what it stands in for, and counts no more once there is a provider of one's own", () => {
+  expect(next({ ...fresh, withDemo: true })?.id).toBe("call");
+  const added = { ...fresh, withDemo: true, demo: false, done: { ...fresh.done, provider: true } };
+  expect(next(added)?.id).toBe("model");
+});
+
+test("nobody is led to what they may not do", () => {
+  expect(next({ ...fresh, administrator: false })?.id).toBe("call");
+  expect(next({ ...fresh, administrator: false, member: false })).toBeNull();
+});
+
+test("a step that is being taken is not offered again; its page opened elsewhere is", () => {
+  const [provider, model] = stepsOf({ ...fresh, done: { ...fresh.done, provider: true }, provider: "openai" });
+  if (provider === undefined || model === undefined) throw new Error("no steps");
+  expect(isHere(provider, "/providers", {})).toBe(false);
+  expect(isHere(provider, "/providers", { add: "anthropic" })).toBe(true);
+  expect(isHere(model, "/providers/openai", { tab: "test" })).toBe(false);
+  expect(isHere(model, "/providers/openai", { tab: "import" })).toBe(true);
+  expect(isHere(model, "/providers/other", { tab: "import" })).toBe(false);
+});

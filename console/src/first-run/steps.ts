@@ -1,0 +1,120 @@
+import type { SessionAnswer } from "@sluice/contract";
+import type { LinkProps } from "@tanstack/react-router";
+
+export type StepId = "provider" | "model" | "key" | "call";
+
+export interface Step {
+  readonly id: StepId;
+  readonly done: boolean;
+  /** Put off: the built-in demo answers instead. */
+  readonly skipped: boolean;
+  readonly title: string;
+  readonly why: string;
+  /** null: somebody with more rights has to do it. */
+  readonly action: { readonly label: string; readonly link: LinkProps } | null;
+}
+
+export interface StepFacts {
+  readonly done: SessionAnswer["first_steps"];
+  /** Only the built-in demo answers. */
+  readonly demo: boolean;
+  /** Somebody chose to begin with the demo. */
+  readonly withDemo: boolean;
+  readonly administrator: boolean;
+  readonly member: boolean;
+  /** The workspace to go on in; null: none is chosen, and there are several. */
+  readonly workspace: string | null;
+  /** The first provider of one's own; null: none, or not known yet. */
+  readonly provider: string | null;
+  /** The chat model to try; null: whichever comes first. */
+  readonly model: string | null;
+}
+
+export const firstPrompt = "Say hello, and tell me in one sentence what a model gateway does.";
+
+/** From nothing to the first answer, each with the page where it is done, opened at the right place. */
+export function stepsOf(facts: StepFacts): readonly Step[] {
+  const { done, demo, withDemo, administrator, member } = facts;
+  const place = facts.workspace === null ? {} : { workspace: facts.workspace };
+  const skipped = withDemo && demo;
+  return [
+    {
+      id: "provider",
+      done: done.provider,
+      skipped: skipped && !done.provider,
+      title: "Add a provider",
+      why: demo
+        ? "The built-in demo answers for now. Add an account of yours at OpenAI, Anthropic, or wherever your models run."
+        : "An account at OpenAI, Anthropic, or wherever your models run.",
+      action: administrator ? { label: "Add provider", link: { to: "/providers", search: { add: "choose" } } } : null,
+    },
+    {
+      id: "model",
+      done: done.model,
+      skipped: skipped && !done.model,
+      title: "Choose models",
+      why: "The names that programs ask for. A provider's own list is taken over with a few clicks.",
+      action: administrator ? { label: "Choose models", link: modelsLink(facts.provider) } : null,
+    },
+    {
+      id: "key",
+      done: done.key,
+      skipped: false,
+      title: "Make a key",
+      why: done.key
+        ? "There is one, printed where the gateway was first started. Make one for each program."
+        : "One for each program. It carries the limits and the budget.",
+      action: member ? { label: "Make key", link: { to: "/keys", search: { ...place, create: "1" } } } : null,
+    },
+    {
+      id: "call",
+      done: done.call,
+      skipped: false,
+      title: "Get the first answer",
+      why: "In the playground with one click; or from a shell, an SDK or a coding agent.",
+      action: member ? { label: "Open playground", link: playgroundLink(facts, place) } : null,
+    },
+  ];
+}
+
+/** What comes next; null: nothing that whoever looks could do. */
+export function nextStep(steps: readonly Step[]): Step | null {
+  return steps.find((step) => !step.done && !step.skipped && step.action !== null) ?? null;
+}
+
+/** Whether a step is being taken already: its page is open, at the part where it is done. */
+export function isHere(
+  { action }: Step,
+  pathname: string,
+  search: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (action === null) return false;
+  const {
+    to,
+    params,
+    search: asked,
+  } = action.link as {
+    readonly to: string;
+    readonly params?: Readonly<Record<string, string>>;
+    readonly search?: Readonly<Record<string, string>>;
+  };
+  const target = Object.entries(params ?? {}).reduce((path, [name, value]) => path.replace(`$${name}`, value), to);
+  const { tab, add, create } = asked ?? {};
+  return (
+    target === pathname &&
+    (tab === undefined || search["tab"] === tab) &&
+    // Any kind of provider may be chosen by now.
+    (add === undefined || (search["add"] ?? "") !== "") &&
+    (create === undefined || (search["create"] ?? "") !== "")
+  );
+}
+
+function modelsLink(provider: string | null): LinkProps {
+  if (provider === null) return { to: "/models", search: { add: "1" } };
+  return { to: "/providers/$provider", params: { provider }, search: { tab: "import" } };
+}
+
+function playgroundLink({ model }: StepFacts, place: { readonly workspace?: string }): LinkProps {
+  const search = { ...place, type: "chat", ...(model === null ? {} : { model }), prompt: firstPrompt };
+  return { to: "/playground", search };
+}

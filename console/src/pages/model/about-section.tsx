@@ -1,0 +1,48 @@
+import { Select, SimpleGrid, TextInput } from "@mantine/core";
+import type { ConsoleModel } from "@sluice/contract";
+import type { Problem } from "../../client/problem.ts";
+import { wrongField } from "../../parts/form-drawer.tsx";
+import { Section } from "../../parts/section.tsx";
+import { modelTypes, typeWords } from "../../supply/price-words.ts";
+import type { ServingDraft } from "./serving-draft.ts";
+
+interface AboutSectionProps {
+  readonly model: ConsoleModel;
+  readonly draft: ServingDraft;
+  readonly onChange: (part: Partial<ServingDraft>) => void;
+  readonly problem: Problem | null;
+  readonly disabled: boolean;
+}
+
+/** What callers are told of a model. */
+export function AboutSection({ model, draft, onChange, problem, disabled }: AboutSectionProps) {
+  return (
+    <Section title="About">
+      <SimpleGrid cols={{ base: 1, sm: 2 }} maw="40rem">
+        <Select
+          label="Type"
+          description={
+            draft.type === model.type
+              ? "Says which calls it answers and how it is priced."
+              : "Calls of the other type will be refused from then on."
+          }
+          data={modelTypes.map((value) => ({ value, label: typeWords[value] }))}
+          allowDeselect={false}
+          disabled={disabled}
+          value={draft.type}
+          onChange={(value) => onChange({ type: modelTypes.find((each) => each === value) ?? draft.type })}
+          error={wrongField(problem, "type")}
+        />
+        <TextInput
+          label="Made by"
+          description="Shown in lists of models, as owned_by."
+          maxLength={256}
+          disabled={disabled}
+          value={draft.ownedBy}
+          onChange={(event) => onChange({ ownedBy: event.currentTarget.value })}
+          error={wrongField(problem, "owned_by")}
+        />
+      </SimpleGrid>
+    </Section>
+  );
+}

@@ -1,0 +1,109 @@
+import { Button, Code, Group, JsonInput, Modal, Stack, Text } from "@mantine/core";
+import { type CapabilitiesConfig, capabilitiesSchema } from "@sluice/contract";
+import { useState } from "react";
+
+interface CapabilitiesButtonProps {
+  readonly name: string;
+  readonly value: CapabilitiesConfig | null;
+  readonly onChange: (value: CapabilitiesConfig | null) => void;
+}
+
+/** What a video deployment takes, where its kind does not know it or knows it wrongly. */
+export function CapabilitiesButton({ name, value, onChange }: CapabilitiesButtonProps) {
+  const [text, setText] = useState<string | null>(null);
+  return (
+    <>
+      <Button
+        variant="subtle"
+        color="gray"
+        size="compact-xs"
+        onClick={() => setText(value === null ? "" : JSON.stringify(value, null, 2))}
+      >
+        {value === null ? "Capabilities" : "Own capabilities"}
+      </Button>
+      {text !== null && (
+        <CapabilitiesDialog
+          name={name}
+          text={text}
+          onText={setText}
+          onClose={() => setText(null)}
+          onDone={(capabilities) => {
+            onChange(capabilities);
+            setText(null);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface CapabilitiesDialogProps {
+  readonly name: string;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly onClose: () => void;
+  readonly onDone: (value: CapabilitiesConfig | null) => void;
+}
+
+function CapabilitiesDialog({ name, text, onText, onClose, onDone }: CapabilitiesDialogProps) {
+  const read = readCapabilities(text);
+  return (
+    <Modal opened onClose={onClose} title={`What ${name} takes`}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          event.stopPropagation();
+          if (read.problem === null) onDone(read.value);
+        }}
+      >
+        <Stack gap="md">
+          <Text size="sm" c="dimmed">
+            Leave it empty to go by what the gateway knows of this kind. Fields:{" "}
+            {Object.keys(capabilitiesSchema.shape).map((field, place) => (
+              <span key={field}>
+                {place > 0 && ", "}
+                <Code>{field}</Code>
+              </span>
+            ))}
+            .
+          </Text>
+          <JsonInput
+            label="Capabilities"
+            placeholder='{ "resolutions": ["720p", "1080p"], "durations": [5, 10] }'
+            autosize
+            minRows={6}
+            maxRows={18}
+            data-autofocus
+            value={text}
+            onChange={onText}
+            error={read.problem}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" disabled={read.problem !== null}>
+              Use these
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+type Read = { readonly value: CapabilitiesConfig | null; readonly problem: string | null };
+
+export function readCapabilities(text: string): Read {
+  if (text.trim() === "") return { value: null, problem: null };
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { value: null, problem: "This is no JSON yet." };
+  }
+  const parsed = capabilitiesSchema.safeParse(json);
+  if (parsed.success) return { value: parsed.data, problem: null };
+  const [issue] = parsed.error.issues;
+  return { value: null, problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not as it should be"}` };
+}

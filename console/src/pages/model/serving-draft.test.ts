@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { consoleRoutes } from "@sluice/contract";
+import { type ServingDraft, servingBlocked, servingBody } from "./serving-draft.ts";
+import { added } from "./steps.ts";
+
+const stored: ServingDraft = { steps: added([], "main", "m"), fallbacks: ["b"], type: "chat", ownedBy: "openai" };
+
+test("what was not changed is not sent", () => {
+  expect(servingBody(stored, stored)).toEqual({});
+  expect(servingBody({ ...stored, ownedBy: " openai " }, stored)).toEqual({});
+});
+
+test("each change is sent alone, deployments as the whole list", () => {
+  expect(servingBody({ ...stored, fallbacks: [] }, stored)).toEqual({ fallbacks: [] });
+  expect(servingBody({ ...stored, type: "image", ownedBy: "us" }, stored)).toEqual({ type: "image", owned_by: "us" });
+  const body = servingBody({ ...stored, steps: added(stored.steps, "spare", "m2") }, stored);
+  expect(body.deployments?.map((each) => [each.provider, each.priority])).toEqual([
+    ["main", 1],
+    ["spare", 2],
+  ]);
+  expect(consoleRoutes["models.update"].body?.safeParse(body).success).toBe(true);
+});
+
+test("a model that leads nowhere cannot be saved", () => {
+  expect(servingBlocked(stored)).toBeNull();
+  expect(servingBlocked({ ...stored, steps: [] })).toContain("one deployment");
+  expect(servingBlocked({ ...stored, ownedBy: " " })).toContain("made");
+});

@@ -1,0 +1,145 @@
+import { Button, Group, SegmentedControl, Select, Skeleton } from "@mantine/core";
+import { asKeyPath } from "@sluice/contract";
+import { IconBox } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useAsk } from "../../api/call-context.tsx";
+import type { Problem } from "../../client/problem.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ProblemAlert } from "../../parts/problem-alert.tsx";
+import { useUrlChange, useUrlSearch } from "../../routes/search.ts";
+import { useSession } from "../../session/session-context.tsx";
+import { useKeyCall } from "../../studio/key-call.ts";
+import { KeySelect } from "../../studio/key-select.tsx";
+import { NoKey } from "../../studio/no-key.tsx";
+import { useChosenKey } from "../../studio/use-usable-keys.ts";
+import { ChatPanel } from "./chat/chat-panel.tsx";
+import { EmbeddingsPanel } from "./embeddings/embeddings-panel.tsx";
+import { ImagesPanel } from "./images/images-panel.tsx";
+import { chosen, type Mode, modelsIn, modes, modeWords, type PlayModel } from "./modes.ts";
+import { VideoPanel } from "./video/video-panel.tsx";
+
+/** First the key, then what it may call. */
+export function Playground({ slug }: { readonly slug: string }) {
+  const { may } = useSession();
+  const search = useUrlSearch();
+  const change = useUrlChange();
+  const { key, keys, problem, reload, choose } = useChosenKey(slug, search["key"]);
+  const choosing = (id: string) => {
+    choose(id);
+    change({ key: id });
+  };
+  if (problem !== null && key === null) return <ProblemAlert problem={problem} onRetry={reload} />;
+  if ((keys === null && key === null) || (keys !== null && keys.length === 0 && key === null) || !may("member", slug)) {
+    if (keys === null && may("member", slug)) return <Skeleton height={56} />;
+    return <NoKey slug={slug} what="Calls of the playground are made as a key of the workspace." onMade={choosing} />;
+  }
+  return key === null ? null : <WithKey slug={slug} chosenKey={key} onKey={choosing} />;
+}
+
+interface WithKeyProps {
+  readonly slug: string;
+  readonly chosenKey: string;
+  readonly onKey: (key: string) => void;
+}
+
+function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
+  const search = useUrlSearch();
+  const change = useUrlChange();
+  const { models, problem, reload } = useModels(slug, chosenKey);
+  const { mode, model } = chosen(models ?? [], search["type"] ?? "", search["model"] ?? "");
+  const ofMode = (models ?? []).filter((each) => each.type === mode);
+  return (
+    <>
+      <Group gap="sm" align="flex-end" className="play-bar">
+        <KeySelect slug={slug} value={chosenKey} onChange={onKey} label="Called as key" />
+        <div className="play-mode">
+          <SegmentedControl
+            aria-label="What to try"
+            size="sm"
+            data={modes.map((each) => ({ value: each, label: modeWords[each] }))}
+            value={mode}
+            onChange={(next) => change({ type: next, model: "" })}
+          />
+        </div>
+        <Select
+          label="Model"
+          data={ofMode.map((each) => each.id)}
+          value={model}
+          onChange={(next) => next !== null && change({ type: mode, model: next })}
+          allowDeselect={false}
+          disabled={ofMode.length === 0}
+          placeholder={models === null ? "Loading…" : "No such model"}
+          searchable={ofMode.length > 8}
+          limit={200}
+        />
+      </Group>
+      {problem !== null && <ProblemAlert problem={problem} onRetry={reload} />}
+      {models === null && problem === null && <Skeleton height={360} />}
+      {models !== null && model === null && (
+        <NoModel slug={slug} chosenKey={chosenKey} mode={mode} none={models.length === 0} />
+      )}
+      {model !== null && <Panel slug={slug} chosenKey={chosenKey} mode={mode} model={model} />}
+    </>
+  );
+}
+
+interface PanelProps {
+  readonly slug: string;
+  readonly chosenKey: string;
+  readonly mode: Mode;
+  readonly model: string;
+}
+
+function Panel({ slug, chosenKey, mode, model }: PanelProps) {
+  const call = useKeyCall(slug, chosenKey);
+  if (mode === "chat") return <ChatPanel call={call} model={model} />;
+  if (mode === "image") return <ImagesPanel call={call} model={model} />;
+  if (mode === "video") return <VideoPanel call={call} model={model} />;
+  return <EmbeddingsPanel call={call} model={model} />;
+}
+
+interface NoModelProps {
+  readonly slug: string;
+  readonly chosenKey: string;
+  readonly mode: Mode;
+  readonly none: boolean;
+}
+
+function NoModel({ slug, chosenKey, mode, none }: NoModelProps) {
+  const { user } = useSession();
+  return (
+    <EmptyState
+      icon={<IconBox />}
+      title={none ? "This key may call no model" : `This key may call no model for ${modeWords[mode].toLowerCase()}`}
+      action={
+        user.administrator ? (
+          <Button renderRoot={(props) => <Link to="/models" {...props} />}>See the models</Button>
+        ) : (
+          <Button
+            variant="default"
+            renderRoot={(props) => (
+              <Link to="/keys/$key" params={{ key: chosenKey }} search={{ workspace: slug }} {...props} />
+            )}
+          >
+            See why
+          </Button>
+        )
+      }
+    >
+      Either there is none, or the key, its group or its workspace does not allow it. Choose another key, or ask whoever
+      runs this gateway.
+    </EmptyState>
+  );
+}
+
+/** What the key may call, in its own words: `GET /v1/models`. */
+function useModels(workspace: string, key: string) {
+  const ask = useAsk();
+  const path = `${asKeyPath(workspace, key)}/v1/models`;
+  const query = useQuery<readonly PlayModel[], Problem>({
+    queryKey: ["models of key", workspace, key],
+    queryFn: async ({ signal }) => modelsIn(await ask(path, { method: "GET", body: null, signal })),
+  });
+  return { models: query.data ?? null, problem: query.error, reload: () => void query.refetch() };
+}

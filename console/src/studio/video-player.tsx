@@ -1,0 +1,54 @@
+import { Anchor, Text } from "@mantine/core";
+import { type ConsoleTask, taskContentPath } from "@sluice/contract";
+import { IconDownload, IconMovieOff } from "@tabler/icons-react";
+import { type ReactNode, type RefObject, useState } from "react";
+
+interface VideoPlayerProps {
+  readonly task: ConsoleTask;
+  readonly video?: RefObject<HTMLVideoElement | null>;
+  readonly onReady?: () => void;
+  /** Buttons beside the download. */
+  readonly children?: ReactNode;
+}
+
+/** A finished video, to be played and downloaded. */
+export function VideoPlayer({ task, video, onReady, children }: VideoPlayerProps) {
+  const [broken, setBroken] = useState(false);
+  const source = taskContentPath(task.workspace.slug, task.id);
+  return (
+    <div className="video-player">
+      {broken ? (
+        <div className="video-frame video-frame-large">
+          <span className="video-absence">
+            <IconMovieOff size={24} stroke={1.4} aria-hidden />
+            <span>This browser cannot show it, or the provider does not give it any more. Try the download.</span>
+          </span>
+        </div>
+      ) : (
+        // biome-ignore lint/a11y/useMediaCaption: nobody has written captions for what was just made.
+        <video
+          ref={video}
+          src={source}
+          controls
+          loop
+          playsInline
+          preload="metadata"
+          aria-label={task.prompt ?? "Video"}
+          onLoadedData={() => onReady?.()}
+          onError={() => setBroken(true)}
+        />
+      )}
+      <div className="video-actions">
+        <Anchor href={source} download={`${task.id}.mp4`} size="xs" className="icon-link">
+          <IconDownload size={14} aria-hidden /> Download
+        </Anchor>
+        {!broken && children}
+        {task.error !== null && (
+          <Text size="xs" c="dimmed">
+            {task.error.message}
+          </Text>
+        )}
+      </div>
+    </div>
+  );
+}

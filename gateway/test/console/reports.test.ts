@@ -1,0 +1,208 @@
+import { describe, expect, test } from "bun:test";
+import type { CaptureDetail, Explanation } from "@sluice/contract";
+import { bounds, type LedgerEntry } from "#core/index.ts";
+import { createReportStore } from "#storage/index.ts";
+import { auditCalls } from "../../src/admin/calls/audit-calls.ts";
+import { requestCalls } from "../../src/admin/calls/request-calls.ts";
+import { usageCalls } from "../../src/admin/calls/usage-calls.ts";
+import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
+import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const acme = { workspace: "acme" };
+const all = { workspace: "-" };
+
+const kept: CaptureDetail = {
+  request_headers: [["content-type", "application/json"]],
+  response_headers: [],
+  request_body: '{"model":"gpt-5"}',
+  request_bytes: 17,
+  response_body: null,
+  response_bytes: null,
+  truncated: false,
+  expires_at: newYear + day,
+};
+const why: Explanation = { plan: [], refusal: null, failures: [] };
+
+interface ReportsGround extends ConsoleGround {
+  add(name: string, changes?: Partial<LedgerEntry>): Promise<void>;
+}
+
+/** The real reports; of requests that were kept, one. */
+async function openReports(): Promise<ReportsGround> {
+  let close = async (): Promise<void> => undefined;
+  const ground = await openConsoleGround((house) => {
+    const reports = createReportStore({ ...house, observer: silentObserver });
+    close = () => reports.close();
+    const explain = {
+      explanation: async (id: string) => (id === "req_kept" ? why : null),
+      capture: async (id: string) => (id === "req_kept" ? kept : null),
+    };
+    const whole = { ...house, reports, explain };
+    return { ...usageCalls(whole), ...requestCalls(whole), ...auditCalls(whole) };
+  });
+  return {
+    ...ground,
+    async add(name, changes = {}) {
+      await ground.ledgerStore.insert([ledgerEntry(name, { workspaceId: ground.acme.id, ...changes })]);
+    },
+    async [Symbol.asyncDispose]() {
+      await close();
+      await ground[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("requests", () => {
+  test("are listed by page, for those of the workspace; an administrator sees all at once", async () => {
+    await using ground = await openReports();
+    for (let n = 0; n < 5; n++) await ground.add(`mine${n}`, { at: newYear + n });
+    await ground.add("other", { at: newYear + 9, workspaceId: ground.other.id, outcome: "failed" });
+    const first = await ground.call("viewer", "requests.list", { params: acme, query: { limit: 3 } });
+    expect(first.body.data.map((row: { attempt_id: string }) => row.attempt_id)).toEqual([
+      "att_mine4",
+      "att_mine3",
+      "att_mine2",
+    ]);
+    const query = { limit: 3, cursor: first.body.next };
+    const second = await ground.call("viewer", "requests.list", { params: acme, query });
+    expect(second.body.data.map((row: { attempt_id: string }) => row.attempt_id)).toEqual(["att_mine1", "att_mine0"]);
+    expect(second.body.next).toBeNull();
+    const failed = { params: all, query: { outcome: "unsuccessful" } } as const;
+    const everywhere = await ground.call("administrator", "requests.list", failed);
+    expect(everywhere.body.data.map((row: { workspace: object }) => row.workspace)).toEqual([
+      { id: ground.other.id, slug: "other" },
+    ]);
+    expect((await ground.call("owner", "requests.list", failed)).code).toBe("forbidden");
+  });
+
+  test("are shown with their attempts and why they went so; one of another workspace looks missing", async () => {
+    await using ground = await openReports();
+    await ground.add("kept", { requestId: "req_kept" });
+    const params = { ...acme, request: "req_kept" };
+    const shown = await ground.call("viewer", "requests.show", { params });
+    expect(shown.body).toMatchObject({ request_id: "req_kept", explanation: why, workspace: { slug: "acme" } });
+    expect(shown.body.attempts.map((attempt: { attempt_id: string }) => attempt.attempt_id)).toEqual(["att_kept"]);
+    expect((await ground.call("administrator", "requests.show", { params: { ...params, ...all } })).status).toBe(200);
+    for (const [who, workspace, request] of [
+      ["stranger", "other", "req_kept"],
+      ["viewer", "acme", "req_none"],
+    ] as const) {
+      const missing = await ground.call(who, "requests.show", { params: { workspace, request } });
+      expect([missing.status, missing.code, missing.param]).toEqual([404, "not_found", "request"]);
+    }
+  });
+
+  test("show what was kept of them to admins only, and whoever looks is in the audit log", async () => {
+    await using ground = await openReports();
+    await ground.add("kept", { requestId: "req_kept" });
+    const params = { ...acme, request: "req_kept" };
+    const seen = (await ground.audit()).length;
+    const member = await ground.call("member", "requests.show", { params });
+    expect(member.body).not.toHaveProperty("capture");
+    expect((await ground.audit()).length).toBe(seen);
+    const admin = await ground.call("admin", "requests.show", { params, ip: "192.0.2.9" });
+    expect(admin.body.capture).toEqual(kept);
+    expect((await ground.audit()).slice(seen)).toMatchObject([
+      { actor: "admin@example.com", ip: "192.0.2.9", action: "view", object: "captured request req_kept" },
+    ]);
+  });
+
+  test("answer a wrong question with what is wrong about it", async () => {
+    await using ground = await openReports();
+    for (const [query, param] of [
+      [{ cursor: "nonsense" }, "cursor"],
+      [{ limit: 0 }, "limit"],
+      [{ limit: 1_000 }, "limit"],
+      [{ outcome: "lost" }, "outcome"],
+      [{ min_ms: "slow" }, "min_ms"],
+      [{ from: "yesterday" }, "from"],
+    ] as const) {
+      const refused = await ground.call("viewer", "requests.list", { params: acme, query: query as never });
+      expect([refused.status, refused.code, refused.param]).toEqual([400, "invalid_request", param]);
+    }
+  });
+});
+
+describe("usage", () => {
+  test("comes in whole steps, those without a call included", async () => {
+    await using ground = await openReports();
+    ground.clock.jump(30 * day);
+    await ground.add("a", { at: newYear + 5 * hour, costNanoUsd: 2_000_000_000 });
+    await ground.add("b", { at: newYear + 2 * day, model: "gpt-5-mini", costNanoUsd: 1_000_000_000 });
+    const query = { from: newYear + hour, to: newYear + 3 * day - 1, step: "day", by: "model" } as const;
+    const { body } = await ground.call("viewer", "usage.series", { params: acme, query });
+    expect([body.from, body.to, body.step_ms]).toEqual([newYear, newYear + 3 * day, day]);
+    expect(body.at).toEqual([newYear, newYear + day, newYear + 2 * day]);
+    const lines = body.series.map((line: { label: string; points: ({ cost_usd: number } | null)[] }) => [
+      line.label,
+      ...line.points.map((point) => point?.cost_usd ?? null),
+    ]);
+    expect(lines).toEqual([
+      ["gpt-5", 2, null, null],
+      ["gpt-5-mini", null, null, 1],
+    ]);
+    expect(body.totals).toMatchObject({ requests: 2, cost_usd: 3 });
+  });
+
+  test("of a time that goes on is compared with as much time before it", async () => {
+    await using ground = await openReports();
+    ground.clock.jump(10 * day + 6 * hour - 1);
+    const today = newYear + 10 * day;
+    await ground.add("now", { at: today + hour });
+    await ground.add("before", { at: today - 6 * hour });
+    await ground.add("long before", { at: today - 7 * hour });
+    const query = { from: today, to: today + day, step: "day" } as const;
+    const { body } = await ground.call("viewer", "usage.series", { params: acme, query });
+    expect([body.totals.attempts, body.previous.attempts]).toEqual([1, 1]);
+  });
+
+  test("takes hours for days and days for weeks, and refuses more steps than a chart can hold", async () => {
+    await using ground = await openReports();
+    const asked = async (query: { from: number; to: number; step?: "hour" | "day" }) =>
+      await ground.call("viewer", "usage.series", { params: acme, query });
+    expect((await asked({ from: newYear, to: newYear + day })).body.step_ms).toBe(hour);
+    expect((await asked({ from: newYear, to: newYear + 30 * day })).body.step_ms).toBe(day);
+    const most = bounds.usageStepsMax * hour;
+    expect((await asked({ from: newYear, to: newYear + most, step: "hour" })).status).toBe(200);
+    for (const query of [
+      { from: newYear, to: newYear + most + 1, step: "hour" },
+      { from: newYear, to: newYear },
+      { from: newYear + 1, to: newYear },
+    ] as const) {
+      expect((await asked(query)).code).toBe("invalid_request");
+    }
+  });
+
+  test("of a workspace holds nothing of another", async () => {
+    await using ground = await openReports();
+    await ground.add("mine");
+    await ground.add("other", { workspaceId: ground.other.id });
+    const query = { from: newYear, to: newYear + day, by: "workspace" } as const;
+    const mine = await ground.call("viewer", "usage.series", { params: acme, query });
+    expect(mine.body.series.map((line: { label: string }) => line.label)).toEqual(["acme"]);
+    const everywhere = await ground.call("administrator", "usage.series", { params: all, query });
+    expect(everywhere.body.totals.attempts).toBe(2);
+  });
+});
+
+test("the audit log is for admins, and of their workspace only", async () => {
+  await using ground = await openReports();
+  const doer = { actor: "ada", ip: null };
+  const note = (workspaceId: string | null, object: string) =>
+    ground.people.note({ action: "download", object, workspaceId }, doer);
+  await note(ground.acme.id, "thing of acme");
+  await note(ground.other.id, "thing of other");
+  await note(null, "thing of the house");
+  const asked = { query: { search: "thing", action: "download" } };
+  const own = await ground.call("admin", "audit.list", { params: acme, ...asked });
+  expect(own.body.data.map((row: { object: string }) => row.object)).toEqual(["thing of acme"]);
+  const every = await ground.call("administrator", "audit.list", { params: all, ...asked });
+  expect(every.body.data.map((row: { object: string }) => row.object)).toEqual([
+    "thing of the house",
+    "thing of other",
+    "thing of acme",
+  ]);
+  expect((await ground.call("member", "audit.list", { params: acme, ...asked })).code).toBe("forbidden");
+});
