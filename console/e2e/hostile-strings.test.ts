@@ -87,7 +87,8 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
   test("on the page of each key, model, request and task that is called so", async () => {
     for (const id of house.keys.slice(0, 6)) await open(`/console/keys/${step(id)}?${of}`);
     for (const name of house.models.slice(0, 6)) await open(`/console/models/${step(name)}`);
-    for (const id of house.requests.filter((_, index) => index % 2 === 0 || index < 6)) await open(`/console/requests/${step(id)}?${of}`);
+    for (const id of house.requests.filter((_, index) => index % 2 === 0 || index < 6))
+      await open(`/console/requests/${step(id)}?${of}`);
     for (const id of house.tasks) await open(`/console/tasks/${step(id)}?${of}`);
     expect(house.requests.filter((id) => id !== "").length).toBe(hostileStrings.length);
     expect(house.tasks.length).toBeGreaterThan(3);

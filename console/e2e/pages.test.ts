@@ -100,6 +100,8 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
 
 /** Colours change slowly; what is on its way is neither the one nor the other. */
 async function still(page: Page): Promise<void> {
+  await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
+  await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
   const moving = "document.getAnimations().some(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)";
   while (await page.evaluate<boolean>(moving)) await Bun.sleep(20);
 }

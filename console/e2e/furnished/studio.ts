@@ -49,7 +49,9 @@ export async function makeFilms({ call }: Somebody, { post }: Calls, { simulator
       }),
     );
     const asset = { platform, group_id: group, url: "https://pictures.invalid/hero.png", asset_type: "Image" };
-    await idOf(await post(key, "/v1/assets", { ...asset, name: "hero from the left" }));
+    await idOf(
+      await post(key, "/v1/assets", { ...asset, name: platform === "local" ? "logo on white" : "hero from the left" }),
+    );
     if (platform !== "volcengine") continue;
     simulator.addPreset({ model: "CreateAsset", script: { running_ms: longMs }, count: 1 });
     await idOf(await post(key, "/v1/assets", { ...asset, name: "hero from behind" }));

@@ -83,7 +83,7 @@ const adviceByCode: Readonly<Record<string, string>> = {
   confirm_sign_in: "Sign in again, then repeat it.",
   not_found: "It may have been removed, or it belongs to another workspace.",
   managed_by_file: "The config file owns this. Change it there; the gateway reads the file again by itself.",
-  conflict: "Load the page again to see how it stands now.",
+  conflict: "Change what stands in the way, or load the page again to see how it is now.",
   budget_exceeded: "Wait until the budget frees again, or ask an administrator to raise it.",
   rate_limit_exceeded: "Wait a moment, then try again.",
   model_not_found: "Choose a model from the list on this page.",

@@ -82,7 +82,11 @@ export function When({ at, missing = "never", exact = false }: WhenProps) {
   if (at === null) return <span className="nothing">{missing}</span>;
   const moment = formatMoment(at);
   return (
-    <time dateTime={new Date(at).toISOString()} title={exact ? undefined : moment} className="nowrap">
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={exact ? undefined : moment}
+      className={exact ? undefined : "nowrap"}
+    >
       {exact ? moment : formatRelative(at, Math.max(now, Date.now() - tickMs))}
     </time>
   );

@@ -13,7 +13,15 @@ const workspace: Column<RequestGroup> = {
   header: "Workspace",
   cell: ({ last }) => <span className="short-name">{last.workspace.slug || last.workspace.id}</span>,
 };
-const model: Column<RequestGroup> = { id: "model", header: "Model", cell: ({ last }) => <ModelCell row={last} /> };
+const model: Column<RequestGroup> = {
+  id: "model",
+  header: "Model",
+  cell: ({ last }) => (
+    <span className="model-name">
+      <ModelCell row={last} />
+    </span>
+  ),
+};
 const key: Column<RequestGroup> = {
   id: "key",
   header: "Key",

@@ -18,9 +18,11 @@ export function CodeForm({ onDone, onBack }: CodeFormProps) {
   const over = problem?.code === "sign_in_refused" && problem.param === null;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
+    if (doing) return;
     const given = code.trim();
     if (await run(() => (backup ? giveBackupCode(given) : giveCode(given)))) onDone();
-    else setCode("");
+    // What was typed meanwhile stays.
+    else setCode((now) => (now === code ? "" : now));
   };
   const other = () => {
     setBackup((before) => !before);

@@ -1,7 +1,7 @@
 import { Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import type { SessionAnswer } from "@sluice/contract";
 import { IconFingerprint } from "@tabler/icons-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { ProblemAlert } from "../parts/problem-alert.tsx";
 import { CodeForm } from "./code-form.tsx";
 import { passkeysWork, signInElsewhere, signInWithPasskey, signInWithPassword } from "./sign-in-calls.ts";
@@ -68,15 +68,19 @@ interface PasswordFormProps {
 function PasswordForm({ email: known, onDone, onCode }: PasswordFormProps) {
   const [email, setEmail] = useState(known ?? "");
   const [password, setPassword] = useState("");
+  const field = useRef<HTMLInputElement>(null);
   const { run, doing, problem } = useDoing();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    await run(async () => {
+    if (doing) return;
+    const went = await run(async () => {
       const step = await signInWithPassword(email.trim(), password);
       if (step === "code") onCode();
       else onDone();
     });
-    setPassword("");
+    // What was typed meanwhile stays.
+    setPassword((now) => (now === password ? "" : now));
+    if (!went) field.current?.focus();
   };
   return (
     <form onSubmit={submit}>
@@ -95,6 +99,7 @@ function PasswordForm({ email: known, onDone, onCode }: PasswordFormProps) {
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
         <PasswordInput
+          ref={field}
           label="Password"
           name="password"
           autoComplete="current-password"

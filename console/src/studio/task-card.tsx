@@ -1,5 +1,6 @@
 import type { ConsoleTask } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { Money, When } from "../parts/figures.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { TaskProgress } from "./task-progress.tsx";
@@ -15,9 +16,16 @@ interface TaskCardProps {
 /** A task among others: what it shows, what was asked, how it stands and what it cost. */
 export function TaskCard({ task, withWorkspace = false }: TaskCardProps) {
   const shape = shapeOf(task);
+  const [moving, setMoving] = useState(false);
   return (
-    <article className="task-card card">
-      <VideoPreview task={task} />
+    <article
+      className="task-card card"
+      onPointerEnter={() => setMoving(true)}
+      onPointerLeave={() => setMoving(false)}
+      onFocus={() => setMoving(true)}
+      onBlur={() => setMoving(false)}
+    >
+      <VideoPreview task={task} moving={moving} />
       <div className="task-card-body">
         <Link
           className="task-card-link"

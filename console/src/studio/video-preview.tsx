@@ -2,11 +2,31 @@ import { Loader } from "@mantine/core";
 import { useInViewport, useReducedMotion } from "@mantine/hooks";
 import { type ConsoleTask, taskContentPath } from "@sluice/contract";
 import { IconAlertTriangle, IconMovie, IconMovieOff } from "@tabler/icons-react";
-import { useEffect, useRef, useState } from "react";
+import { createContext, type ReactNode, use, useEffect, useRef, useState } from "react";
+import { frameOf } from "./frame-of.ts";
+import { Slots } from "./slots.ts";
 import { absenceOf, isOpen } from "./task-words.ts";
 
-/** A task's video as a still: its first frame, once it comes into view; it moves while a pointer rests on it. */
-export function VideoPreview({ task }: { readonly task: ConsoleTask }) {
+const loadedAtOnce = 3;
+const patienceMs = 20_000;
+const stillWidth = 640;
+
+const SlotsContext = createContext<Slots | null>(null);
+
+/** Around many previews: their videos are loaded a few at a time. */
+export function PreviewSlots({ children }: { readonly children: ReactNode }) {
+  const [slots] = useState(() => new Slots(loadedAtOnce));
+  return <SlotsContext value={slots}>{children}</SlotsContext>;
+}
+
+interface VideoPreviewProps {
+  readonly task: ConsoleTask;
+  /** A pointer or the focus rests on it: the video moves. */
+  readonly moving?: boolean;
+}
+
+/** A task's video as a still: its first frame, loaded once it comes into view. Or why there is no video. */
+export function VideoPreview({ task, moving = false }: VideoPreviewProps) {
   const { ref, inViewport } = useInViewport<HTMLDivElement>();
   const [seen, setSeen] = useState(false);
   useEffect(() => {
@@ -14,16 +34,40 @@ export function VideoPreview({ task }: { readonly task: ConsoleTask }) {
   }, [inViewport]);
   return (
     <div ref={ref} className="video-frame">
-      {task.has_content ? seen && <Still task={task} /> : <Absence task={task} />}
+      {task.has_content ? seen && <Still task={task} moving={moving} /> : <Absence task={task} />}
     </div>
   );
 }
 
-function Still({ task }: { readonly task: ConsoleTask }) {
-  const video = useRef<HTMLVideoElement>(null);
-  const still = useReducedMotion();
-  const [state, setState] = useState<"loading" | "ready" | "broken">("loading");
-  if (state === "broken") {
+type StillState =
+  | { readonly kind: "waiting" | "loading" | "broken" }
+  | { readonly kind: "still"; readonly url: string };
+
+function Still({ task, moving }: Required<VideoPreviewProps>) {
+  const slots = use(SlotsContext);
+  const calm = useReducedMotion();
+  const leave = useRef<() => void>(() => undefined);
+  const [state, setState] = useState<StillState>({ kind: "waiting" });
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const begin = () => {
+      setState({ kind: "loading" });
+      timer = setTimeout(() => setState((now) => (now.kind === "loading" ? { kind: "broken" } : now)), patienceMs);
+    };
+    if (slots === null) begin();
+    else leave.current = slots.take(begin);
+    return () => {
+      clearTimeout(timer);
+      leave.current();
+    };
+  }, [slots]);
+  // The picture is kept and the video goes, and with it what it holds of the network.
+  useEffect(() => {
+    if (state.kind === "still" || state.kind === "broken") leave.current();
+  }, [state.kind]);
+  const source = taskContentPath(task.workspace.slug, task.id);
+
+  if (state.kind === "broken") {
     return (
       <span className="video-absence">
         <IconMovie size={22} stroke={1.4} aria-hidden />
@@ -31,28 +75,34 @@ function Still({ task }: { readonly task: ConsoleTask }) {
       </span>
     );
   }
+  if (state.kind === "still") {
+    return (
+      <>
+        <img src={state.url} alt="" />
+        {moving && !calm && <video src={source} muted loop autoPlay playsInline tabIndex={-1} aria-hidden />}
+      </>
+    );
+  }
   return (
     <>
-      {state === "loading" && <Loader size="xs" color="gray" className="video-loading" aria-hidden />}
-      <video
-        ref={video}
-        // The fragment makes browsers draw the first frame of what is not played.
-        src={`${taskContentPath(task.workspace.slug, task.id)}#t=0.001`}
-        preload="metadata"
-        muted
-        loop
-        playsInline
-        tabIndex={-1}
-        aria-hidden
-        onLoadedData={() => setState("ready")}
-        onError={() => setState("broken")}
-        onPointerEnter={() => {
-          if (!still) void video.current?.play().catch(() => undefined);
-        }}
-        onPointerLeave={() => {
-          video.current?.pause();
-        }}
-      />
+      <Loader size="xs" color="gray" className="video-loading" aria-hidden />
+      {state.kind === "loading" && (
+        <video
+          className="unseen"
+          // The fragment makes browsers fetch the first frame of what is not played.
+          src={`${source}#t=0.001`}
+          preload="metadata"
+          muted
+          playsInline
+          tabIndex={-1}
+          aria-hidden
+          onLoadedData={(event) => {
+            const url = frameOf(event.currentTarget, stillWidth);
+            setState(url === null ? { kind: "broken" } : { kind: "still", url });
+          }}
+          onError={() => setState({ kind: "broken" })}
+        />
+      )}
     </>
   );
 }

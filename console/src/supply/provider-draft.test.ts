@@ -119,7 +119,14 @@ test("addresses inside are told from those outside", () => {
     "http://172.20.1.1",
     "http://gpu-box/v1",
   ];
-  const outside = ["https://api.openai.com/v1", "https://172.32.0.1", "https://[2001:db8::1]", "", "not a url"];
+  const outside = [
+    "https://api.openai.com/v1",
+    "https://172.32.0.1",
+    "https://[2001:db8::1]",
+    "",
+    "not a url",
+    "demo://simulator/v1",
+  ];
   expect([inside.map(looksPrivate), outside.map(looksPrivate)]).toEqual([
     inside.map(() => true),
     outside.map(() => false),

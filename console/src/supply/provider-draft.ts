@@ -173,7 +173,7 @@ export function withSetting(
 /** Whether an address looks like one inside: the gateway refuses those unless the provider is let there. */
 export function looksPrivate(address: string): boolean {
   const url = URL.parse(address);
-  if (url === null) return false;
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   return (
     /^(localhost|0\.0\.0\.0|::1)$|\.(localhost|local|internal|lan|home\.arpa)$/.test(host) ||

@@ -54,6 +54,7 @@ export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddA
       done="Asset added. It is checked now."
       invalidates={["assets.list"]}
       body={body}
+      fields={["url", "asset_type", "name", "group_id", "platform"]}
       onDone={() => onAdded(draft.group)}
     >
       {(problemOf) => (

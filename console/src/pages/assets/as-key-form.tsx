@@ -18,6 +18,8 @@ interface AsKeyFormProps {
   readonly invalidates: readonly RouteId[];
   /** The body of the call; null while something is missing. */
   readonly body: Readonly<Record<string, unknown>> | null;
+  /** Those of its members that the form shows, so that it can say what is wrong with them. */
+  readonly fields: readonly string[];
   readonly onDone: (answer: unknown) => void;
   readonly onClose: () => void;
   /** The fields, with the gateway's words for a wrong one. */
@@ -38,7 +40,8 @@ export function AsKeyDialog({ title, opened, ...form }: AsKeyDialogProps) {
   );
 }
 
-function AsKeyForm({ slug, path, verb, done, invalidates, body, onDone, onClose, children }: AsKeyFormProps) {
+function AsKeyForm(props: AsKeyFormProps) {
+  const { slug, path, verb, done, invalidates, body, fields, onDone, onClose, children } = props;
   const { key, keys, choose, problem: keysProblem, reload } = useChosenKey(slug);
   const call = useKeyCall(slug, key ?? "");
   const queries = useQueryClient();
@@ -67,7 +70,7 @@ function AsKeyForm({ slug, path, verb, done, invalidates, body, onDone, onClose,
       <Stack gap="md">
         {children((param) => (problem?.param === param ? problem.message : null))}
         <KeySelect slug={slug} value={key} onChange={choose} label="As key" description="Any active key will do." />
-        {problem !== null && <ProblemAlert problem={problem} />}
+        {problem !== null && !fields.includes(problem.param ?? "") && <ProblemAlert problem={problem} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel

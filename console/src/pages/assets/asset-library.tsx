@@ -87,7 +87,7 @@ export function AssetLibrary({ slug }: { readonly slug: string }) {
                   {chosen !== null && (
                     <RemoveGroup slug={slug} group={chosen} onRemoved={() => change({ group: "", asset: "" })} />
                   )}
-                  {addAsset}
+                  {assets.rows?.length !== 0 && addAsset}
                 </Group>
               )
             }

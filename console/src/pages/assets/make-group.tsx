@@ -30,6 +30,7 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
       done="Group made."
       invalidates={["assetGroups.list"]}
       body={name === "" ? null : { platform: draft.platform, name, description: draft.description.trim() }}
+      fields={["name", "description", "platform"]}
       onDone={(answer) => onMade(idIn(answer))}
     >
       {(problemOf) => (

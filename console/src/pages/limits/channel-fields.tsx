@@ -45,7 +45,7 @@ export function ChannelFields({ draft, onChange, problem }: NoticeFieldsProps) {
           <TextInput
             type="url"
             label="Address"
-            description="It gets a POST with JSON. A path that is hard to guess keeps others from sending to it."
+            description="Slack, Mattermost, Discord, or a program of yours. It gets a POST with JSON, signed with the workspace's webhook secret."
             placeholder="https://hooks.example.com/budgets"
             maxLength={2_048}
             spellCheck={false}

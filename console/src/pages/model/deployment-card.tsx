@@ -70,13 +70,14 @@ export function DeploymentCard(props: DeploymentCardProps) {
           </Link>
           <div className="aside break">{one.upstreamModel}</div>
         </div>
-        <Switch
-          size="xs"
-          aria-label={`${name} is used`}
-          checked={one.enabled}
-          disabled={disabled}
-          onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
-        />
+        {!disabled && (
+          <Switch
+            size="xs"
+            aria-label={`${name} is used`}
+            checked={one.enabled}
+            onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
+          />
+        )}
       </div>
       <div className="deployment-state">
         <State one={one} health={health} providerOff={providerOff} />

@@ -22,7 +22,7 @@ interface StepViewProps {
 /** Deployments of one priority, side by side. */
 export function StepView({ place, step, steps, health, off, type, onChange, onMove, disabled }: StepViewProps) {
   const { setNodeRef, isOver, active } = useDroppable({ id: dropId({ kind: "step", place }) });
-  const shares = sharesOf(step);
+  const shares = sharesOf(step.map((each) => (off.has(each.provider) ? { ...each, enabled: false } : each)));
   const isGuest = active !== null && step.every((each) => each.key !== active.id);
   const count = steps.flat().length;
   return (

@@ -29,12 +29,12 @@ export function Playground({ slug }: { readonly slug: string }) {
     choose(id);
     change({ key: id });
   };
-  if (problem !== null && key === null) return <ProblemAlert problem={problem} onRetry={reload} />;
-  if ((keys === null && key === null) || (keys !== null && keys.length === 0 && key === null) || !may("member", slug)) {
-    if (keys === null && may("member", slug)) return <Skeleton height={56} />;
+  const none = keys !== null && key === null;
+  if (!may("member", slug) || none) {
     return <NoKey slug={slug} what="Calls of the playground are made as a key of the workspace." onMade={choosing} />;
   }
-  return key === null ? null : <WithKey slug={slug} chosenKey={key} onKey={choosing} />;
+  if (key !== null) return <WithKey slug={slug} chosenKey={key} onKey={choosing} />;
+  return problem === null ? <Skeleton height={56} /> : <ProblemAlert problem={problem} onRetry={reload} />;
 }
 
 interface WithKeyProps {
@@ -52,7 +52,9 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
   return (
     <>
       <Group gap="sm" align="flex-end" className="play-bar">
-        <KeySelect slug={slug} value={chosenKey} onChange={onKey} label="Called as key" />
+        <div className="play-key">
+          <KeySelect slug={slug} value={chosenKey} onChange={onKey} label="Called as key" />
+        </div>
         <div className="play-mode">
           <SegmentedControl
             aria-label="What to try"
@@ -62,17 +64,19 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
             onChange={(next) => change({ type: next, model: "" })}
           />
         </div>
-        <Select
-          label="Model"
-          data={ofMode.map((each) => each.id)}
-          value={model}
-          onChange={(next) => next !== null && change({ type: mode, model: next })}
-          allowDeselect={false}
-          disabled={ofMode.length === 0}
-          placeholder={models === null ? "Loading…" : "No such model"}
-          searchable={ofMode.length > 8}
-          limit={200}
-        />
+        <div className="play-model">
+          <Select
+            label="Model"
+            data={ofMode.map((each) => each.id)}
+            value={model}
+            onChange={(next) => next !== null && change({ type: mode, model: next })}
+            allowDeselect={false}
+            disabled={ofMode.length === 0}
+            placeholder={models === null ? "Loading…" : "No such model"}
+            searchable={ofMode.length > 8}
+            limit={200}
+          />
+        </div>
       </Group>
       {problem !== null && <ProblemAlert problem={problem} onRetry={reload} />}
       {models === null && problem === null && <Skeleton height={360} />}

@@ -53,7 +53,7 @@ function Workspaces({ workspaces }: { readonly workspaces: ReturnType<typeof use
     );
   }
   return (
-    <Table w="fit-content">
+    <Table w="fit-content" captionSide="top">
       <Table.Caption>Your workspaces</Table.Caption>
       <Table.Thead>
         <Table.Tr>

@@ -6,7 +6,7 @@ import { FilterBar } from "../../parts/filter-bar.tsx";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { useUrlSearch } from "../../routes/search.ts";
 import { modelTypes, typeWords } from "../../supply/price-words.ts";
-import { allToggled, type Choice, fittingModels, toggled } from "./import-choice.ts";
+import { allToggled, type Choice, fittingModels } from "./import-choice.ts";
 import { ImportRow } from "./import-row.tsx";
 
 interface ImportListProps {
@@ -65,8 +65,7 @@ export function ImportList({ provider, upstream, models, choice, onChoice }: Imp
               model={model}
               models={models}
               chosen={choice.get(model.id)}
-              onToggle={() => onChoice((before) => toggled(before, model))}
-              onName={(chosen) => onChoice((before) => new Map(before).set(model.id, chosen))}
+              onChoice={onChoice}
             />
           ))}
         </ul>

@@ -1,29 +1,30 @@
-import { Checkbox, Select, TextInput } from "@mantine/core";
+import { Checkbox, NativeSelect, TextInput } from "@mantine/core";
 import type { ConsoleModel, UpstreamModel } from "@sluice/contract";
+import { memo } from "react";
 import { formatRelative } from "../../client/format.ts";
 import { modelTypes, typeWords } from "../../supply/price-words.ts";
-import { type Chosen, effectOf } from "./import-choice.ts";
+import { type Choice, type Chosen, effectOf, toggled } from "./import-choice.ts";
 
 interface ImportRowProps {
   readonly provider: string;
   readonly model: UpstreamModel;
   readonly models: ReadonlyMap<string, ConsoleModel>;
   readonly chosen: Chosen | undefined;
-  readonly onToggle: () => void;
-  readonly onName: (chosen: Chosen) => void;
+  /** Stays the same between draws, so that a key typed in one row draws one row. */
+  readonly onChoice: (change: (before: Choice) => Choice) => void;
 }
 
 export const typeChoices = modelTypes.map((value) => ({ value, label: typeWords[value] }));
 
 /** One upstream model; once it is ticked, what it is to be called here and what that will do. */
-export function ImportRow({ provider, model, models, chosen, onToggle, onName }: ImportRowProps) {
+export const ImportRow = memo(function ImportRow({ provider, model, models, chosen, onChoice }: ImportRowProps) {
   const about = aboutOf(model);
   return (
     <li className="import-row" data-chosen={chosen !== undefined || undefined}>
       <Checkbox
         size="xs"
         checked={chosen !== undefined}
-        onChange={onToggle}
+        onChange={() => onChoice((before) => toggled(before, model))}
         label={<span className="break">{model.id}</span>}
         description={about === "" ? undefined : about}
         className="import-check"
@@ -32,13 +33,13 @@ export function ImportRow({ provider, model, models, chosen, onToggle, onName }:
         <NameFields
           upstreamModel={model.id}
           chosen={chosen}
-          onName={onName}
+          onName={(next) => onChoice((before) => new Map(before).set(model.id, next))}
           effect={effectOf(provider, model.id, chosen, models)}
         />
       )}
     </li>
   );
-}
+});
 
 interface NameFieldsProps {
   readonly upstreamModel: string;
@@ -63,14 +64,16 @@ function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) 
         inputWrapperOrder={["input", "description", "error"]}
         className="grow"
       />
-      <Select
+      {/* A browser's own: a hundred of the others take a second to draw. */}
+      <NativeSelect
         size="xs"
         aria-label={`Type of ${upstreamModel}`}
         w={112}
         data={typeChoices}
-        allowDeselect={false}
         value={chosen.type}
-        onChange={(value) => onName({ ...chosen, type: modelTypes.find((type) => type === value) ?? chosen.type })}
+        onChange={({ currentTarget: { value } }) =>
+          onName({ ...chosen, type: modelTypes.find((type) => type === value) ?? chosen.type })
+        }
       />
     </div>
   );

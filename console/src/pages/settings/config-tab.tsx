@@ -90,7 +90,7 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
         {view.text === null ? (
           <Text fz="sm">It cannot be read now. What it said at the last good reading stays in force.</Text>
         ) : (
-          <CodeBlock code={view.text} label="config file" maxHeight="28rem" />
+          <CodeBlock code={view.text} label="text of the config file" maxHeight="28rem" />
         )}
       </Section>
     </>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { oidcAccountSchema } from "@sluice/contract";
-import { blockedBy, bodyOf, callbackUrl, draftOf, idProblem } from "./oidc-draft.ts";
+import { blockedBy, bodyOf, callbackUrl, domainsOf, draftOf, idProblem } from "./oidc-draft.ts";
 
 const account = {
   id: "corp",
@@ -34,4 +34,8 @@ test("the form takes the ids that the gateway takes, and no others", () => {
   for (const id of ["a", "corp-2", "-corp", "Corp", "a b", "../x", "", "x".repeat(32), "x".repeat(33)]) {
     expect(idProblem(id, null, []) === null, id).toBe(schema.safeParse(id).success);
   }
+});
+
+test("domains are taken as people write them", () => {
+  expect(domainsOf(["@Example.com, corp.example,", "corp.example"])).toEqual(["example.com", "corp.example"]);
 });

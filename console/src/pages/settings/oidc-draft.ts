@@ -48,6 +48,12 @@ export function idProblem(id: string, account: Account | null, taken: readonly A
   return taken.some((each) => each.id === id) ? "There is an account with this id already." : null;
 }
 
+/** What was typed or pasted, one domain each: `@` before it and commas between are no part of them. */
+export function domainsOf(typed: readonly string[]): readonly string[] {
+  const domains = typed.flatMap((text) => text.split(/[\s,;]+/)).map((text) => text.replace(/^@/, "").toLowerCase());
+  return [...new Set(domains.filter((domain) => domain !== ""))];
+}
+
 /** Why it cannot be sent as it stands; null: it can. */
 export function blockedBy(draft: OidcDraft, account: Account | null, taken: readonly Account[]): string | null {
   if (draft.name.trim() === "") return "It needs a name.";

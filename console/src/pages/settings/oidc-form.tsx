@@ -4,7 +4,7 @@ import { useAct } from "../../api/use-act.ts";
 import { CopyText } from "../../parts/copy-button.tsx";
 import { FormDrawer, wrongField } from "../../parts/form-drawer.tsx";
 import { useSession } from "../../session/session-context.tsx";
-import { blockedBy, bodyOf, callbackUrl, draftOf, idProblem, type OidcDraft } from "./oidc-draft.ts";
+import { blockedBy, bodyOf, callbackUrl, domainsOf, draftOf, idProblem, type OidcDraft } from "./oidc-draft.ts";
 import type { OidcAccount } from "./oidc-section.tsx";
 
 interface OidcFormProps {
@@ -118,15 +118,15 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         onChange={(event) => change({ clientSecret: event.currentTarget.value })}
       />
       <TagsInput
-        label="Mail domains"
-        description="Only addresses of these may come in by this account. Empty: any address that was invited."
+        label="New accounts for mail domains"
+        description="Whoever comes with a verified address there gets an account at once, in no workspace yet. Empty: only people who have an account here already."
         placeholder={draft.domains.length === 0 ? "example.com" : undefined}
         maxTags={100}
         acceptValueOnBlur
         splitChars={[",", " "]}
         error={wrong("allowed_domains")}
         value={[...draft.domains]}
-        onChange={(domains) => change({ domains })}
+        onChange={(typed) => change({ domains: domainsOf(typed) })}
       />
     </FormDrawer>
   );

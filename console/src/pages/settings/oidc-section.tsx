@@ -25,7 +25,7 @@ export function OidcSection({ accounts }: { readonly accounts: readonly OidcAcco
     <Section
       flush
       title="Single sign-on"
-      description="Sign in with an account elsewhere, by OpenID Connect: Google, Microsoft Entra, Okta, Keycloak, Authentik … People still have to be invited."
+      description="Sign in with an account elsewhere, by OpenID Connect: Google, Microsoft Entra, Okta, Keycloak, Authentik … It opens accounts that are here already, and makes new ones where you allow a mail domain."
       actions={accounts !== null && accounts.length > 0 && add}
     >
       <DataTable
@@ -52,8 +52,8 @@ const columns: readonly Column<OidcAccount>[] = [
   { id: "issuer", header: "Issuer", cell: (account) => <span className="break">{account.issuer}</span> },
   {
     id: "domains",
-    header: "Mail domains",
-    cell: (account) => (account.allowed_domains.length === 0 ? "any" : account.allowed_domains.join(", ")),
+    header: "New accounts for",
+    cell: (account) => (account.allowed_domains.length === 0 ? "nobody" : account.allowed_domains.join(", ")),
   },
   {
     id: "callback",

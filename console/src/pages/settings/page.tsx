@@ -45,25 +45,29 @@ export default function SettingsPage() {
           : "What you may call the admin API with."
       }
     >
-      <Tabs
-        value={shown?.id ?? null}
-        // What belongs to one part (a search, an opened form) does not go along to another.
-        onChange={(tab) => change({ tab: tab ?? "", search: "", account: "", make: "" })}
-        keepMounted={false}
-      >
-        <Tabs.List mb="lg">
+      {parts.length === 1 ? (
+        shown?.body
+      ) : (
+        <Tabs
+          value={shown?.id ?? null}
+          // What belongs to one part (a search, an opened form) does not go along to another.
+          onChange={(tab) => change({ tab: tab ?? "", search: "", account: "", make: "" })}
+          keepMounted={false}
+        >
+          <Tabs.List mb="lg">
+            {parts.map((part) => (
+              <Tabs.Tab key={part.id} value={part.id}>
+                {part.label}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
           {parts.map((part) => (
-            <Tabs.Tab key={part.id} value={part.id}>
-              {part.label}
-            </Tabs.Tab>
+            <Tabs.Panel key={part.id} value={part.id}>
+              {part.body}
+            </Tabs.Panel>
           ))}
-        </Tabs.List>
-        {parts.map((part) => (
-          <Tabs.Panel key={part.id} value={part.id}>
-            {part.body}
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+        </Tabs>
+      )}
     </PageFrame>
   );
 }

@@ -17,7 +17,8 @@ const words: Readonly<Record<string, string>> = {
   expired: "It took too long, or was begun in another window. Try again.",
   no_email: "The other side told no e-mail address, so we do not know who you are.",
   email_not_verified: "The other side has not verified your e-mail address. Verify it there, then try again.",
-  not_invited: "Nobody has invited this e-mail address. Ask whoever runs this gateway for an invitation.",
+  not_invited:
+    "No account here has this e-mail address. If you were invited, open the link of the invitation first; else ask whoever runs this gateway for one.",
   other_person: "This address already belongs to another account over there. Ask whoever runs this gateway.",
   no_access: "Your account may not sign in. Ask whoever runs this gateway.",
   failed:

@@ -9,7 +9,7 @@ export interface Step extends Event {
 }
 
 const words: Readonly<Record<string, string>> = {
-  accepted: "Accepted: stored, with the money for it set aside",
+  accepted: "Accepted, its cost set aside",
   submitting: "Being sent to the provider",
   unknown: "Sent; whether it arrived is not known",
   queued: "Queued at the provider",

@@ -1,4 +1,3 @@
-import { Alert, Text } from "@mantine/core";
 import type { TaskDetail } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -15,13 +14,6 @@ export function TaskFacts({ task }: { readonly task: TaskDetail }) {
   const search = { workspace: workspace.slug };
   return (
     <Section title="Facts">
-      {task.error !== null && (
-        <Alert color="red" variant="light" mb="sm" title={task.error.message}>
-          <Text size="xs">
-            Code <code>{task.error.code}</code>
-          </Text>
-        </Alert>
-      )}
       <dl className="facts-list">
         <Fact name="Id">
           <CopyText value={task.id} label="Copy id" />

@@ -1,4 +1,4 @@
-import { Button, Text } from "@mantine/core";
+import { Alert, Button, Text } from "@mantine/core";
 import type { TaskDetail } from "@sluice/contract";
 import { IconPhotoDown } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
@@ -7,6 +7,7 @@ import { Problem } from "../../client/problem.ts";
 import { noticeProblem } from "../../parts/notice.tsx";
 import { Section } from "../../parts/section.tsx";
 import { useSession } from "../../session/session-context.tsx";
+import { frameOf } from "../../studio/frame-of.ts";
 import { useKept } from "../../studio/kept.ts";
 import { TaskProgress } from "../../studio/task-progress.tsx";
 import { plainVideo, type VideoDraft, videoDraftName } from "../../studio/video-draft.ts";
@@ -51,12 +52,7 @@ export function TaskVideo({ task, video }: TaskVideoProps) {
           )}
         </VideoPlayer>
       ) : (
-        <>
-          <div className="video-frame-box">
-            <VideoPreview task={task} />
-          </div>
-          <TaskProgress task={task} />
-        </>
+        <NoVideo task={task} />
       )}
       {task.prompt !== null && task.prompt !== "" && (
         <Text size="sm" mt="sm" className="answer-words">
@@ -67,19 +63,22 @@ export function TaskVideo({ task, video }: TaskVideoProps) {
   );
 }
 
-const frameQuality = 0.92;
-
-/** What the player shows right now, as a JPEG; null where it cannot be had. */
-function frameOf(video: HTMLVideoElement): string | null {
-  const canvas = document.createElement("canvas");
-  canvas.width = video.videoWidth;
-  canvas.height = video.videoHeight;
-  const context = canvas.getContext("2d");
-  if (context === null || canvas.width === 0) return null;
-  try {
-    context.drawImage(video, 0, 0);
-    return canvas.toDataURL("image/jpeg", frameQuality);
-  } catch {
-    return null;
+function NoVideo({ task }: { readonly task: TaskDetail }) {
+  if (task.error !== null) {
+    return (
+      <Alert color="red" variant="light" title={task.error.message}>
+        <Text size="xs">
+          Code <code>{task.error.code}</code>. Change the request in the playground, or send it again as it is.
+        </Text>
+      </Alert>
+    );
   }
+  return (
+    <>
+      <div className="video-frame-box">
+        <VideoPreview task={task} />
+      </div>
+      <TaskProgress task={task} />
+    </>
+  );
 }

@@ -5,6 +5,7 @@ import type { Rows } from "../../api/use-pages.ts";
 import { LoadMore } from "../../parts/load-more.tsx";
 import { ProblemAlert } from "../../parts/problem-alert.tsx";
 import { TaskCard } from "../../studio/task-card.tsx";
+import { PreviewSlots } from "../../studio/video-preview.tsx";
 
 interface TaskGalleryProps {
   readonly rows: Rows<ConsoleTask>;
@@ -29,11 +30,13 @@ export function TaskGallery({ rows, withWorkspace, empty }: TaskGalleryProps) {
   return (
     <>
       {rows.problem !== null && <ProblemAlert problem={rows.problem} onRetry={rows.reload} />}
-      <section className="gallery" aria-label="Video tasks" data-stale={rows.stale || undefined}>
-        {rows.rows.map((task) => (
-          <TaskCard key={task.id} task={task} withWorkspace={withWorkspace} />
-        ))}
-      </section>
+      <PreviewSlots>
+        <section className="gallery" aria-label="Video tasks" data-stale={rows.stale || undefined}>
+          {rows.rows.map((task) => (
+            <TaskCard key={task.id} task={task} withWorkspace={withWorkspace} />
+          ))}
+        </section>
+      </PreviewSlots>
       <LoadMore rows={rows} />
     </>
   );

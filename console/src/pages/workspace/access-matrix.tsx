@@ -1,6 +1,6 @@
 import type { AccessTable } from "@sluice/contract";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, type KeyboardEvent, type SyntheticEvent, useRef, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, memo, type SyntheticEvent, useRef, useState } from "react";
 import type { AccessQuestion } from "../../access/access-panel.tsx";
 import { reasonWords } from "../../access/reason-words.ts";
 import type { AccessRow } from "../../access/use-access.ts";
@@ -70,18 +70,7 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
           onFocus={(event) => setPointed(cellOf(event))}
           onBlur={() => setPointed(null)}
         >
-          <thead>
-            <tr aria-rowindex={1}>
-              <th scope="col" className="matrix-corner">
-                Key
-              </th>
-              {models.map((model) => (
-                <th key={model.name} scope="col" title={`${model.name} (${model.type})`}>
-                  <span className="matrix-model">{model.name}</span>
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <MatrixHead models={models} />
           <tbody>
             <Gap height={before} />
             {shown.map(({ index }) => {
@@ -104,6 +93,24 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
     </>
   );
 }
+
+/** Drawn once for its models: pointing at cells draws the matrix anew very often. */
+const MatrixHead = memo(function MatrixHead({ models }: Pick<AccessMatrixProps, "models">) {
+  return (
+    <thead>
+      <tr aria-rowindex={1}>
+        <th scope="col" className="matrix-corner">
+          Key
+        </th>
+        {models.map((model) => (
+          <th key={model.name} scope="col" title={`${model.name} (${model.type})`}>
+            <span className="matrix-model">{model.name}</span>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+});
 
 /** A fixed width spares the browser measuring thousands of cells. */
 function widthOf(columns: number): CSSProperties {

@@ -1,4 +1,4 @@
-import { Button, Group, Skeleton } from "@mantine/core";
+import { Box, Button, Group, Skeleton } from "@mantine/core";
 import { IconTable } from "@tabler/icons-react";
 import { useState } from "react";
 import { AccessPanel } from "../../access/access-panel.tsx";
@@ -31,12 +31,12 @@ export function AccessTab({ workspace }: { readonly workspace: string }) {
       flush
     >
       <Group justify="space-between" px="md" pb="sm" gap="sm">
-        <div className="grow">
+        <Box flex="1 1 18rem">
           <FilterBar alsoClears={["search", "model"]}>
             <SearchBox label="Find a key" placeholder="Key" />
             <SearchBox label="Find a model" placeholder="Model" name="model" />
           </FilterBar>
-        </div>
+        </Box>
         <ModelPager pages={models} next={table.nextModels} />
       </Group>
       {table.problem !== null && <ProblemAlert problem={table.problem} onRetry={table.reload} />}

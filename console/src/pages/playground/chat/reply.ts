@@ -1,5 +1,7 @@
 /** A tool that the model wants run, with its arguments as the text that came. */
 export interface ToolCall {
+  /** Its pieces are known by it; it need not count from nothing. */
+  readonly index: number;
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
@@ -39,14 +41,14 @@ function withCall(calls: readonly ToolCall[], piece: unknown): readonly ToolCall
   const told = member(piece, "index");
   const index = typeof told === "number" ? told : calls.length;
   const named = member(piece, "function");
-  const before = calls[index];
+  const before = calls.find((each) => each.index === index);
   const call: ToolCall = {
+    index,
     id: before?.id || textOf(piece, "id") || `call_${index}`,
     name: (before?.name ?? "") + textOf(named, "name"),
     arguments: (before?.arguments ?? "") + textOf(named, "arguments"),
   };
-  if (before === undefined) return [...calls, call];
-  return calls.map((each, at) => (at === index ? call : each));
+  return before === undefined ? [...calls, call] : calls.map((each) => (each === before ? call : each));
 }
 
 export interface Usage {

@@ -1,0 +1,67 @@
+// `npm run docs-images -w console`: the pictures of the documents, from the same furnished gateway as the tests.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { standing } from "./furnished/all-pages.ts";
+import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
+import { addHistory } from "./furnished/history.ts";
+import { openBrowser } from "./opened-browser.ts";
+
+const images = join(import.meta.dir, "..", "..", "docs", "images");
+const bytesMax = 200 * 1_024;
+
+interface Picture {
+  readonly name: string;
+  readonly path: (furnished: FurnishedGateway) => string;
+  readonly colorScheme?: "dark";
+  readonly before?: (page: Page) => Promise<void>;
+}
+
+const pictures: readonly Picture[] = [
+  { name: "console-home", path: () => "/console/?range=7d" },
+  { name: "console-request", path: ({ requestId }) => `/console/requests/${requestId}?workspace=acme` },
+  { name: "console-key", path: () => "/console/keys?workspace=acme", before: makeKey },
+  { name: "console-access", path: () => "/console/workspaces/acme?tab=access" },
+  { name: "console-playground", path: () => "/console/playground?workspace=acme", before: ask },
+  { name: "console-dark", path: () => "/console/models/gpt-5", colorScheme: "dark" },
+];
+
+await mkdir(images, { recursive: true });
+const furnished = await furnishGateway();
+addHistory(furnished.gateway.dataDir);
+const browser = await openBrowser(furnished.gateway.url);
+try {
+  for (const { name, path, colorScheme = "light", before } of pictures) {
+    const page = await furnished.ada.page(browser, { colorScheme, viewport: { width: 1_280, height: 800 } });
+    await page.goto(path(furnished));
+    await standing(page);
+    await before?.(page);
+    const file = join(images, `${name}.png`);
+    const { byteLength } = await page.screenshot({ path: file, animations: "disabled" });
+    console.log(`${file} ${byteLength} bytes`);
+    if (byteLength > bytesMax) throw new Error(`${file} is larger than ${bytesMax} bytes`);
+    await page.context().close();
+  }
+} finally {
+  await browser.close();
+  await furnished.stop();
+}
+
+async function makeKey(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Make key" }).first().click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel("Name").first().fill("release notes");
+  await form.getByRole("button", { name: "Make key" }).click();
+  await page.getByRole("region", { name: "secret" }).waitFor();
+}
+
+async function ask(page: Page): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill("Write a haiku about a lock on a river.");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Copy answer" }).waitFor();
+  // Its cost is known a moment later, from the ledger.
+  await page
+    .getByText(/^\$0\.\d/)
+    .first()
+    .waitFor();
+}

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { type Asked, chatBody, messagesOf, plainSettings, type Turn } from "./conversation.ts";
+import { noReply, type Reply } from "./reply.ts";
+
+const say = (text: string, pictures: readonly string[] = []): Asked => ({ kind: "message", text, pictures });
+const turn = (asked: Asked, reply: Partial<Reply>, state: Turn["state"] = "done"): Turn => ({
+  id: 1,
+  model: "m",
+  asked,
+  reply: { ...noReply, ...reply },
+  state,
+  served: null,
+  problem: null,
+});
+const calls = [
+  { index: 0, id: "c1", name: "weather", arguments: "{}" },
+  { index: 1, id: "c2", name: "time", arguments: "{}" },
+];
+
+test("turns that failed or were stopped before a word are not told, and thinking never is", () => {
+  const turns = [
+    turn(say("one"), { text: "1", thinking: "hm" }),
+    turn(say("lost"), { text: "half" }, "failed"),
+    turn(say("quiet"), {}, "stopped"),
+    turn(say("cut"), { text: "partl" }, "stopped"),
+  ];
+  expect(messagesOf(" ", turns, say("next"))).toEqual([
+    { role: "user", content: "one" },
+    { role: "assistant", content: "1" },
+    { role: "user", content: "cut" },
+    { role: "assistant", content: "partl" },
+    { role: "user", content: "next" },
+  ]);
+});
+
+test("every call of a tool gets its result, also when somebody asks something else instead", () => {
+  const called = turn(say("weather?"), { toolCalls: calls });
+  const told = messagesOf("Be terse.", [called], { kind: "results", results: { c1: "rain" } });
+  expect(told.map((message) => message.role)).toEqual(["system", "user", "assistant", "tool", "tool"]);
+  expect(told[3]).toEqual({ role: "tool", tool_call_id: "c1", content: "rain" });
+  expect(told[4]).toMatchObject({ tool_call_id: "c2", content: "This tool was not run." });
+  const passed = messagesOf("", [called], say("never mind"));
+  expect(passed.map((message) => message.role)).toEqual(["user", "assistant", "tool", "tool", "user"]);
+});
+
+test("results that met a failure can be given again", () => {
+  const called = turn(say("weather?"), { toolCalls: calls.slice(0, 1) });
+  const failed = turn({ kind: "results", results: { c1: "rain" } }, {}, "failed");
+  expect(messagesOf("", [called, failed], { kind: "results", results: { c1: "sun" } }).at(-1)).toEqual({
+    role: "tool",
+    tool_call_id: "c1",
+    content: "sun",
+  });
+});
+
+test("pictures stand beside the words, and unset settings leave the choice to the model", () => {
+  const messages = messagesOf("", [], say("what is it?", ["data:image/png;base64,AA=="]));
+  expect(messages[0]?.content).toEqual([
+    { type: "text", text: "what is it?" },
+    { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+  ]);
+  const nothing = { tools: [], more: {} };
+  expect(Object.keys(chatBody("m", messages, plainSettings, nothing))).toEqual([
+    "model",
+    "messages",
+    "stream",
+    "stream_options",
+  ]);
+  const settings = { ...plainSettings, temperature: 0, maxTokens: 5, stop: ["END"] };
+  expect(chatBody("m", messages, settings, { tools: [{ type: "function" }], more: { seed: 1 } })).toMatchObject({
+    temperature: 0,
+    max_completion_tokens: 5,
+    stop: ["END"],
+    tools: [{ type: "function" }],
+    seed: 1,
+  });
+});

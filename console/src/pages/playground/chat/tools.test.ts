@@ -1,0 +1,11 @@
+import { expect, test } from "bun:test";
+import { readTools, sampleTools } from "./tools.ts";
+
+test("the sample is a good list of tools, nothing written is none, and what is wrong is said", () => {
+  expect(readTools(sampleTools)).toMatchObject({ problem: null, tools: [{ type: "function" }] });
+  expect(readTools(" ")).toEqual({ tools: [], problem: null });
+  expect(readTools('[{"type":"web_search"}]').problem).toBeNull();
+  expect(readTools("{").problem).toStartWith("Not JSON");
+  expect(readTools("{}").problem).toContain("list");
+  expect(readTools('[{"type":"function","function":{"name":"a"}},{"type":"function"}]').problem).toContain("Tool 2");
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { linesOf, similarity, vectorsIn } from "./vectors.ts";
+
+test("vectors come in the order of their texts, whatever the order of the answer", () => {
+  const data = [
+    { index: 1, embedding: [0, 1] },
+    { index: 0, embedding: [1, 0] },
+    { index: 2, embedding: "AAAA" },
+  ];
+  expect(vectorsIn({ data })).toEqual([
+    [1, 0],
+    [0, 1],
+  ]);
+  expect(vectorsIn({})).toEqual([]);
+  expect(linesOf(" a \n\n b")).toEqual(["a", "b"]);
+});
+
+test("likeness is one for the same direction, nothing where it cannot be told", () => {
+  expect(similarity([1, 2], [2, 4])).toBeCloseTo(1);
+  expect(similarity([1, 0], [0, 1])).toBe(0);
+  expect(similarity([1, 0], [0, 0])).toBeNull();
+  expect(similarity([1], [1, 0])).toBeNull();
+});

@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { stepsOf } from "./steps.ts";
+
+test("states stand in the order in which they came, each with how long it lasted", () => {
+  const steps = stepsOf([
+    { at: 5_000, status: "succeeded", detail: null },
+    { at: 1_000, status: "accepted", detail: null },
+    { at: 2_000, status: "a new word", detail: "x" },
+  ]);
+  expect(steps.map(({ words, stayedMs }) => [words, stayedMs])).toEqual([
+    ["Accepted, its cost set aside", 1_000],
+    ["a new word", 3_000],
+    ["Done", null],
+  ]);
+});

@@ -1,0 +1,38 @@
+/**
+ * So many at a time. A browser opens six connections to a host, and a video that was only looked at can hold one: without a
+ * bound, a gallery would starve everything else on the page.
+ */
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  /** Calls `onTurn` when there is room. Call what it gives back when done, or when no longer wanted. */
+  take(onTurn: () => void): () => void {
+    let state: "waiting" | "held" | "over" = "waiting";
+    const turn = () => {
+      state = "held";
+      onTurn();
+    };
+    if (this.#free > 0) {
+      this.#free -= 1;
+      turn();
+    } else {
+      this.#waiting.push(turn);
+    }
+    return () => {
+      if (state === "held") this.#leave();
+      else if (state === "waiting") this.#waiting.splice(this.#waiting.indexOf(turn), 1);
+      state = "over";
+    };
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}

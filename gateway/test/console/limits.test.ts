@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { createMemoryCounter } from "#coordination/index.ts";
+import { createAdmission } from "#limits/index.ts";
+import { createReportStore } from "#storage/index.ts";
+import { keyCalls } from "../../src/admin/calls/key-calls.ts";
+import { limitCalls } from "../../src/admin/calls/limit-calls.ts";
+import { workspaceCalls } from "../../src/admin/calls/workspace-calls.ts";
+import { silentObserver } from "../conformance/store-ground.ts";
+import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
+
+/** With the real reports, a thread of its own. */
+async function openLimits(): Promise<ConsoleGround> {
+  let close = async (): Promise<void> => undefined;
+  const ground = await openConsoleGround((house) => {
+    const reports = createReportStore({ ...house, observer: silentObserver });
+    close = () => reports.close();
+    const admission = createAdmission({ counter: createMemoryCounter({ clock: house.clock }), clock: house.clock });
+    const whole = { ...house, admission, reports, randomBytes, changesSeen: async () => undefined };
+    return { ...limitCalls(whole), ...workspaceCalls(whole), ...keyCalls(whole) };
+  });
+  return {
+    ...ground,
+    async [Symbol.asyncDispose]() {
+      await close();
+      await ground[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("every limit says whose it is and in which workspace, widest first, and nothing of another workspace is seen", async () => {
+  await using ground = await openLimits();
+  const params = { workspace: "acme" };
+  await ground.call("administrator", "workspaces.update", { params, body: { budget: { usd: 5, period: "month" } } });
+  await ground.call("admin", "groups.create", { params, body: { name: "cheap", limits: { rpm: 60 } } });
+  await ground.call("member", "keys.create", { params, body: { name: "ci", limits: { concurrency: 2 } } });
+  const elsewhere = { name: "theirs", limits: { rpm: 1 } };
+  await ground.call("stranger", "keys.create", { params: { workspace: "other" }, body: elsewhere });
+  const { acme, other } = ground;
+  const rows = async (who: "viewer" | "administrator", workspace: string) =>
+    (await ground.call(who, "limits.list", { params: { workspace } })).body.data.map(
+      (row: { label: string; kind: string; workspace: object }) => [row.label, row.kind, row.workspace],
+    );
+  const ours = [
+    ["workspace acme", "budget", { id: acme.id, slug: "acme" }],
+    ["group acme/cheap", "rpm", { id: acme.id, slug: "acme" }],
+    ["key acme/ci", "concurrency", { id: acme.id, slug: "acme" }],
+  ];
+  expect(await rows("viewer", "acme")).toEqual(ours);
+  expect(await rows("administrator", "-")).toEqual([
+    ...ours,
+    ["key other/theirs", "rpm", { id: other.id, slug: "other" }],
+  ]);
+});
