@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Health } from "@sluice/contract";
-import { failedShare, healthReason, jointState } from "./health-words.ts";
+import { failedShare, healthLabel, healthReason, jointState } from "./health-words.ts";
 
 const idle: Health = {
   state: "unknown",
@@ -25,6 +25,14 @@ test("failures of the last hour are told also of what works", () => {
   expect(failedShare(health)).toBe(0.05);
   expect(healthReason({ ...idle, last_hour: null })).toContain("could not be read");
   expect([failedShare(idle), failedShare({ ...idle, last_hour: null })]).toEqual([null, null]);
+});
+
+test("what failed before the gateway started again is not called unasked", () => {
+  const failed: Health = { ...idle, last_hour: { attempts: 5, failed: 5 } };
+  expect([healthLabel(idle), healthLabel(failed)]).toEqual(["Not asked lately", "Not known"]);
+  expect(healthReason(failed)).toBe(
+    "No call went well lately, and none was tried since the gateway started. 5 of 5 attempts failed in the last hour.",
+  );
 });
 
 test("a model is down only when all of its deployments are", () => {

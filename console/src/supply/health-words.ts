@@ -9,7 +9,7 @@ const stateWords = {
 } as const satisfies Record<Health["state"], string>;
 
 export function healthLabel(health: Health): string {
-  return stateWords[health.state];
+  return wasAsked(health) && health.state === "unknown" ? "Not known" : stateWords[health.state];
 }
 
 /** Why it is as it is, and what comes next, in a sentence or two. */
@@ -17,7 +17,8 @@ export function healthReason(health: Health): string {
   return [stateReason(health), hourReason(health)].filter((part) => part !== null).join(" ");
 }
 
-function stateReason({ state, breaker, cooling_ms, latency_ms }: Health): string {
+function stateReason(health: Health): string {
+  const { state, breaker, cooling_ms, latency_ms } = health;
   if (state === "down") {
     return "It failed again and again, so calls go past it. It is tried again by itself after a while.";
   }
@@ -26,8 +27,17 @@ function stateReason({ state, breaker, cooling_ms, latency_ms }: Health): string
     if (breaker === "open") return "Some of its deployments fail and are passed by; the others work.";
     return "It failed lately and is being tried again with single calls.";
   }
-  if (state === "unknown") return "Nobody has called it lately, so nothing is known.";
+  if (state === "unknown") {
+    return wasAsked(health)
+      ? "No call went well lately, and none was tried since the gateway started."
+      : "Nobody has called it lately, so nothing is known.";
+  }
   return latency_ms === null ? "It answers." : `It answers after ${formatDuration(latency_ms)} on average.`;
+}
+
+/** After a restart the ledger knows of calls of which the router does not. */
+function wasAsked({ last_hour }: Health): boolean {
+  return last_hour !== null && last_hour.attempts > 0;
 }
 
 function hourReason({ last_hour }: Health): string | null {
