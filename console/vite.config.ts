@@ -13,6 +13,8 @@ const gateway = process.env["SLUICE_GATEWAY"] ?? "http://127.0.0.1:8787";
 const chunks = [
   { name: "early", test: /preload-helper|[\\/]src[\\/]browser[\\/]/, priority: 3 },
   { name: "shell", test: /[\\/]src[\\/]start\.tsx$/, priority: 2 },
+  // Few pages check what they are given; nobody else is to wait for it.
+  { name: "schemas", test: /[\\/]node_modules[\\/]zod[\\/]/, priority: 2 },
   { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 10_240, priority: 1 },
 ];
 

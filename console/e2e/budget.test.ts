@@ -71,11 +71,12 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
     const took: number[] = [];
     for (let load = 0; load <= loads; load++) {
       const page = await ada.page(browser);
+      const busy = contention();
       const from = performance.now();
       await page.goto("/console/", { waitUntil: "commit" });
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
       // The first one warms the gateway.
-      if (load > 0) took.push(performance.now() - from);
+      if (load > 0) took.push((performance.now() - from) / Math.max(busy, contention(), 1));
       await page.context().close();
     }
     took.sort((a, b) => a - b);
@@ -100,6 +101,18 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
     expect(browser.faults).toEqual([]);
   });
 });
+
+const probeCpuMs = 40;
+
+/** How much longer work takes here because others are at work too: time on the clock for time of the processor. */
+function contention(): number {
+  const from = performance.now();
+  const before = process.cpuUsage();
+  for (;;) {
+    const { user, system } = process.cpuUsage(before);
+    if (user + system >= probeCpuMs * 1_000) return (performance.now() - from) / probeCpuMs;
+  }
+}
 
 function bytesOf(came: readonly Came[]): number {
   return came.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -60,7 +60,7 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         spellCheck={false}
         autoCapitalize="off"
         maxLength={32}
-        disabled={account !== null}
+        {...(account === null ? {} : { readOnly: true, variant: "filled" })}
         error={wrong("account") ?? (draft.id === "" ? null : idProblem(draft.id, account, taken))}
         value={draft.id}
         onChange={(event) => change({ id: event.currentTarget.value })}

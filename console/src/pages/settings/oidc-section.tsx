@@ -25,7 +25,7 @@ export function OidcSection({ accounts }: { readonly accounts: readonly OidcAcco
     <Section
       flush
       title="Single sign-on"
-      description="Sign in with an account elsewhere, by OpenID Connect: Google, Microsoft Entra, Okta, Keycloak, Authentik … It opens accounts that are here already, and makes new ones where you allow a mail domain."
+      description="Sign in with an account elsewhere, by OpenID Connect: Google, Microsoft Entra, Okta, Keycloak …"
       actions={accounts !== null && accounts.length > 0 && add}
     >
       <DataTable
