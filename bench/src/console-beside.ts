@@ -2,6 +2,7 @@ import { type Filled, rareModel } from "./console-rows.ts";
 import { type Sluice, startSluice } from "./contenders/sluice.ts";
 import { type Figure, figure, middle, ratios } from "./figure.ts";
 import { runProbe } from "./probe-contenders.ts";
+import { othersShare } from "./process-tree.ts";
 import type { ProbeResult } from "./programs/probe.ts";
 import type { Run } from "./run.ts";
 import { quantiles } from "./statistics.ts";
@@ -27,6 +28,7 @@ export async function besideTheConsole(run: Run, filled: Filled, rounds: number)
     const person = await signedIn(sluice, filled);
     const [quiet, asked]: [ProbeResult[], ProbeResult[]] = [[], []];
     await probe(run, sluice);
+    const share = othersShare();
     for (let round = 0; round < rounds; round++) {
       quiet.push(await probe(run, sluice));
       person.begin();
@@ -34,7 +36,8 @@ export async function besideTheConsole(run: Run, filled: Filled, rounds: number)
       await person.end();
     }
     const { count, p50, p99 } = quantiles(person.times);
-    const answered = `${count} questions answered in ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)}`;
+    const others = `others used ${(100 * share()).toFixed(0)} % of the machine`;
+    const answered = `${count} questions answered in ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)}; ${others}`;
     return (["p50", "p99"] as const).map((name) => {
       const of = (results: readonly ProbeResult[]) => results.map(({ total }) => total[name]);
       return figure(

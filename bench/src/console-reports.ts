@@ -12,7 +12,7 @@ import { type Figure, figure, middle } from "./figure.ts";
 import { keepResult } from "./keep-result.ts";
 import { describeMachine } from "./machine.ts";
 import { readOptions } from "./options.ts";
-import { machineBusyMs, treeCpuMs } from "./process-tree.ts";
+import { othersShare } from "./process-tree.ts";
 import { startRun } from "./run.ts";
 import { quantile } from "./statistics.ts";
 import { table } from "./table.ts";
@@ -21,8 +21,9 @@ import { table } from "./table.ts";
  * How soon the console is answered in a house with many entries and keys, and what its questions do to the calls of
  * models. Apart from the other figures: it takes minutes.
  *
- *     bun bench/src/console-reports.ts [--entries 1000000] [--keys 100000] [--rounds 12] [--directory dir]
+ *     bun bench/src/console-reports.ts [--entries 1000000] [--keys 100000] [--times 20] [--rounds 12] [--directory dir]
  *
+ * --times is how often each question is asked, --rounds how often calls of models are timed beside questions; 0 leaves that out.
  * --directory keeps the database there, and uses it when it is there already.
  */
 async function main(): Promise<void> {
@@ -32,18 +33,31 @@ async function main(): Promise<void> {
       keys: { type: "string", default: "100000" },
       directory: { type: "string" },
       rounds: { type: "string", default: "12" },
+      times: { type: "string", default: "20" },
     },
   });
-  const [entries, keys, rounds] = [Number(values.entries), Number(values.keys), Number(values.rounds)];
+  const [entries, keys, times, rounds] = [values.entries, values.keys, values.times, values.rounds].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+  ];
   endChildrenWithUs();
   const startedAt = new Date();
   const run = await startRun(readOptions([]));
   try {
     const filled = await filledIn(values.directory ?? join(run.directory, "console"), { entries, keys });
-    const figures = [...filling(filled, entries), ...(await answers(filled))];
+    const figures = [...filling(filled, entries), ...(times > 0 ? await answers(filled, times) : [])];
     if (rounds > 0) figures.push(...(await besideTheConsole(run, filled, rounds)));
     console.log(table(figures));
-    await keepResult("console-reports", startedAt, { entries, keys, rounds, machine: describeMachine(), figures });
+    await keepResult("console-reports", startedAt, {
+      entries,
+      keys,
+      times,
+      rounds,
+      machine: describeMachine(),
+      figures,
+    });
   } finally {
     await run.close();
     rmSync(run.directory, { recursive: true, force: true });
@@ -70,14 +84,13 @@ function filling({ databasePath, insertMs }: Filled, entries: number): Figure[] 
 }
 
 const warmUp = 2;
-const times = 20;
 
 /** Each question again and again, alone. */
-async function answers(filled: Filled): Promise<Figure[]> {
+async function answers(filled: Filled, times: number): Promise<Figure[]> {
   const log = (level: string, message: string) => console.error(level, message);
   const reports = createReportStore({ databasePath: filled.databasePath, clock: systemClock, observer: { log } });
   const figures: Figure[] = [];
-  const begin = { busyMs: machineBusyMs(), oursMs: treeCpuMs(process.pid), at: performance.now() };
+  const share = othersShare();
   for (const { name, list, ask } of consoleQuestions(filled)) {
     const samples: number[] = [];
     let late = 0;
@@ -102,8 +115,6 @@ async function answers(filled: Filled): Promise<Figure[]> {
     );
   }
   await reports.close();
-  const foreignMs = machineBusyMs() - begin.busyMs - (treeCpuMs(process.pid) - begin.oursMs);
-  const share = foreignMs / ((performance.now() - begin.at) * navigator.hardwareConcurrency);
   const lists = figures.filter(({ target }) => target !== null);
   const slowest = lists.toSorted((a, b) => (b.measured?.median ?? 0) - (a.measured?.median ?? 0))[0];
   return [
@@ -113,7 +124,7 @@ async function answers(filled: Filled): Promise<Figure[]> {
       note: `${slowest?.name}; median of all ${middle(lists.flatMap((each) => each.measured?.median ?? []))}`,
     }),
     ...figures,
-    figure("What others used of the machine meanwhile", [share * 100], { unit: "%" }),
+    figure("What others used of the machine meanwhile", [share() * 100], { unit: "%" }),
   ];
 }
 

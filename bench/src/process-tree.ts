@@ -58,6 +58,15 @@ export function machineBusyMs(): number {
   return (ticks * 1000) / ticksPerSecond;
 }
 
+/** From now on: the share of the machine that belongs to nobody in this bench. */
+export function othersShare(): () => number {
+  const begin = { busyMs: machineBusyMs(), oursMs: treeCpuMs(process.pid), at: performance.now() };
+  return () => {
+    const othersMs = machineBusyMs() - begin.busyMs - (treeCpuMs(process.pid) - begin.oursMs);
+    return Math.max(0, othersMs) / ((performance.now() - begin.at) * navigator.hardwareConcurrency);
+  };
+}
+
 function readOr(path: string): string {
   try {
     return readFileSync(path, "latin1");

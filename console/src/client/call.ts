@@ -11,10 +11,6 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-export function bearer(key: string): Record<string, string> {
-  return { authorization: `Bearer ${key}` };
-}
-
 /** The JSON of a good answer; an answer without a body is null. */
 export async function sendJson(
   path: string,

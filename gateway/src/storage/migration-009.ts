@@ -24,6 +24,12 @@ export function migration009(): Migration {
         .columns(["workspace_id", "group_id"])
         .where(sql.ref("revoked_at"), "is", null)
         .execute();
+      await database.schema
+        .createIndex("api_keys_maker")
+        .on("api_keys")
+        .columns(["created_by", "name", "id"])
+        .where(sql.ref("created_by"), "is not", null)
+        .execute();
       await database.schema.alterTable("audit_log").addColumn("ip", "text").execute();
       await database.schema.alterTable("audit_log").addColumn("workspace_id", "text").execute();
       await database.schema

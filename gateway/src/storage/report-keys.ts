@@ -65,17 +65,14 @@ function conditions(eb: Terms, filter: KeyFilter): Condition[] {
   const terms: Condition[] = [];
   if (keyId !== undefined) terms.push(eb("id", "=", keyId));
   if (workspaceId !== null) {
-    terms.push(keyId === undefined ? eb("workspace_id", "=", workspaceId) : ofWorkspace(eb, workspaceId));
+    const other = keyId !== undefined || createdBy !== undefined;
+    terms.push(other ? equalsWithoutIndex(eb.ref("workspace_id"), workspaceId) : eb("workspace_id", "=", workspaceId));
   }
   if (groupId !== undefined) terms.push(equalsWithoutIndex(eb.ref("group_id"), groupId));
-  if (createdBy !== undefined) terms.push(equalsWithoutIndex(eb.ref("created_by"), createdBy));
+  if (createdBy !== undefined) terms.push(eb("created_by", "=", createdBy));
   if (search !== "") terms.push(eb.or(searched(eb, search)));
   if (state !== undefined) terms.push(eb.and(inState(eb, state, filter.now)));
   return terms;
-}
-
-function ofWorkspace(eb: Terms, workspaceId: string): Condition {
-  return equalsWithoutIndex(eb.ref("workspace_id"), workspaceId);
 }
 
 /** Part of the name, or how the secret begins or ends; somebody who holds the whole secret finds its key as well. */

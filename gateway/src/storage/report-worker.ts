@@ -82,7 +82,7 @@ function standBack(): void {
   }
 }
 
-const niceness = 10;
+const niceness = 5;
 
 function kindOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
