@@ -170,24 +170,30 @@ function entryMaker({ entries, keys, days, now }: Rows): (n: number) => LedgerEn
   };
 }
 
+/** Programs call in bursts: 200 at a time, ten calls each of one key to one model. */
+function sessionOf(n: number): number {
+  return Math.floor(n / 2_000) * 200 + (n % 200);
+}
+
 function madeEntry(
   n: number,
   at: number,
   names: Pick<LedgerEntry, "attemptId" | "requestId">,
   keys: number,
 ): LedgerEntry {
-  const workspace = share(n, "workspace") < 0.5 ? 0 : unequal(share(n, "other"), workspaces);
-  const key = workspace + workspaces * unequal(share(n, "key"), Math.max(1, Math.floor(keys / workspaces)));
+  const session = sessionOf(n);
+  const workspace = share(session, "workspace") < 0.5 ? 0 : unequal(share(session, "other"), workspaces);
+  const key = workspace + workspaces * unequal(share(session, "key"), Math.max(1, Math.floor(keys / workspaces)));
   const rare = n % 40_000 === 7;
-  const model = rare ? rareModel : `model-${unequal(share(n, "model"), 40)}`;
-  const provider = n % 50_000 === 9 ? rareProvider : `provider-${unequal(share(n, "provider"), 10)}`;
+  const model = rare ? rareModel : `model-${unequal(share(session, "model"), 40)}`;
+  const provider = n % 50_000 === 9 ? rareProvider : `provider-${unequal(share(session, "provider"), 10)}`;
   const luck = share(n, "luck");
   const failure = n % 45_000 === 11 ? ([502, rareError] as const) : (failures[n % failures.length] ?? failures[0]);
   const outcome = n % 45_000 === 11 || luck < 0.035 ? "failed" : luck < 0.05 ? "cancelled" : "succeeded";
   const good = outcome === "succeeded";
   const totalMs =
     1_500 * Math.exp(2.2 * (share(n, "latency") + share(n, "latency too") - 1)) * (n % 30_000 === 13 ? 100 : 1);
-  const endpoint = endpoints[unequal(share(n, "endpoint"), endpoints.length)] ?? "chat";
+  const endpoint = endpoints[unequal(share(session, "endpoint"), endpoints.length)] ?? "chat";
   const [input, output] = [Math.floor(5_000 * share(n, "input")), good ? Math.floor(900 * share(n, "output")) : 0];
   return {
     ...names,

@@ -88,11 +88,16 @@ export function createTaskDesk(options: DeskOptions): TaskDesk {
 
   function schedule(task: Task, callback: TaskCallback): void {
     const startsAt = task.createdAt + (task.script.queued_ms ?? queuedMsUsual);
+    // An alarm that rings late may find what the next one is for: each state is told once.
+    const told = new Set<string>();
     for (const at of [startsAt, startsAt + (task.script.running_ms ?? runningMsUsual)]) {
       alarm.set(at, () => {
         const now = Date.now();
         if (isGone(task, now) || task.cancelledAt !== null) return;
-        if (callback.states.includes(viewTask(task, now).state)) tell(task, callback);
+        const { state } = viewTask(task, now);
+        if (!callback.states.includes(state) || told.has(state)) return;
+        told.add(state);
+        tell(task, callback);
       });
     }
   }
