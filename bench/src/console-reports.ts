@@ -77,7 +77,7 @@ function filling({ databasePath, insertMs }: Filled, entries: number): Figure[] 
   return [
     figure("Filling the ledger, an entry", [(insertMs * 1_000) / entries], {
       unit: "µs",
-      note: "about six entries a rollup; making them up included",
+      note: "about four entries a rollup; making them up included",
     }),
     figure("The database on disk", [statSync(databasePath).size / 2 ** 20], { unit: "MB" }),
   ];
