@@ -4,6 +4,7 @@ import type { Problem } from "../client/problem.ts";
 import { BudgetForm } from "../parts/budget-form.tsx";
 import { wrongField } from "../parts/form-drawer.tsx";
 import { LimitsForm } from "../parts/limits-form.tsx";
+import { useSession } from "../session/session-context.tsx";
 import { ExpiryInput } from "./expiry-input.tsx";
 import { type KeyDraft, leastLimits } from "./key-draft.ts";
 import { KeyModelsField } from "./key-models-field.tsx";
@@ -25,6 +26,7 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
   const params = { workspace };
   const groups = useCall("groups.list", { params });
   const home = useCall("workspaces.show", { params });
+  const mayChooseGroup = useSession().may("admin", workspace);
   const all = groups.data?.data ?? [];
   const group = all.find((each) => each.id === draft.group) ?? all.find((each) => each.name === defaultGroup);
   const wider = leastLimits(home.data?.limits ?? {}, group?.limits ?? {});
@@ -44,13 +46,13 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
       />
       <Select
         label="Group"
-        description="Decides what it may call at most, and shares its limits among its keys."
+        description={`Decides what it may call at most, and shares its limits among its keys.${mayChooseGroup ? "" : " Only an admin of the workspace chooses it."}`}
         data={all.map((each) => ({ value: each.id, label: each.name }))}
         value={group?.id ?? null}
         onChange={(id) => onChange({ group: id ?? "" })}
         allowDeselect={false}
         searchable={all.length > 8}
-        disabled={disabled || groups.data === undefined}
+        disabled={disabled || !mayChooseGroup || groups.data === undefined}
         error={wrongField(problem, "group") ?? groups.error?.message ?? null}
       />
       <KeyModelsField

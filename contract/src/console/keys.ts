@@ -31,7 +31,12 @@ export type ConsoleKey = z.infer<typeof consoleKeySchema>;
 
 const keyFields = {
   name: label,
-  group: id.optional().describe("Id or name; default: the group called default."),
+  group: id
+    .optional()
+    .describe(
+      "Id or name; default: the group called default. It decides what a key may call at most: admins choose it.",
+    )
+    .meta({ needs: "admin" }),
   models: patterns.nullable().optional(),
   allowed_ips: z.array(z.string().min(1).max(64)).max(1_000).nullable().optional(),
   expires_at: at.nullable().optional(),

@@ -23,7 +23,7 @@ async function withModels(): Promise<TenantGround> {
 }
 
 const makeKey = async (ground: TenantGround, body: Readonly<Record<string, unknown>>): Promise<string> =>
-  (await ground.makeKey("member", body)).body.key.id;
+  (await ground.makeKey("admin", body)).body.key.id;
 
 const check = (ground: TenantGround, key: string, model: string, who: "viewer" | "administrator" = "viewer") =>
   ground.call(who, "access.check", { params: { ...acme, key }, query: { model } });

@@ -23,9 +23,9 @@ describe("groups", () => {
         managed_by: "console",
       },
     });
-    await ground.makeKey("member", { name: "one", group: "batch" });
-    const gone = (await ground.makeKey("member", { name: "two", group: made.body.id })).body.key;
-    await ground.call("member", "keys.revoke", { params: { ...acme, key: gone.id } });
+    await ground.makeKey("admin", { name: "one", group: "batch" });
+    const gone = (await ground.makeKey("admin", { name: "two", group: made.body.id })).body.key;
+    await ground.call("admin", "keys.revoke", { params: { ...acme, key: gone.id } });
     const list = (await ground.call("viewer", "groups.list", { params: acme })).body;
     expect(list.data.map((group: { name: string; keys: number }) => [group.name, group.keys])).toEqual([
       ["batch", 1],
@@ -110,9 +110,9 @@ describe("removing a group", () => {
     await using ground = await openTenantGround();
     await create(ground, { name: "batch" });
     const params = { ...acme, group: "batch" };
-    const { key } = (await ground.makeKey("member", { name: "one", group: "batch" })).body;
+    const { key } = (await ground.makeKey("admin", { name: "one", group: "batch" })).body;
     expect(await ground.call("admin", "groups.remove", { params })).toMatchObject({ status: 409, code: "conflict" });
-    await ground.call("member", "keys.revoke", { params: { ...acme, key: key.id } });
+    await ground.call("admin", "keys.revoke", { params: { ...acme, key: key.id } });
     expect((await ground.call("admin", "groups.remove", { params })).status).toBe(200);
     expect(await names(ground)).toEqual(["default"]);
     const shown = await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } });
@@ -130,7 +130,7 @@ describe("removing a group", () => {
     expect((await remove("default")).status).toBe(200);
     // Whoever names no group now hears that it must be named.
     expect(await ground.makeKey("member", { name: "x" })).toMatchObject({ code: "not_found", param: "group" });
-    expect((await ground.makeKey("member", { name: "x", group: "batch" })).status).toBe(201);
+    expect((await ground.makeKey("admin", { name: "x", group: "batch" })).status).toBe(201);
   });
 
   test("and making a key in it at once ends with both or with neither, never with a key without a group", async () => {
@@ -138,7 +138,7 @@ describe("removing a group", () => {
     for (let round = 0; round < 5; round++) {
       await create(ground, { name: "batch" });
       const [key, removal] = await Promise.all([
-        ground.makeKey("member", { name: `k${round}`, group: "batch" }),
+        ground.makeKey("admin", { name: `k${round}`, group: "batch" }),
         ground.call("admin", "groups.remove", { params: { ...acme, group: "batch" } }),
       ]);
       expect([key.status, removal.status].sort()).toEqual(key.status === 201 ? [201, 409] : [200, 404]);

@@ -80,6 +80,17 @@ describe("a new key", () => {
     expect((await ground.makeKey("admin", { name: "x", capture: "bodies" })).body.key.capture).toBe("bodies");
   });
 
+  test("goes into a group of somebody's choice only when an admin chooses", async () => {
+    await using ground = await openTenantGround();
+    await ground.call("admin", "groups.create", { params: acme, body: { name: "wide", models: ["*"] } });
+    const refused = { status: 403, code: "forbidden", param: "group" };
+    expect(await ground.makeKey("member", { name: "x", group: "wide" })).toMatchObject(refused);
+    const params = { ...acme, key: (await ground.makeKey("member", { name: "x" })).body.key.id };
+    const move = (who: "member" | "admin") => ground.call(who, "keys.update", { params, body: { group: "wide" } });
+    expect(await move("member")).toMatchObject(refused);
+    expect((await move("admin")).body.group.name).toBe("wide");
+  });
+
   test("has a name of its own; of two made at once, one is made", async () => {
     await using ground = await openTenantGround();
     const both = await Promise.all([ground.makeKey("member", { name: "ci" }), ground.makeKey("admin", { name: "ci" })]);
@@ -142,7 +153,7 @@ describe("changing a key", () => {
     const { key } = (await ground.makeKey("member", { name: "ci", tags: { a: "b" } })).body;
     const rows = (await ground.audit()).length;
     const body = { name: "ci", tags: { a: "b" }, group: "default", budget: null, expires_at: null };
-    expect((await ground.call("member", "keys.update", { params: { ...acme, key: key.id }, body })).body).toEqual(key);
+    expect((await ground.call("admin", "keys.update", { params: { ...acme, key: key.id }, body })).body).toEqual(key);
     expect((await ground.audit()).length).toBe(rows);
   });
 
@@ -164,7 +175,7 @@ describe("changing a key", () => {
     await ground.makeKey("member", { name: "one" });
     const { key } = (await ground.makeKey("member", { name: "two" })).body;
     const change = (body: object) =>
-      ground.call("member", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
+      ground.call("admin", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
     expect(await change({ name: "one" })).toMatchObject({ status: 409, code: "conflict", param: "name" });
     expect(await change({ group: "nowhere" })).toMatchObject({ status: 404, code: "not_found", param: "group" });
   });
