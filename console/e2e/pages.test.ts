@@ -68,6 +68,14 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     expect(found).toEqual({});
   });
 
+  test("brings the chosen tab into sight on a phone", async () => {
+    const page = await furnished.ada.page(browser, { viewport: phone, hasTouch: true });
+    await page.goto("/console/settings?tab=system");
+    await standing(page);
+    const { x, width } = (await page.getByRole("tab", { selected: true }).boundingBox()) ?? { x: -1, width: 0 };
+    expect([x >= 0, x + width <= phone.width]).toEqual([true, true]);
+  });
+
   test("is used by keyboard: skip link, palette by Ctrl-K, Escape, and the page by its name", async () => {
     const page = await furnished.ada.page(browser, { viewport: desk });
     await page.goto("/console/keys?workspace=acme");

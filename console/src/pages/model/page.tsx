@@ -8,6 +8,7 @@ import { ProblemAlert } from "../../parts/problem-alert.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Snippets } from "../../parts/snippets.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
+import { TabRow } from "../../parts/tab-row.tsx";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
@@ -84,11 +85,11 @@ function ModelTabs({ model, mayChange }: { readonly model: ConsoleModel; readonl
   return (
     // What was typed on one tab stays while another is looked at.
     <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted>
-      <Tabs.List mb="md" className="tab-row">
+      <TabRow value={tab}>
         {mayChange && <Tabs.Tab value="serving">Serving</Tabs.Tab>}
         <Tabs.Tab value="price">Price</Tabs.Tab>
         <Tabs.Tab value="call">Call it</Tabs.Tab>
-      </Tabs.List>
+      </TabRow>
       {mayChange && (
         <Tabs.Panel value="serving">
           <ServingPanel model={model} />

@@ -4,6 +4,7 @@ import { useCall } from "../../api/use-call.ts";
 import { ManagedByFile } from "../../parts/managed-by-file.tsx";
 import { PageFrame } from "../../parts/page-frame.tsx";
 import { ProblemAlert } from "../../parts/problem-alert.tsx";
+import { TabRow } from "../../parts/tab-row.tsx";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { ForAdministrators } from "../../supply/for-administrators.tsx";
@@ -59,13 +60,13 @@ function OneProvider({ id }: { readonly id: string }) {
       actions={<ProviderActions provider={provider} />}
     >
       <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted={false}>
-        <Tabs.List mb="md" className="tab-row">
+        <TabRow value={tab}>
           {tabs.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
               {label}
             </Tabs.Tab>
           ))}
-        </Tabs.List>
+        </TabRow>
         <Tabs.Panel value="overview">
           <OverviewPanel provider={provider} />
         </Tabs.Panel>

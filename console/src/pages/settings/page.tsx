@@ -1,6 +1,7 @@
 import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { PageFrame } from "../../parts/page-frame.tsx";
+import { TabRow } from "../../parts/tab-row.tsx";
 import { useUrlChange, useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { BackupTab } from "./backup-tab.tsx";
@@ -54,13 +55,13 @@ export default function SettingsPage() {
           onChange={(tab) => change({ tab: tab ?? "", search: "", account: "", make: "" })}
           keepMounted={false}
         >
-          <Tabs.List mb="lg">
+          <TabRow value={shown?.id ?? null}>
             {parts.map((part) => (
               <Tabs.Tab key={part.id} value={part.id}>
                 {part.label}
               </Tabs.Tab>
             ))}
-          </Tabs.List>
+          </TabRow>
           {parts.map((part) => (
             <Tabs.Panel key={part.id} value={part.id}>
               {part.body}

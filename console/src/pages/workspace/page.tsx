@@ -6,6 +6,7 @@ import { ManagedByFile, ManagedByFileNote } from "../../parts/managed-by-file.ts
 import { PageFrame } from "../../parts/page-frame.tsx";
 import { ProblemAlert } from "../../parts/problem-alert.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
+import { TabRow } from "../../parts/tab-row.tsx";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { AccessTab } from "./access-tab.tsx";
@@ -66,12 +67,12 @@ export default function WorkspacePage() {
     >
       <ManagedByFileNote by={workspace.managed_by} />
       <Tabs value={tab} onChange={(next) => setTab(next ?? "overview")} keepMounted={false}>
-        <Tabs.List mb="lg">
+        <TabRow value={tab}>
           <Tabs.Tab value="overview">Overview</Tabs.Tab>
           <Tabs.Tab value="groups">Groups</Tabs.Tab>
           <Tabs.Tab value="members">Members</Tabs.Tab>
           <Tabs.Tab value="access">Access</Tabs.Tab>
-        </Tabs.List>
+        </TabRow>
         <Tabs.Panel value="overview">
           <OverviewTab workspace={workspace} />
         </Tabs.Panel>
