@@ -25,6 +25,8 @@ export function useAct<Id extends RouteId>(id: Id, settings: ActSettings<Id> = {
   const call = useClient();
   const queries = useQueryClient();
   return useMutation<AnswerOf<Id>, Problem, ActOptions<Id>>({
+    // An answer may be a secret: it goes with the page or dialog that shows it.
+    gcTime: 0,
     mutationFn: async (options) => {
       try {
         return await call(id, options as CallOptions<Id>);

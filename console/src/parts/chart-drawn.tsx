@@ -90,7 +90,7 @@ function tickOf(moment: number, stepMs: number, at: readonly number[]): string {
   const span = (at.at(-1) ?? moment) - (at[0] ?? moment);
   const withTime = stepMs < dayMs && span <= 2 * dayMs;
   const options: Intl.DateTimeFormatOptions = withTime
-    ? { hour: "2-digit", minute: "2-digit" }
+    ? { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }
     : { month: "short", day: "numeric" };
   return new Intl.DateTimeFormat(undefined, options).format(moment);
 }

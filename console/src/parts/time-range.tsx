@@ -6,6 +6,7 @@ import { type RangeName, rangeLengths, useTimeRange } from "./use-time-range.ts"
 
 const words: readonly { readonly value: RangeName; readonly label: string }[] = [
   { value: "1h", label: "1 h" },
+  { value: "6h", label: "6 h" },
   { value: "24h", label: "24 h" },
   { value: "7d", label: "7 d" },
   { value: "30d", label: "30 d" },

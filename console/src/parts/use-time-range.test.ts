@@ -4,8 +4,10 @@ import { timeSpanOf } from "./use-time-range.ts";
 const now = 1_800_000_000_000;
 const dayMs = 86_400_000;
 
-test("a named time ends now, by the hour up to seven days and by the day above", () => {
+test("a named time ends now, by the minute up to six hours, by the hour up to seven days and by the day above", () => {
   expect(timeSpanOf({ range: "7d" }, now, "24h")).toEqual({ name: "7d", from: now - 7 * dayMs, to: now, step: "hour" });
+  expect(timeSpanOf({ range: "6h" }, now, "24h").step).toBe("minute");
+  expect(timeSpanOf({ from: "0", to: `${dayMs / 4 + 1}` }, now, "24h").step).toBe("hour");
   expect(timeSpanOf({ range: "30d" }, now, "24h").step).toBe("day");
 });
 
@@ -14,7 +16,7 @@ test("a time chosen by hand stands as it is, and one that makes no sense gives w
     name: null,
     from: 10,
     to: 20,
-    step: "hour",
+    step: "minute",
   });
   for (const search of [
     { from: "20", to: "10" },

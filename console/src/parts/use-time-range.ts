@@ -6,6 +6,7 @@ const minuteMs = 60_000;
 
 export const rangeLengths = {
   "1h": hourMs,
+  "6h": 6 * hourMs,
   "24h": 24 * hourMs,
   "7d": 168 * hourMs,
   "30d": 720 * hourMs,
@@ -19,8 +20,8 @@ export interface TimeSpan {
   readonly name: RangeName | null;
   readonly from: number;
   readonly to: number;
-  /** Hours up to seven days, days above. */
-  readonly step: "hour" | "day";
+  /** Minutes up to six hours, hours up to seven days, days above. */
+  readonly step: "minute" | "hour" | "day";
 }
 
 /** The time that the address names. One that ends now moves on by the minute while the page is looked at. */
@@ -48,7 +49,8 @@ function isRange(text: string): text is RangeName {
   return Object.hasOwn(rangeLengths, text);
 }
 
-function stepOf(length: number): "hour" | "day" {
+function stepOf(length: number): TimeSpan["step"] {
+  if (length <= rangeLengths["6h"]) return "minute";
   return length <= rangeLengths["7d"] ? "hour" : "day";
 }
 

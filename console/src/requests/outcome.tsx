@@ -1,4 +1,5 @@
 import type { RequestRow } from "@sluice/contract";
+import { Fragment } from "react";
 import { StatusBadge, type Tone, toneOf } from "../parts/status-badge.tsx";
 
 export type Outcome = RequestRow["outcome"];
@@ -40,5 +41,18 @@ export function OutcomeCell({ row }: OutcomeProps) {
 
 function OutcomeCode({ row: { outcome, error_code: code, http_status: status } }: OutcomeProps) {
   const words = code ?? (outcome === "succeeded" || status === 0 ? null : String(status));
-  return words === null ? null : <span className="outcome-code">{words}</span>;
+  if (words === null) return null;
+  const parts = words.split(/(?<=_)/);
+  return (
+    <span className="outcome-code">
+      {parts.map((part, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one word never change places
+        <Fragment key={place}>
+          {/* In a narrow column it breaks behind an underscore. */}
+          {place > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </span>
+  );
 }

@@ -168,6 +168,15 @@ export const sessionRoutes = {
     answer: z.object({ link: z.string(), expires_at: at }),
     status: 201,
   }),
+  "users.resetSecondFactor": route({
+    method: "POST",
+    path: "/api/users/{user}/second-factor/reset",
+    summary: "Take a lost second factor from somebody else, and end their sessions: the password alone signs in then",
+    needs: "administrator",
+    fresh: true,
+    body: z.strictObject({ passkeys: z.boolean().optional().describe("true: all their passkeys go too.") }),
+    answer: userSchema,
+  }),
   "invitations.administrators": route({
     method: "GET",
     path: "/api/invitations",

@@ -24,7 +24,7 @@ export type UsageFigures = z.infer<typeof usageFiguresSchema>;
 export const usageSeriesSchema = z.object({
   from: at,
   to: at,
-  step_ms: ms.describe("An hour or a day."),
+  step_ms: ms.describe("1, 2 or 5 minutes, an hour or a day."),
   totals: usageFiguresSchema,
   previous: usageFiguresSchema.describe("The same length of time just before."),
   at: z.array(at).describe("Where each step begins; every `points` has as many."),
@@ -69,7 +69,12 @@ export const usageRoutes = {
     query: z.object({
       from: z.coerce.number().int().nonnegative(),
       to: z.coerce.number().int().nonnegative(),
-      step: z.enum(["hour", "day"]).optional(),
+      step: z
+        .enum(["minute", "hour", "day"])
+        .optional()
+        .describe(
+          "Minutes of at most six hours: 1, 2 or 5 at once, and hours where there are too many calls or they are gone.",
+        ),
       by: z.enum(usageDimensions).optional(),
       model: z.string().max(256).optional(),
       provider: z.string().max(256).optional(),

@@ -135,6 +135,14 @@ export const workspaceRoutes = {
     fresh: true,
     answer: nothing,
   }),
+  "workspaces.webhookSecret": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/webhook-secret",
+    summary: "What receivers check webhooks of a workspace with. Who looked is in the audit log",
+    needs: "admin",
+    fresh: true,
+    answer: z.object({ secret: z.string().describe("`whsec_` and base64, as Standard Webhooks has it.") }),
+  }),
   "groups.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/groups",

@@ -14,6 +14,7 @@ import { addProviderTest } from "./commands/provider-test.ts";
 import { addSchema } from "./commands/schema.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
+import { addUserResetSecondFactor } from "./commands/user-reset-second-factor.ts";
 import { addWorkspaceCreate } from "./commands/workspace-create.ts";
 import { addWorkspaceList } from "./commands/workspace-list.ts";
 import { addWorkspaceWebhookSecret } from "./commands/workspace-webhook-secret.ts";
@@ -46,6 +47,8 @@ export function createProgram(terminal: Terminal): Command {
   addWorkspaceList(workspace, terminal);
   addWorkspaceWebhookSecret(workspace, terminal);
   addWorkspaceCreate(workspace, terminal);
+  const user = program.command("user").description("help users who cannot sign in");
+  addUserResetSecondFactor(user, terminal);
   const provider = program.command("provider").description("try providers");
   addProviderTest(provider, terminal);
   const ledger = program.command("ledger").description("prove and export what was used");

@@ -355,6 +355,9 @@ export const bounds = {
 
   /** Points of one line of a chart. */
   usageStepsMax: 400,
+  /** A chart by minutes is of so long a time at most, and read from so many entries, those of the time before included. */
+  usageMinutesMaxMs: 6 * 3_600_000,
+  usageEntriesMax: 200_000,
 
   /** How often budgets are looked at for notices, how many are sent at a look, and how often one is tried. */
   noticeLookMs: 15_000,

@@ -44,11 +44,12 @@ export function openConsole(parts: ConsoleParts): { readonly console: AdminConso
   const { mail } = environment;
   const mailer = mail === null ? null : createMailer(mail);
   const store = createNoticeStore({ database: control.database, vault, clock, ids: control.ids });
+  const webhookSecret = (workspaceId: string) => webhookSecretOf(vault, workspaceId);
   const noticeSender = new NoticeSender({
     transport,
     mailer,
     clock,
-    webhookSecret: (workspaceId) => webhookSecretOf(vault, workspaceId),
+    webhookSecret,
   });
   const current = () => catalog.current;
   const { admission, observer } = parts;
@@ -63,6 +64,7 @@ export function openConsole(parts: ConsoleParts): { readonly console: AdminConso
       mailFrom: mail?.from ?? null,
       notices: store,
       noticeSender,
+      webhookSecret,
       probe: new ProviderProbe(transport, clock),
       endpointsOf,
       randomBytes: (size) => randomBytes(size),

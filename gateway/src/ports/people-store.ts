@@ -39,6 +39,11 @@ export interface PeopleStore {
   ): Promise<ConsoleUser>;
   /** Memberships, tokens and administrator's right of a user who is about to be removed. Throws `conflict` for the last one. */
   forgetUser(userId: string, doer: Doer): Promise<void>;
+  /**
+   * Takes the authenticator app with its backup codes, with `passkeys` those too, and ends every session and every sign-in
+   * under way. Throws `conflict` when there is nothing to take.
+   */
+  resetSecondFactor(userId: string, taken: { readonly passkeys: boolean }, doer: Doer): Promise<ConsoleUser>;
   /** The first administrator only; false when there is one. The user exists already. */
   makeFirstAdministrator(userId: string, doer: Doer): Promise<boolean>;
   administratorExists(): Promise<boolean>;

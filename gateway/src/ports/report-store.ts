@@ -49,6 +49,8 @@ export interface UsageLine {
 }
 
 export interface UsageReading {
+  /** As asked, or an hour: of a busy or long past time less than hours is not known, and it is widened to hours. */
+  readonly stepMs: number;
   readonly totals: UsageFigures;
   readonly previous: UsageFigures;
   /** Most expensive first, at most nine, then one with an empty id for the rest. */

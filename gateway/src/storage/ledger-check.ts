@@ -3,8 +3,8 @@ import { costOf, type PriceVersion } from "#core/index.ts";
 import type { LedgerCheck, LedgerFault } from "#ports/index.ts";
 import type { Connection, Database } from "./database.ts";
 import { inSnapshot } from "./database.ts";
-import { durations, spansOf } from "./latency-histogram.ts";
 import { usageColumnOf, usageOf } from "./ledger-columns.ts";
+import { countedEntries } from "./ledger-counted.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { hourMs, rollupScope, rollupSums } from "./ledger-rollup.ts";
 import type { Tables } from "./schema.ts";
@@ -92,17 +92,13 @@ async function rollupFaults(connection: Connection): Promise<readonly LedgerFaul
     .select([...rollupScope, ...rollupSums])
     .where("hour", ">=", wholeFrom);
   const counted = connection
-    .selectFrom("ledger_entries")
+    .selectFrom(countedEntries(connection).as("counted"))
     .select((eb) => [
-      sql<number>`${eb.ref("at")} - ${eb.ref("at")} % ${sql.lit(hourMs)}`.as("hour"),
+      sql<number>`${eb.ref("hour")} - ${eb.ref("hour")} % ${sql.lit(hourMs)}`.as("hour"),
       ...rollupScope.slice(1).map((column) => eb.ref(column as Exclude<typeof column, "hour">).as(column)),
-      sql<number>`-1`.as("attempts"),
-      sql<number>`case when ${eb.ref("retry_index")} = 0 then -1 else 0 end`.as("requests"),
-      sql<number>`case when ${eb.ref("outcome")} = 'succeeded' then -1 else 0 end`.as("succeeded"),
-      ...[...usageColumns, "cost_nano_usd" as const].map((column) => sql<number>`-${eb.ref(column)}`.as(column)),
-      ...countedDurations(eb),
+      ...rollupSums.map((column) => sql<number>`-${eb.ref(column)}`.as(column)),
     ])
-    .where("at", ">=", wholeFrom);
+    .where("hour", ">=", wholeFrom);
   const wrong = await connection
     .selectFrom(kept.unionAll(counted as unknown as typeof kept).as("both"))
     .select([...rollupScope])
@@ -122,18 +118,6 @@ async function rollupFaults(connection: Connection): Promise<readonly LedgerFaul
       detail: `${new Date(Number(row.hour)).toISOString()} ${scope}: off in ${off.join(", ")}`,
     };
   });
-}
-
-/** In the order of the histogram's columns. */
-function countedDurations(eb: Terms) {
-  return durations.flatMap((duration) =>
-    spansOf(duration).map(({ column, from, to }) => {
-      const terms = [eb("outcome", "=", "succeeded"), eb(duration, "is not", null)];
-      if (from !== null) terms.push(eb(duration, ">", from));
-      if (to !== null) terms.push(eb(duration, "<=", to));
-      return eb.case().when(eb.and(terms)).then(-1).else(0).end().as(column);
-    }),
-  );
 }
 
 /** Row by row, since only whole-number arithmetic outside SQL rounds as the cost rule says. */

@@ -4,6 +4,7 @@ import { acceptInvitation, invite, listInvitations, oneInvitation, revokeInvitat
 import { listMembers, removeMember, setMember } from "./people-members.ts";
 import { note } from "./people-notes.ts";
 import { createReset, takeReset } from "./people-resets.ts";
+import { resetSecondFactor } from "./people-second-factors.ts";
 import { createToken, listTokens, oneToken, revokeToken, rightsOf, tokenActor } from "./people-tokens.ts";
 import { forgetUser, listUsers, oneUser, updateUser } from "./people-users.ts";
 import type { PeopleOptions } from "./people-write.ts";
@@ -20,6 +21,7 @@ export function createPeopleStore(options: PeopleOptions): PeopleStore {
     userByEmail: (email) => oneUser(kysely, "email", email.toLowerCase()),
     updateUser: (userId, change, doer) => updateUser(options, userId, change, doer),
     forgetUser: (userId, doer) => forgetUser(options, userId, doer),
+    resetSecondFactor: (userId, taken, doer) => resetSecondFactor(options, userId, taken, doer),
     makeFirstAdministrator: (userId, doer) => makeFirstAdministrator(options, userId, doer),
     administratorExists: () => administratorExists(kysely),
     listMembers: (workspaceId) => listMembers(kysely, workspaceId),

@@ -1,11 +1,11 @@
 import type { UsageDimension } from "@sluice/contract";
 import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
+import { bounds } from "#core/index.ts";
 import type { UsageFilter, UsageLine, UsageReading } from "#ports/index.ts";
-import { hourMs } from "./ledger-rollup.ts";
 import type { Desk } from "./report-desk.ts";
 import { addFigures, type FigureSums, figureColumns, figuresOf, noFigures } from "./report-figures.ts";
 import { type TimeSpan, timeSlices } from "./report-slices.ts";
-import { coveredHours } from "./report-sums.ts";
+import { type UsageRows, usageRows } from "./report-usage-rows.ts";
 import type { Tables } from "./schema.ts";
 
 /** Lines that are shown apart; the others together make one more. */
@@ -20,21 +20,23 @@ const columnOf = {
 } as const satisfies Record<Exclude<UsageDimension, "none">, string>;
 type Column = (typeof columnOf)[keyof typeof columnOf];
 
-/** Sums of the rollups over a time, by its steps and by one dimension. Whole hours: a time is widened to them. */
-export async function usageReading(desk: Desk, filter: UsageFilter): Promise<UsageReading> {
-  const span = {
-    from: Math.floor(filter.from / hourMs) * hourMs,
-    to: Math.ceil(filter.to / hourMs) * hourMs,
-  };
-  const before = { from: Math.max(0, span.from - (span.to - span.from)), to: span.from };
+/** Sums over a time, by its steps and by one dimension. A time is widened to whole hours, or to whole steps below. */
+export async function usageReading(
+  desk: Desk,
+  filter: UsageFilter,
+  entriesMax: number = bounds.usageEntriesMax,
+): Promise<UsageReading> {
+  const rows = await usageRows(desk, filter, entriesMax);
   const column = filter.by === "none" ? null : columnOf[filter.by];
-  const apart = column === null ? [] : await dearest(desk, filter, span, column);
-  const sums = await sumsByLine(desk, filter, span, column, apart);
-  const [previous = noFigures()] = (await sumsByLine(desk, filter, before, null, [])).map(({ totals }) => totals);
+  const apart = column === null ? [] : await dearest(desk, rows, column);
+  const sums = await sumsByLine(desk, rows, rows.span, { stepMs: rows.stepMs, column, apart });
+  const once = { stepMs: null, column: null, apart: [] };
+  const [previous = noFigures()] = (await sumsByLine(desk, rows, rows.before, once)).map(({ totals }) => totals);
   const labels = await labelsOf(desk, filter, apart);
   const totals = noFigures();
   for (const line of sums) addFigures(totals, line.totals);
   return {
+    stepMs: rows.stepMs,
     totals: figuresOf(totals),
     previous: figuresOf(previous),
     lines: sums.map((line) => ({ ...labels(line.index), ...lineOf(line) })),
@@ -53,23 +55,12 @@ function lineOf({ totals, steps }: LineSums): Pick<UsageLine, "totals" | "points
   return { totals: figuresOf(totals), points };
 }
 
-function rollupsIn({ connection }: Desk, filter: UsageFilter, span: TimeSpan) {
-  let query = connection.selectFrom("usage_rollups").where("hour", ">=", span.from).where("hour", "<", span.to);
-  if (filter.workspaceId !== null) query = query.where("workspace_id", "=", filter.workspaceId);
-  if (filter.groupId !== undefined) query = query.where("group_id", "=", filter.groupId);
-  if (filter.keyId !== undefined) query = query.where("key_id", "=", filter.keyId);
-  if (filter.model !== undefined) query = query.where("model", "=", filter.model);
-  if (filter.provider !== undefined) query = query.where("provider", "=", filter.provider);
-  return query;
-}
-
-const firstSliceMs = 24 * hourMs;
-
 /** What cost most, and of equals what was called most. */
-async function dearest(desk: Desk, filter: UsageFilter, span: TimeSpan, column: Column): Promise<readonly string[]> {
+async function dearest(desk: Desk, source: UsageRows, column: Column): Promise<readonly string[]> {
   const sums = new Map<string, { nano: number; attempts: number }>();
-  await timeSlices(await coveredHours(desk, span), firstSliceMs, desk.deadline, async (slice) => {
-    const rows = await rollupsIn(desk, filter, slice)
+  await timeSlices(await source.covered(source.span), source.firstSliceMs, desk.deadline, async (slice) => {
+    const rows = await source
+      .within(slice)
       .select(`${column} as id`)
       .select((eb) => [eb.fn.sum<number>("cost_nano_usd").as("nano"), eb.fn.sum<number>("attempts").as("attempts")])
       .groupBy(column)
@@ -87,26 +78,33 @@ async function dearest(desk: Desk, filter: UsageFilter, span: TimeSpan, column: 
   return sorted.slice(0, linesMax).map(([id]) => id);
 }
 
+interface Apart {
+  /** null: all of the time at once. */
+  readonly stepMs: number | null;
+  readonly column: Column | null;
+  readonly apart: readonly string[];
+}
+
 async function sumsByLine(
   desk: Desk,
-  filter: UsageFilter,
+  source: UsageRows,
   span: TimeSpan,
-  column: Column | null,
-  apart: readonly string[],
+  { stepMs, column, apart }: Apart,
 ): Promise<readonly LineSums[]> {
   const lines = new Map<number, LineSums>();
-  await timeSlices(await coveredHours(desk, span), firstSliceMs, desk.deadline, async (slice) => {
-    const rows = await rollupsIn(desk, filter, slice)
+  await timeSlices(await source.covered(span), source.firstSliceMs, desk.deadline, async (slice) => {
+    const rows = await source
+      .within(slice)
       .select((eb) => [
-        // Rollups lie by hour: without lines, hours are summed as they come and need not be sorted.
-        (column === null ? sql<number>`${eb.ref("hour")}` : stepOf(eb, filter)).as("step"),
+        // Without lines, hours are summed as they come and need not be sorted.
+        stepOf(eb, column === null && source.byHour ? 1 : stepMs).as("step"),
         ...figureColumns.map((name) => eb.fn.sum<number>(name).as(name)),
         lineNumber(eb, column, apart).as("line"),
       ])
       .groupBy(["step", "line"])
       .execute();
     for (const { step: first, line: index, ...sums } of rows) {
-      const at = first - (first % filter.stepMs);
+      const at = stepMs === null ? span.from : first - (first % stepMs);
       let line = lines.get(index);
       if (line === undefined) {
         line = { index, totals: noFigures(), steps: new Map() };
@@ -121,8 +119,12 @@ async function sumsByLine(
   return [...lines.values()].sort((a, b) => a.index - b.index);
 }
 
-function stepOf(eb: ExpressionBuilder<Tables, "usage_rollups">, { stepMs }: UsageFilter): AliasableExpression<number> {
-  return sql<number>`${eb.ref("hour")} - ${eb.ref("hour")} % ${sql.lit(stepMs)}`;
+/** null: no steps, and 1: every moment is one. */
+function stepOf(eb: ExpressionBuilder<Tables, "usage_rollups">, stepMs: number | null): AliasableExpression<number> {
+  if (stepMs === null) return sql<number>`0`;
+  return stepMs === 1
+    ? sql<number>`${eb.ref("hour")}`
+    : sql<number>`${eb.ref("hour")} - ${eb.ref("hour")} % ${sql.lit(stepMs)}`;
 }
 
 /** Its place in `apart`, and for all others the number behind. */

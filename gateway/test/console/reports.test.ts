@@ -8,7 +8,8 @@ import { usageCalls } from "../../src/admin/calls/usage-calls.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 
-const hour = 3_600_000;
+const minute = 60_000;
+const hour = 60 * minute;
 const day = 24 * hour;
 const acme = { workspace: "acme" };
 const all = { workspace: "-" };
@@ -173,6 +174,46 @@ describe("usage", () => {
     ] as const) {
       expect((await asked(query)).code).toBe("invalid_request");
     }
+  });
+
+  test("of a short time comes by the minute, and moves with it; more than six hours do not", async () => {
+    await using ground = await openReports();
+    ground.clock.jump(30 * day);
+    const now = newYear + 2 * hour + 7 * minute;
+    await ground.add("a", { at: now - minute });
+    await ground.add("b", { at: now - hour });
+    await ground.add("before", { at: now - hour - 1 });
+    const asked = async (length: number, step?: "minute" | "hour") =>
+      await ground.call("viewer", "usage.series", { params: acme, query: { from: now - length, to: now, step } });
+    const { body } = await asked(hour);
+    expect([body.from, body.to, body.step_ms, body.at.length]).toEqual([now - hour, now, minute, 60]);
+    expect([body.totals.attempts, body.previous.attempts]).toEqual([2, 1]);
+    const { points } = body.series[0] as { points: ({ attempts: number } | null)[] };
+    expect(points.map((point) => point?.attempts ?? 0)).toEqual([1, ...Array(58).fill(0), 1]);
+    for (const [length, minutes, count] of [
+      [30 * minute, 1, 30],
+      [90 * minute, 1, 90],
+      [3 * hour, 2, 91],
+      [6 * hour, 5, 73],
+    ] as const) {
+      const { body } = await asked(length, "minute");
+      expect([body.step_ms, body.at.length]).toEqual([minutes * minute, count]);
+    }
+    expect((await asked(hour, "hour")).body.step_ms).toBe(hour);
+    const long = await asked(6 * hour + 1, "minute");
+    expect([long.code, long.param]).toEqual(["invalid_request", "step"]);
+  });
+
+  test("whose entries are gone comes by the hour, and says so", async () => {
+    await using ground = await openReports();
+    ground.clock.jump(30 * day);
+    await ground.add("a", { at: newYear + 5 * minute });
+    await ground.ledgerStore.prune(newYear + hour);
+    const query = { from: newYear + 10 * minute, to: newYear + 20 * minute, step: "minute" } as const;
+    const { body } = await ground.call("viewer", "usage.series", { params: acme, query });
+    expect([body.from, body.to, body.step_ms, body.at]).toEqual([newYear, newYear + hour, hour, [newYear]]);
+    expect(body.totals.attempts).toBe(1);
+    expect(body.series[0].points).toMatchObject([{ attempts: 1 }]);
   });
 
   test("of a workspace holds nothing of another", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds, Failure } from "#core/index.ts";
 import { wholeText } from "../conformance/store-ground.ts";
-import { type GroundUser, groundOrigin } from "../console-ground.ts";
+import { type GroundUser, groundOrigin, type Who } from "../console-ground.ts";
 import { openPeopleGround, type PeopleGround, secretOf } from "./people-ground.ts";
 
 const password = "another horse battery";
@@ -121,6 +121,45 @@ test("a reset that could not be done leaves its link good; one for a disabled us
   await ground.call("administrator", "users.update", { params, body: { disabled: true } });
   expect((await complete(ground, again.link)).status).toBe(404);
   expect((await ground.call("administrator", "users.reset", { params })).code).toBe("conflict");
+});
+
+test("a second factor is reset by another administrator, passkeys only when that is asked for", async () => {
+  await using ground = await openPeopleGround();
+  const { viewer, member } = ground.users;
+  const { kysely } = ground.database;
+  const passkey = { public_key: "k", counter: 0, device_type: "singleDevice", backed_up: 0 };
+  await kysely.updateTable("auth_users").set({ two_factor_enabled: 1 }).where("id", "=", viewer.id).execute();
+  for (const user_id of [viewer.id, member.id]) {
+    await kysely
+      .insertInto("auth_passkeys")
+      .values({ ...passkey, id: `pk_${user_id}`, user_id, credential_id: user_id })
+      .execute();
+  }
+  const last = (await ground.audit()).at(-1)?.seq ?? 0;
+  const reset = (user: string, body: object = {}, who: Who = "administrator") =>
+    ground.call(who, "users.resetSecondFactor", { params: { user }, body });
+  expect((await reset(viewer.id, {}, { stale: "administrator" })).code).toBe("confirm_sign_in");
+  expect((await reset(ground.users.administrator.id)).code).toBe("conflict");
+  expect((await reset("usr_none")).code).toBe("not_found");
+  expect((await reset(viewer.id, { passkeys: "yes" })).param).toBe("passkeys");
+  const onlyPasskeys = await reset(member.id);
+  expect([onlyPasskeys.status, onlyPasskeys.body.error.message]).toEqual([
+    409,
+    `${member.email} has no authenticator app to take away. Their passkeys go only when that is asked for.`,
+  ]);
+  expect((await reset(viewer.id)).body).toMatchObject({ two_factor: false, passkeys: 1 });
+  expect((await reset(viewer.id, { passkeys: true })).body).toMatchObject({ two_factor: false, passkeys: 0 });
+  expect((await reset(viewer.id, { passkeys: true })).code).toBe("conflict");
+  const left = await kysely.selectFrom("auth_passkeys").select("user_id").execute();
+  expect(left).toEqual([{ user_id: member.id }]);
+  const rows = await ground.audit(last);
+  expect(rows.map((row) => `${row.action} ${row.object}`)).toEqual(
+    Array(2).fill(`remove second factor ${viewer.email}`),
+  );
+  expect([JSON.parse(rows[0]?.before ?? ""), JSON.parse(rows[0]?.after ?? "")]).toMatchObject([
+    { two_factor: true, passkeys: 1 },
+    { two_factor: false, passkeys: 1 },
+  ]);
 });
 
 test("what administrators do to users is in the audit log with before and after, and no secret with it", async () => {

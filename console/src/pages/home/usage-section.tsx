@@ -11,7 +11,7 @@ import { useUsage } from "./use-usage.ts";
 
 const chartHeight = 280;
 const shown = measures.map((value) => ({ value, label: measureWords[value] }));
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
 
 /** One measure over time, apart by model, provider, key …, and below it the lines with their shares. */
 export function UsageSection() {
@@ -26,7 +26,7 @@ export function UsageSection() {
   const choices = dimensions
     .filter((each) => all || each !== "workspace")
     .map((value) => ({ value, label: `By ${dimensionWords[value].toLowerCase()}` }));
-  const step = usage.data?.step_ms === hourMs ? "hour" : "day";
+  const step = stepWord(usage.data?.step_ms ?? 1_440 * minuteMs);
   const percentileNote = percentile === "p50" ? "median" : "95th percentile";
   const what = isTimed(measure)
     ? `${measureWords[measure]}, ${percentileNote}, of each ${step}`
@@ -94,4 +94,10 @@ export function UsageSection() {
       <TopLines usage={usage} by={by} />
     </>
   );
+}
+
+function stepWord(stepMs: number): string {
+  const minutes = stepMs / minuteMs;
+  if (minutes >= 60) return minutes === 60 ? "hour" : "day";
+  return minutes === 1 ? "minute" : `${minutes} minutes`;
 }

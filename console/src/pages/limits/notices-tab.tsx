@@ -8,6 +8,7 @@ import { rowsIn } from "../../parts/rows.ts";
 import { Section } from "../../parts/section.tsx";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
+import { WebhookSecret } from "../../workspaces/webhook-secret.tsx";
 import { noticeColumns } from "./notice-columns.tsx";
 import { NoticeDrawer } from "./notice-drawer.tsx";
 
@@ -30,7 +31,14 @@ export function NoticesTab({ workspace }: { readonly workspace: string }) {
     <Section
       title="Notices"
       description="Told once in a period, at each share of a budget that is reached."
-      actions={some && make}
+      actions={
+        mayChange && (
+          <>
+            <WebhookSecret workspace={workspace} />
+            {some && make}
+          </>
+        )
+      }
       flush
     >
       <DataTable

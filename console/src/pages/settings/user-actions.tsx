@@ -1,14 +1,24 @@
 import { ActionIcon, Menu, Text } from "@mantine/core";
 import type { AnswerOf, ConsoleUser } from "@sluice/contract";
-import { IconBan, IconCheck, IconDots, IconLink, IconShieldDown, IconShieldUp, IconTrash } from "@tabler/icons-react";
+import {
+  IconBan,
+  IconCheck,
+  IconDots,
+  IconLink,
+  IconShieldDown,
+  IconShieldOff,
+  IconShieldUp,
+  IconTrash,
+} from "@tabler/icons-react";
 import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmDialog } from "../../parts/confirm-button.tsx";
 import { When } from "../../parts/figures.tsx";
 import { SecretOnce } from "../../parts/secret-once.tsx";
 import { useSession } from "../../session/session-context.tsx";
+import { ResetSecondFactor } from "./reset-second-factor.tsx";
 
-type Asked = "raise" | "lower" | "disable" | "reset" | "remove";
+type Asked = "raise" | "lower" | "disable" | "reset" | "factor" | "remove";
 
 /** What an administrator may do with somebody. Oneself is left alone: nobody locks themselves out by a slip. */
 export function UserActions({ user }: { readonly user: ConsoleUser }) {
@@ -49,6 +59,11 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
           <Menu.Item leftSection={<IconLink size={15} />} disabled={user.disabled} onClick={() => setAsked("reset")}>
             Make a password reset link
           </Menu.Item>
+          {(user.two_factor || user.passkeys > 0) && (
+            <Menu.Item leftSection={<IconShieldOff size={15} />} disabled={self} onClick={() => setAsked("factor")}>
+              Reset second factor
+            </Menu.Item>
+          )}
           {user.disabled ? (
             <Menu.Item
               leftSection={<IconCheck size={15} />}
@@ -73,6 +88,7 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
         </Menu.Dropdown>
       </Menu>
       <UserDialogs user={user} asked={asked} onClose={() => setAsked(null)} onChange={change} onLink={setLink} />
+      <ResetSecondFactor user={user} opened={asked === "factor"} onClose={() => setAsked(null)} />
       <SecretOnce
         secret={link?.link ?? null}
         title={`Reset link for ${user.email}`}

@@ -15,6 +15,7 @@ import { type StudioCallsHouse, studioCalls } from "./studio-calls.ts";
 import { type SystemCallsHouse, systemCalls } from "./system-calls.ts";
 import { type TokenCallsHouse, tokenCalls } from "./token-calls.ts";
 import { type UsageCallsHouse, usageCalls } from "./usage-calls.ts";
+import { type WebhookCallsHouse, webhookCalls } from "./webhook-calls.ts";
 import { type WorkspaceCallsHouse, workspaceCalls } from "./workspace-calls.ts";
 
 /** Everything that the calls of the admin API stand on; each file of calls names its own part. */
@@ -33,7 +34,8 @@ export type ConsoleHouse = SessionCallsHouse &
   SettingsCallsHouse &
   SystemCallsHouse &
   AuditCallsHouse &
-  NoticeCallsHouse;
+  NoticeCallsHouse &
+  WebhookCallsHouse;
 
 /** The handler of every route. */
 export function consoleCalls(house: ConsoleHouse): Handlers<RouteId> {
@@ -54,5 +56,6 @@ export function consoleCalls(house: ConsoleHouse): Handlers<RouteId> {
     ...systemCalls(house),
     ...auditCalls(house),
     ...noticeCalls(house),
+    ...webhookCalls(house),
   };
 }

@@ -12,23 +12,27 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** Up to this much time an hour is the step nobody had to ask for. */
 const hoursMaxMs = 4 * dayMs;
+/** The first of these that needs no more points is taken. They are parts of an hour, so every hour begins with a step. */
+const minuteSteps = [60_000, 120_000, 300_000] as const;
+const minutesPointsMax = 90;
 
 /** The calls about usage. */
 export function usageCalls(house: UsageCallsHouse): Handlers<"usage.series"> {
   return {
     "usage.series": async ({ query, workspace }) => {
-      const { from, to, stepMs, at } = stepsOf(query);
+      const asked = stepsOf(query);
       const reading = await house.reports.usage({
         workspaceId: workspace?.id ?? null,
-        from,
-        to: soFar(from, to, house.clock.now()),
-        stepMs,
+        from: asked.from,
+        to: soFar(asked, house.clock.now()),
+        stepMs: asked.stepMs,
         by: query.by ?? "none",
         ...(query.model === undefined ? {} : { model: query.model }),
         ...(query.provider === undefined ? {} : { provider: query.provider }),
         ...(query.key === undefined ? {} : { keyId: query.key }),
         ...(query.group === undefined ? {} : { groupId: query.group }),
       });
+      const { from, to, stepMs, at } = reading.stepMs === asked.stepMs ? asked : stepsOf({ ...query, step: "hour" });
       return {
         from,
         to,
@@ -47,10 +51,12 @@ export function usageCalls(house: UsageCallsHouse): Handlers<"usage.series"> {
   };
 }
 
-/** Where the steps begin. What is asked is widened to whole steps, since usage is kept by the hour. */
+type Steps = ReturnType<typeof stepsOf>;
+
+/** Where the steps begin. What is asked is widened to whole steps. */
 export function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from" | "to" | "step">) {
   if (to <= from) throw new Failure("invalid_request", "`to` must be later than `from`.", { param: "to" });
-  const stepMs = step === "day" || (step === undefined && to - from > hoursMaxMs) ? dayMs : hourMs;
+  const stepMs = stepMsOf(to - from, step);
   const start = Math.floor(from / stepMs) * stepMs;
   const end = Math.ceil(to / stepMs) * stepMs;
   const count = (end - start) / stepMs;
@@ -64,9 +70,24 @@ export function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from"
   return { from: start, to: end, stepMs, at: Array.from({ length: count }, (_, index) => start + index * stepMs) };
 }
 
+function stepMsOf(length: number, step: QueryOf<"usage.series">["step"]): number {
+  const short = length <= bounds.usageMinutesMaxMs;
+  if (step === "minute" && !short) {
+    const hours = bounds.usageMinutesMaxMs / hourMs;
+    throw new Failure("invalid_request", `Minutes are given of at most ${hours} hours. Ask for hours.`, {
+      param: "step",
+    });
+  }
+  if (step === "minute" || (step === undefined && short)) {
+    return minuteSteps.find((each) => length <= each * minutesPointsMax) ?? hourMs;
+  }
+  return step === "day" || (step === undefined && length > hoursMaxMs) ? dayMs : hourMs;
+}
+
 /** Of a time that still goes on, what has passed: the time before it is then as long, and can be compared. */
-function soFar(from: number, to: number, now: number): number {
-  return Math.max(from + hourMs, Math.min(to, Math.ceil(now / hourMs) * hourMs));
+function soFar({ from, to, stepMs }: Steps, now: number): number {
+  const grainMs = Math.min(stepMs, hourMs);
+  return Math.max(from + grainMs, Math.min(to, Math.ceil(now / grainMs) * grainMs));
 }
 
 function pointsAt(line: UsageLine, at: readonly number[]): (UsageFigures | null)[] {

@@ -3,6 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Clock, PeopleStore, SignIn, Vault } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
 import { type OneTimeLinkOptions, oneTimeLink } from "./one-time-link.ts";
+import { someone } from "./someone.ts";
 
 export interface UserCallsHouse extends OneTimeLinkOptions {
   readonly people: PeopleStore;
@@ -14,7 +15,7 @@ export interface UserCallsHouse extends OneTimeLinkOptions {
 /** The calls about users, all of them for administrators. */
 export function userCalls(
   house: UserCallsHouse,
-): Handlers<"users.list" | "users.update" | "users.remove" | "users.reset"> {
+): Handlers<"users.list" | "users.update" | "users.remove" | "users.reset" | "users.resetSecondFactor"> {
   const { people, signIn, vault, clock } = house;
   return {
     "users.list": ({ query }) =>
@@ -46,6 +47,13 @@ export function userCalls(
       const expiresAt = clock.now() + bounds.passwordResetMs;
       await people.createReset(user.id, vault.digest(secret), expiresAt, doer);
       return { link, expires_at: expiresAt };
+    },
+    "users.resetSecondFactor": async ({ params, body, actor, doer }) => {
+      // A stolen session must not get rid of what the profile page asks the password for.
+      if (someone(actor).userId === params.user) {
+        throw new Failure("conflict", "This is you. Switch your own second factor off on your profile page.");
+      }
+      return await people.resetSecondFactor(params.user, { passkeys: body.passkeys ?? false }, doer);
     },
   };
 }

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { barriers } from "./barriers.ts";
+import { oneTimeCode } from "./one-time-code.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, type Somebody, signInAs } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const administrator = "ada@example.com";
+const bob = "bob@example.com";
+
+setDefaultTimeout(60_000);
+
+describe.skipIf(noBrowser !== null)("what an administrator looks after in dialogs", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let ada: Somebody;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ administrator: { email: administrator, password } });
+    ada = await signInAs(gateway.url, administrator);
+    browser = await openBrowser(gateway.url);
+    await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  test("a user with a lost second factor is helped from the list of users, and the item goes with it", async () => {
+    const { link } = await ada.call("invitations.create", {
+      params: { workspace: "acme" },
+      body: { email: bob, role: "member" },
+    });
+    const token = link.slice(link.indexOf("=") + 1);
+    await ada.call("invitation.accept", { body: { token, name: "Bob", password } });
+    const page = await ada.page(browser, { bypassCSP: true });
+    await page.goto("/console/settings?tab=users");
+    const menu = page.getByRole("button", { name: `Actions for ${bob}` });
+    const item = page.getByRole("menuitem", { name: "Reset second factor" });
+    await menu.click();
+    await page.getByRole("menuitem", { name: "Make administrator" }).waitFor();
+    expect(await item.count()).toBe(0);
+
+    await withAuthenticatorApp(await signInAs(gateway.url, bob));
+    await page.reload();
+    await menu.click();
+    await item.click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("signed out everywhere").waitFor();
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    expect(await barriers(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Reset second factor" }).click();
+    await page.getByText(`${bob} signs in without it now.`).waitFor();
+    await dialog.waitFor({ state: "hidden" });
+    expect((await ada.call("users.list", { query: { search: bob } })).data).toMatchObject([{ two_factor: false }]);
+    await menu.click();
+    await page.getByRole("menuitem", { name: "Make administrator" }).waitFor();
+    expect(await item.count()).toBe(0);
+    expect(browser.faults).toEqual([]);
+  });
+
+  test("the signing secret of a workspace is shown when asked for, and leaves the page with its dialog", async () => {
+    const { secret } = await ada.call("workspaces.webhookSecret", { params: { workspace: "acme" } });
+    const page = await ada.page(browser, { bypassCSP: true });
+    await page.goto("/console/limits?tab=notices&workspace=acme");
+    await page.getByRole("button", { name: "Show signing secret" }).click();
+    const dialog = page.getByRole("dialog", { name: "Signing secret of acme" });
+    await dialog.getByText(secret).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    expect(await page.content()).not.toContain(secret);
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+async function withAuthenticatorApp(somebody: Somebody): Promise<void> {
+  const post = (path: string, body: object) =>
+    somebody.send(`/api/auth/two-factor/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const { totp_uri } = (await (await post("enable", { password })).json()) as { totp_uri: string };
+  const key = new URL(totp_uri).searchParams.get("secret") ?? "";
+  const answer = await post("verify-totp", { code: oneTimeCode(key) });
+  if (!answer.ok) throw new Error(`The code was not taken: ${await answer.text()}`);
+}

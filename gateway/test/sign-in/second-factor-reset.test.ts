@@ -1,0 +1,113 @@
+import { afterEach, expect, test } from "bun:test";
+import { runCli } from "../../src/cli/run-cli.ts";
+import { type StartedHouse, startHouse } from "../started-house.ts";
+import { authenticatorApp } from "./one-time-codes.ts";
+
+const password = "correct horse battery staple";
+const ada = "ada@example.org";
+const bob = "bob@example.org";
+
+let house: StartedHouse | null = null;
+afterEach(async () => {
+  await house?.stop();
+  house = null;
+});
+
+/** The whole gateway, with Ada who governs it and Bob whose sign-in asks for a code. */
+async function openPlace() {
+  const started = await startHouse();
+  house = started;
+  const post = async (path: string, body: object, cookie = "") => {
+    const answer = await started.post(path, body, { key: null, headers: { origin: started.url, cookie } });
+    const cookies = answer.headers.getSetCookie().map((line) => line.split(";", 1)[0] ?? "");
+    // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came.
+    return { status: answer.status, json: (await answer.json()) as any, cookie: cookies.join("; ") };
+  };
+  const signIn = (email: string) => post("/api/auth/sign-in/email", { email, password });
+  await post("/api/setup", { token: "test-setup-token-0123456789", email: ada, password });
+  const adas = (await signIn(ada)).cookie;
+  const { link } = (await post("/api/invitations", { email: bob }, adas)).json;
+  const token = link.slice(link.indexOf("=") + 1);
+  expect((await post("/api/invitation/accept", { token, name: "Bob", password })).status).toBe(201);
+  const first = (await signIn(bob)).cookie;
+  const enabled = (await post("/api/auth/two-factor/enable", { password }, first)).json;
+  const code = authenticatorApp(enabled.totp_uri)();
+  const bobs = (await post("/api/auth/two-factor/verify-totp", { code }, first)).cookie;
+  const people = started.control.people;
+  const idOf = async (email: string) => (await people.userByEmail(email))?.id ?? "";
+  return {
+    adas,
+    bobs,
+    backupCodes: enabled.backup_codes as readonly string[],
+    dataDir: started.dataDir,
+    people,
+    post,
+    signIn,
+    idOf,
+    reset: async (email: string, body: object = {}) =>
+      await post(`/api/users/${await idOf(email)}/second-factor/reset`, body, adas),
+    signedIn: async (cookie: string) =>
+      (await started.get("/api/auth/account", { cookie, "sec-fetch-site": "same-origin" })).status === 200,
+    audit: () =>
+      started.control.database.kysely
+        .selectFrom("audit_log")
+        .select(["actor", "action", "object", "before", "after"])
+        .where("object", "like", "second factor%")
+        .execute(),
+  };
+}
+
+test("somebody who lost their second factor signs in without it after an administrator's reset, and not before", async () => {
+  const place = await openPlace();
+  const { signIn, signedIn, post } = place;
+  const waiting = await signIn(bob);
+  expect(waiting.json).toEqual({ two_factor: true, user: null });
+  expect([await signedIn(place.bobs), await signedIn(waiting.cookie)]).toEqual([true, false]);
+
+  const answer = await place.reset(bob);
+  expect([answer.status, answer.json]).toMatchObject([200, { email: bob, two_factor: false, passkeys: 0 }]);
+  expect([await signedIn(place.bobs), await signedIn(place.adas)]).toEqual([false, true]);
+  // What had begun before cannot be ended with a code of the old list.
+  const late = await post("/api/auth/two-factor/verify-backup-code", { code: place.backupCodes[0] }, waiting.cookie);
+  expect(late.status).toBe(401);
+  const now = await signIn(bob);
+  expect([now.status, now.json.two_factor, now.json.user.email]).toEqual([200, false, bob]);
+  expect(await signedIn(now.cookie)).toBe(true);
+  // A new app can be set up, and is asked for then.
+  const again = (await post("/api/auth/two-factor/enable", { password }, now.cookie)).json;
+  const code = authenticatorApp(again.totp_uri)();
+  expect((await post("/api/auth/two-factor/verify-totp", { code }, now.cookie)).status).toBe(200);
+  expect((await signIn(bob)).json.two_factor).toBe(true);
+  expect(await place.audit()).toMatchObject([{ actor: ada, action: "remove", object: `second factor ${bob}` }]);
+}, 30_000);
+
+test("an administrator's own second factor goes by their profile page, with the password", async () => {
+  const place = await openPlace();
+  const own = await place.reset(ada);
+  expect([own.status, own.json.error.code]).toEqual([409, "conflict"]);
+  expect(own.json.error.message).toContain("profile page");
+  expect(await place.audit()).toEqual([]);
+}, 30_000);
+
+test("whoever runs the gateway resets a second factor from the command line, also the only administrator's", async () => {
+  const place = await openPlace();
+  const sluice = async (...words: readonly string[]) => {
+    const lines: string[] = [];
+    const status = await runCli(["user", "reset-second-factor", ...words], {
+      variables: { SLUICE_DATA_DIR: place.dataDir },
+      write: async (text) => void lines.push(text),
+      show: (text) => void lines.push(text),
+      complain: (line) => void lines.push(line),
+      flushed: async () => undefined,
+    });
+    return [status, lines.join("")] as const;
+  };
+  expect(await sluice("nobody@example.org")).toEqual([1, 'sluice: there is no user "nobody@example.org"']);
+  expect(await sluice(ada)).toEqual([1, `sluice: ${ada} has no authenticator app to take away.`]);
+  expect((await sluice())[0]).toBe(2);
+  const [status, text] = await sluice("Bob@Example.org");
+  expect([status, text]).toEqual([0, expect.stringContaining(`${bob} signs in without it now`)]);
+  expect(await place.signedIn(place.bobs)).toBe(false);
+  expect((await place.signIn(bob)).json.two_factor).toBe(false);
+  expect(await place.audit()).toMatchObject([{ actor: "command line", object: `second factor ${bob}` }]);
+}, 30_000);
