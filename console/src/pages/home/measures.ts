@@ -79,9 +79,9 @@ function formatOf(measure: Measure): (value: number) => string {
   return isTimed(measure) ? formatTime : formatCompact;
 }
 
-/** Below a dollar the digits that tell one line of the axis from the next. */
+/** Below ten cents the digits that tell one line of the axis from the next. */
 function formatSpend(usd: number): string {
-  return usd === 0 || usd >= 1 ? formatUsdShort(usd) : cents.format(usd);
+  return usd === 0 || usd >= 0.1 ? formatUsdShort(usd) : cents.format(usd);
 }
 
 const cents = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
