@@ -1,0 +1,85 @@
+/** The console and the admin API. Sizes in bytes, times in milliseconds. */
+export const consoleBounds = {
+  /** What one workspace may have; of keys, those that are not revoked. */
+  workspaceGroupsMax: 1_000,
+  workspaceKeysMax: 100_000,
+  /** One page of effective access: keys by models. */
+  accessKeysMax: 50,
+  accessModelsMax: 100,
+  /** How long work for the console may hold the event loop before it lets others on. */
+  consoleSliceMs: 5,
+  listPageMax: 1_000,
+  /** Files of the console and the API reference. */
+  staticFilesMax: 2_000,
+  staticFileBytesMax: 16 * 1024 * 1024,
+  /** Body of a control call. */
+  controlBodyBytesMax: 64 * 1024,
+  /** Tries of the set-up link from one address, and how many addresses are remembered. */
+  setupTriesMax: 10,
+  setupTriesMs: 15 * 60_000,
+  throttledAddressesMax: 10_000,
+  /** Reports of the console's content policy that are logged in such a time, and how much of a field. */
+  policyReportsMax: 20,
+  policyReportsMs: 10 * 60_000,
+  policyReportWordMax: 200,
+  /** Live views of requests: how many, how many of one person, rows that wait for a slow one, how long one lasts. */
+  tailsMax: 50,
+  tailsPerUserMax: 8,
+  tailRowsMax: 256,
+  tailMs: 30 * 60_000,
+  /** Names of keys that the console remembers, and how long they count as right. */
+  keyNamesMax: 10_000,
+  keyNameMs: 30_000,
+  /** What the console asks of the database: how long one question may take, and one whose answer a search may cut short. */
+  reportMs: 5_000,
+  reportScanMs: 120,
+  /** A late question has this long to notice it before its thread is ended; an unasked thread ends by itself after this. */
+  reportGraceMs: 1_000,
+  reportIdleMs: 60_000,
+  /** Threads that answer, questions that wait for one, rows of one answer that is no page. */
+  reportThreads: 2,
+  reportsWaitingMax: 100,
+  reportRowsMax: 5_000,
+  /** A copy of the whole database. */
+  backupMs: 1_800_000,
+  /** A try of a provider: how long its list or its answer to a small question may take (the caller waits), and how large it is. */
+  providerProbeMs: 25_000,
+  probeAnswerBytesMax: 1024 * 1024,
+  /** A provider's list of models: one page of it, how many pages, how many models. */
+  modelListBytesMax: 8 * 1024 * 1024,
+  modelPagesMax: 20,
+  modelsListedMax: 5_000,
+  /** Points of one line of a chart. */
+  usageStepsMax: 400,
+  /** A chart by minutes is of so long a time at most, and read from so many entries, those of the time before included. */
+  usageMinutesMaxMs: 6 * 3_600_000,
+  usageEntriesMax: 200_000,
+  /** How often budgets are looked at for notices, how many are sent at a look, and how often one is tried. */
+  noticeLookMs: 15_000,
+  noticesAtOnceMax: 20,
+  noticeTriesMax: 6,
+  noticeLeaseMs: 60_000,
+  noticesPerWorkspaceMax: 100,
+  /** One mail, from the connection to the server's last word. */
+  mailMs: 20_000,
+  /** Workspaces that one answer about the caller lists. */
+  sessionWorkspacesMax: 500,
+  /** Explanations: deployments and lines of one, the characters of a sentence in it, and how many in one second that tell of a mere choice. */
+  explainPlacesMax: 32,
+  explainLinesMax: 32,
+  explainTextMax: 600,
+  explainChoicesPerSecond: 200,
+  /** Captures: what is kept of a body and of a header, how many headers, and how long base64 may be that stands whole. */
+  captureBodyBytesMax: 64 * 1024,
+  captureHeaderCharactersMax: 4 * 1024,
+  captureHeadersMax: 100,
+  captureBase64CharactersMax: 1024,
+  /** Both wait this long to be written together, in batches so large; what does not fit into the queue is dropped. */
+  explainFlushMs: 100,
+  explainBatchRowsMax: 128,
+  explainBatchBytesMax: 1024 * 1024,
+  explainQueueRowsMax: 10_000,
+  explainQueueBytesMax: 16 * 1024 * 1024,
+  /** A thread that writes them and died is started again after this. */
+  explainRestartMs: 5_000,
+} as const;

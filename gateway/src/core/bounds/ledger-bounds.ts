@@ -1,0 +1,38 @@
+/** The journal, its drain, and what an entry holds. Sizes in bytes, times in milliseconds. */
+export const ledgerBounds = {
+  /** At the end of a drain: for the last error events to leave, and for the ledger to be flushed. */
+  lastBytesMs: 2_000,
+  flushMs: 30_000,
+  /** How often old ledger entries are looked for. */
+  pruneMs: 3_600_000,
+  /** Counters kept in memory (scopes × limits). */
+  countersMax: 1_000_000,
+  /** How soon a checkpoint follows the last one in a stream. */
+  checkpointMs: 1_000,
+  checkpointEvents: 64,
+  /** Journal: a segment is closed at this size; records wait at most this long for the disk. */
+  journalSegmentBytes: 64 * 1024 * 1024,
+  journalSyncMs: 50,
+  /** Settle records held in memory while the journal cannot be written (a full disk). */
+  journalBacklogMax: 10_000,
+  journalRecordBytesMax: 256 * 1024,
+  /** Rows in one database batch of the drain. */
+  drainBatchMax: 500,
+  userAgentBytesMax: 256,
+  tagsMax: 16,
+  tagBytesMax: 128,
+  rawUsageBytesMax: 8 * 1024,
+  /** Buffered journal bytes (checkpoints, refusals) that are written without waiting for the next record. */
+  journalBufferBytes: 64 * 1024,
+  /** The same backlog as journalBacklogMax, in bytes. */
+  journalBacklogBytesMax: 64 * 1024 * 1024,
+  /** How soon a refused journal write is tried again. */
+  journalRetryMs: 200,
+  /** How often the drain is told of new journal records. */
+  drainNoticeMs: 100,
+  /** The drain's waits after a refused batch: the first, doubled each time up to the last. */
+  drainRetryMs: 50,
+  drainRetryMsMax: 2_000,
+  /** How soon a drain that died is started again. */
+  drainRestartMs: 1_000,
+} as const;

@@ -1,0 +1,45 @@
+/** What a caller may send, and how long it may take. Sizes in bytes, times in milliseconds. */
+export const requestsBounds = {
+  /** A request body; larger is 413. Base64 images make big chats: 64 MiB carries twenty photographs. */
+  requestBodyBytesMax: 64 * 1024 * 1024,
+  /** How long a caller may take to send its body; longer is 408. */
+  requestBodyTotalMs: 300_000,
+  /** Nesting of a JSON body. Vendors stop far below it; a bomb stops here. */
+  jsonDepthMax: 128,
+  /** A model name; longer cannot exist. */
+  modelNameBytesMax: 256,
+  /** What keeps the calls of one conversation together: a cache key, a session's name. */
+  affinityBytesMax: 512,
+  /** A credential in a header. */
+  credentialBytesMax: 512,
+  /** Silence towards the caller after which a keep-alive comment is sent. */
+  keepAliveMs: 15_000,
+  /** A caller that has not read for this long is taken to be gone. */
+  stalledReaderMs: 120_000,
+  /** Cached callers; least recently used leave first. */
+  keyCacheEntriesMax: 50_000,
+  /** Cached unknown keys, so that a guesser costs no database read. */
+  unknownKeyEntriesMax: 10_000,
+  unknownKeyMs: 10_000,
+  /** How often the database is asked whether something changed. Keeps every change under two seconds. */
+  changePollMs: 500,
+  /** Fields and files of one form, the head of each, and what may stand before the first and behind the last. */
+  formPartsMax: 128,
+  formHeadBytesMax: 8 * 1024,
+  formMarginBytesMax: 4 * 1024,
+  /** A field of a form that is read as text; a prompt is the longest. */
+  formTextBytesMax: 1024 * 1024,
+  /** A form whose pictures must be turned into another shape is held while that is done. */
+  formConvertBytesMax: 32 * 1024 * 1024,
+  /** Bodies that wait to be sent: what one keeps in memory, and what all keep in memory and on disk together. */
+  spoolMemoryBytesMax: 1024 * 1024,
+  spoolMemoryTotalBytesMax: 64 * 1024 * 1024,
+  spoolDiskBytesMax: 4 * 1024 * 1024 * 1024,
+  /** The piece in which a spooled body is written and read. */
+  spoolPieceBytes: 128 * 1024,
+  /** A packed body may become this many times as large; a small one in any case this large. */
+  unpackedRatioMax: 200,
+  unpackedBytesMin: 1024 * 1024,
+  /** What stands behind the `?` of a caller's URL and goes on to an upstream. */
+  queryBytesMax: 2 * 1024,
+} as const;

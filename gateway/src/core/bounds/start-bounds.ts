@@ -1,0 +1,23 @@
+/** The config file, logs and metrics. Sizes in bytes, times in milliseconds. */
+export const startBounds = {
+  /** A config file; larger is refused unread. */
+  configFileBytesMax: 16 * 1024 * 1024,
+  /** Nesting of a config file, and how many nodes its aliases may stand for. */
+  configDepthMax: 64,
+  configAliasesMax: 100,
+  /** Problems of one config file that are listed; the rest are counted. */
+  configProblemsMax: 100,
+  /** How often a config file is looked at. A change counts when two looks in a row agree: well within one second. */
+  configPollMs: 250,
+  /** Label values of one metric; further ones are counted together as `other`. */
+  metricPairsMax: 2_000,
+  metricValuesMax: 64,
+  metricDeploymentsMax: 2_000,
+  /** Lines about failures in one second; further ones are counted and told with the next. */
+  failureLinesPerSecond: 20,
+  /** What a log line carries: nesting, members of one value, characters of one text, bytes that wait to be written. */
+  logDepthMax: 5,
+  logMembersMax: 64,
+  logTextMax: 4_096,
+  logBacklogBytesMax: 4 * 1024 * 1024,
+} as const;

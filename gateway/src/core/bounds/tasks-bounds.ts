@@ -1,0 +1,57 @@
+/** Video tasks, their results and messages. Sizes in bytes, times in milliseconds. */
+export const tasksBounds = {
+  /** Video tasks. One that has not ended by then has expired: vendors give up after 48 hours themselves (Ark; 72 at most). */
+  taskDeadlineMs: 49 * 3_600_000,
+  taskDeadlineMsMax: 73 * 3_600_000,
+  /** The body of a task is kept in its row, with what stands in it as `data:`. */
+  taskRequestBytesMax: 32 * 1024 * 1024,
+  taskMetadataBytesMax: 4 * 1024,
+  taskMaterialMax: 64,
+  idempotencyKeyBytesMax: 255,
+  /** How long one pass may work on a task before another may take it: a look at the upstream, or a whole submission. */
+  taskLeaseMs: 120_000,
+  taskSubmitLeaseMs: 300_000,
+  /** One attempt to submit; how long a POST waits for all of them; how soon the poller may take what it left. */
+  taskSubmitAttemptMs: 60_000,
+  taskSubmitWaitMs: 60_000,
+  taskAcceptedGraceMs: 10_000,
+  /** One look at the upstream: to connect, to the status line, in all. */
+  taskPollConnectMs: 5_000,
+  taskPollHeadersMs: 15_000,
+  taskPollTotalMs: 25_000,
+  /** How often due tasks are asked for, and how many are looked at at once. */
+  taskTickMs: 500,
+  taskPollsInFlightMax: 32,
+  /** A place in an account's row of polls that is nearer than this is waited for in memory. */
+  taskSlotWaitMs: 1_000,
+  taskSlotsMax: 100_000,
+  /** How long a caller's GET waits for a look at the upstream, and a cancellation for the pass that is at work. */
+  taskRefreshMs: 2_000,
+  taskCancelWaitMs: 5_000,
+  /** How long the vendor must say "no such task" before it is believed. */
+  taskGoneMs: 600_000,
+  /** Accounts of running tasks that are remembered as providers. */
+  taskAccountsMax: 1_000,
+  /** What became of tasks whose reservations this process holds is asked so often, so many at a time. */
+  taskHoldsSweepMs: 5_000,
+  taskHoldsSweepMax: 100,
+  /** Results: redirects that are followed, the wait for a first byte, silence between two pieces, the whole. */
+  resultMovesMax: 3,
+  resultHeadersMs: 30_000,
+  resultIdleMs: 60_000,
+  resultTotalMs: 3_600_000,
+  /** Copies of results: size, how many at once, how many wait, tries of one. */
+  resultCopyBytesMax: 2 * 1024 * 1024 * 1024,
+  resultCopiesActiveMax: 2,
+  resultCopiesWaitingMax: 10_000,
+  resultCopyTriesMax: 3,
+  /** Messages to callers: tries, how long one may take, how many at once, what is kept of why one failed. */
+  deliveryTriesMax: 8,
+  deliveryTotalMs: 20_000,
+  deliveryLeaseMs: 60_000,
+  deliveriesInFlightMax: 8,
+  deliveryErrorCharactersMax: 300,
+  /** Changes of one task that its history keeps; the final one is always kept. */
+  taskEventsMax: 500,
+  taskErrorCharactersMax: 2_000,
+} as const;

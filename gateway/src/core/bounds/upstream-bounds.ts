@@ -1,0 +1,62 @@
+/** Calls to upstreams: routing, addresses, answers. Sizes in bytes, times in milliseconds. */
+export const upstreamBounds = {
+  /** A whole (not streamed) upstream answer that is held to read its usage. */
+  replyBytesMax: 64 * 1024 * 1024,
+  /** What is kept of an upstream's error body. */
+  errorBodyBytesMax: 256 * 1024,
+  /** One SSE event; a larger one ends the stream with an error. */
+  eventBytesMax: 1024 * 1024,
+  /** Shorter inputs are mostly frame, and say nothing of how many tokens a text has. */
+  calibrationTokensMin: 64,
+  /** Media that are fetched from their addresses for upstreams that read none: how many, how much in all, how long each. */
+  inlinedMediaMax: 32,
+  inlinedBytesMax: 32 * 1024 * 1024,
+  inlinedFetchMs: 10_000,
+  inlinedMovesMax: 3,
+  /** Answers kept at upstreams whose account is remembered. */
+  keepersMax: 50_000,
+  /** Attempts for one call, over all deployments. */
+  attemptsMax: 4,
+  /** Longest time one call waits for a Retry-After before it tries again. */
+  retryAfterMsMax: 10_000,
+  /** Calls in flight on one deployment; further ones go to the next. Above the 5,000 streams one process must carry. */
+  deploymentInFlightMax: 8_192,
+  /** Repeated attempts of one call, on whichever deployment. */
+  retriesMax: 2,
+  /** Attempts under way that are repeats: this share of all, but always at least retriesActiveMin. */
+  retriesActiveShare: 0.2,
+  retriesActiveMin: 3,
+  /** Wait before the same deployment is tried again. */
+  backoffMsMin: 100,
+  backoffMsMax: 2_000,
+  /** Longest time a deployment is passed over because its upstream said Retry-After. */
+  coolMsMax: 3_600_000,
+  /** Deployments whose health is remembered in memory. */
+  circuitsMax: 100_000,
+  /** A URL we send to. */
+  urlBytesMax: 8 * 1024,
+  /** Upstream origins and names whose addresses are remembered; the oldest leave first. */
+  originsMax: 1_024,
+  namesMax: 1_024,
+  /** Addresses of one name that are dialled in turn when a connection is refused. */
+  addressesMax: 8,
+  /** A looked-up name is used this long, renewed ahead of its end, and used this much longer while look-ups fail. */
+  nameFreshMs: 30_000,
+  nameRenewMs: 20_000,
+  nameStaleMs: 300_000,
+  nameLookupMs: 2_000,
+  nameRetryMs: 1_000,
+  /** After this much silence of an upstream address, a connection is tried beside the next request. */
+  addressSilenceMs: 5_000,
+  /** How long such a trial connection is kept waiting. */
+  probeMs: 30_000,
+  /** An answer of known length up to this is taken in one piece; a longer one is read piece by piece. */
+  replyAtOnceBytesMax: 1024 * 1024,
+  /** One event with a picture in it, as base64. */
+  imageEventBytesMax: 32 * 1024 * 1024,
+  /** Pictures that are counted in one answer; vendors make 15 at most. */
+  imagesPerReplyMax: 1_024,
+  /** Tool calls of one streamed answer, and how much of the later ones' arguments waits for the first to end. */
+  answerCallsMax: 1_024,
+  heldArgumentsCharactersMax: 16 * 1024 * 1024,
+} as const;
