@@ -56,6 +56,10 @@ export const errorCodes = {
   no_deployment_available: { status: 503, help: "Nothing is configured, or nothing is healthy, to serve this model." },
   draining: { status: 503, help: "This process is shutting down. Try again; another one will answer." },
   ledger_unavailable: { status: 503, help: "The ledger cannot be written, so nothing is sent. The operator must act." },
+  storage_unavailable: {
+    status: 503,
+    help: "Where files are kept (the disk, or the bucket) takes or gives none now. Try again after `retry-after`.",
+  },
   upstream_timeout: { status: 504, help: "The upstream took too long; the message says which wait it was." },
 } as const satisfies Record<string, ErrorCodeRow>;
 

@@ -53,6 +53,7 @@ export const failureTable = {
   no_deployment_available: unavailable,
   draining: unavailable,
   ledger_unavailable: unavailable,
+  storage_unavailable: unavailable,
   upstream_timeout: row(504, "timeout_error", "timeout_error"),
 } as const satisfies Record<string, FailureRow>;
 

@@ -1,5 +1,6 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { AnswerBody, Clock, OutboundRequest, OutboundStream, Transport } from "#ports/index.ts";
+import { storageUnavailable } from "./storage-unavailable.ts";
 
 export interface Bucket {
   /** `https://s3.eu-central-1.amazonaws.com`; a path in it is kept. */
@@ -37,7 +38,8 @@ export type BucketSend = (request: BucketRequest, signal: AbortSignal) => Promis
  * environment, and does not sign what it sends.
  *
  * Every request here may be repeated without harm, so silence and a bucket that is busy are tried again. Resolves with
- * 2xx, 404 and 416; throws Failure internal_error for the rest, the bucket's own code in its cause.
+ * 2xx, 404 and 416; throws Failure storage_unavailable for a bucket that is silent or busy, and internal_error for the rest,
+ * the bucket's own code in its cause.
  */
 export function bucketSend(bucket: Bucket, transport: Transport, clock: Clock): BucketSend {
   return async (request, signal) => {
@@ -95,7 +97,9 @@ function outbound(bucket: Bucket, request: BucketRequest, headers: Record<string
   };
 }
 
+/** What may go better another time is said to be so; what an operator must mend (a wrong secret, no such bucket) is ours. */
 function failure(trouble: BucketTrouble): Failure {
+  if (trouble.again) return storageUnavailable(trouble);
   return new Failure("internal_error", "The place where files are kept does not answer as it should.", {
     cause: trouble,
   });

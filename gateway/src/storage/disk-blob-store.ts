@@ -6,6 +6,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { BlobInfo, BlobStore, Clock } from "#ports/index.ts";
 import { isBlobHash, takeBlob } from "./blob-intake.ts";
 import { isMissing } from "./journal-files.ts";
+import { isFullDisk, storageUnavailable } from "./storage-unavailable.ts";
 
 export interface DiskBlobStoreOptions {
   /** Made when it is missing; only this process's user may look into it. Several processes may share it. */
@@ -152,6 +153,7 @@ async function orDiskFailure<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (thrown) {
+    if (isFullDisk(thrown)) throw storageUnavailable(thrown);
     throw new Failure("internal_error", "The gateway could not keep the bytes on its disk.", { cause: thrown });
   }
 }

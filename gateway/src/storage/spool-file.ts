@@ -1,6 +1,7 @@
 import { close, open, read, unlink, write } from "node:fs";
 import { Failure } from "#core/index.ts";
 import { noRoom } from "./spool-room.ts";
+import { isFullDisk } from "./storage-unavailable.ts";
 
 /**
  * One file without a name, read and written in the runtime's own threads. It is closed once, after what was under way
@@ -63,6 +64,6 @@ export function discarded(): Error {
 }
 
 function diskFailure(error: Error): Failure {
-  if ("code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")) return noRoom(error);
+  if (isFullDisk(error)) return noRoom(error);
   return new Failure("internal_error", "The gateway could not keep the body of the request.", { cause: error });
 }

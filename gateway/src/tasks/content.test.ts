@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
 import { resultBytes } from "../../test/simulation/pretended-ark.ts";
 import {
   catOnRoof,
@@ -56,5 +57,25 @@ test("a result that is copied outlives the vendor's link, and copying changes no
   expect(await new Response(copy.body).text()).toBe("video");
   expect((await videos.content("ws_1", made.id, "bytes=900-", signal)).status).toBe(416);
   expect(await videos.get("ws_1", made.id)).toMatchObject({ state: "succeeded", costNanoUsd: oneUsd });
+  await videos.stop();
+});
+
+test("while the copy cannot be read the vendor's link serves, and a dead link is not what the caller is told of", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskHouse(town, { blobs: town.blobs, copyResults: () => true });
+  const made = await videos.create(createCall(town, catOnRoof));
+  videos.start();
+  await passTime(town.clock, 60_000);
+  const deadline = AbortSignal.timeout(20_000);
+  while (videos.busy > 0 && !deadline.aborted) await settleDown();
+  rmSync(town.blobDirectory, { recursive: true });
+  writeFileSync(town.blobDirectory, "a file where the folder was");
+  const signal = new AbortController().signal;
+  const whole = await videos.content("ws_1", made.id, null, signal);
+  expect(await new Response(whole.body).bytes()).toEqual(resultBytes);
+  town.ark.resultStatus = 404;
+  expect(await videos.content("ws_1", made.id, null, signal).catch((thrown: unknown) => thrown)).not.toMatchObject({
+    code: "not_found",
+  });
   await videos.stop();
 });

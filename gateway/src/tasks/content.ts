@@ -12,7 +12,10 @@ export interface TaskContent {
   readonly body: ReadableStream<Uint8Array> | null;
 }
 
-/** The video's bytes: our copy where there is one, else the vendor's as long as its link lives. Throws not_found. */
+/**
+ * The video's bytes: our copy where there is one that can be read now, else the vendor's as long as its link lives.
+ * Throws not_found, and storage_unavailable when there is a copy but neither can be read.
+ */
 export async function taskContent(
   house: TaskHouse,
   task: Task,
@@ -22,8 +25,21 @@ export async function taskContent(
   const { output } = task;
   if (output === null)
     throw notThere(`The task has no result: it is ${task.finishedAt === null ? "not finished" : task.state}.`);
-  const copied = output.blobHash === null || house.blobs === null ? null : await fromBlob(house.blobs, output, range);
-  return copied ?? fromVendor(house, task, range, signal);
+  if (output.blobHash === null || house.blobs === null) return fromVendor(house, task, range, signal);
+  let trouble: unknown = null;
+  try {
+    const copied = await fromBlob(house.blobs, output, range);
+    if (copied !== null) return copied;
+  } catch (thrown) {
+    trouble = thrown;
+    house.observer.log("warn", "The copy of a result could not be read.", { task: task.id, error: thrown });
+  }
+  try {
+    return await fromVendor(house, task, range, signal);
+  } catch (thrown) {
+    // A dead link is no news where there is a copy: the caller should ask again.
+    throw trouble ?? thrown;
+  }
 }
 
 /** null: the copy is gone. */

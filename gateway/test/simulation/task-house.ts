@@ -46,6 +46,8 @@ export interface TaskTown extends AsyncDisposable {
   readonly taskStore: TaskStore;
   readonly ledgerStore: LedgerStore;
   readonly blobs: BlobStore;
+  /** Where the blobs lie. */
+  readonly blobDirectory: string;
 }
 
 export async function openTaskTown(seed = 1, habits: Habits = {}): Promise<TaskTown> {
@@ -63,6 +65,7 @@ export async function openTaskTown(seed = 1, habits: Habits = {}): Promise<TaskT
     taskStore: createTaskStore({ database, vault: openVault({ masterKey: null, dataDir: directory }) }),
     ledgerStore: createLedgerStore(database),
     blobs: createDiskBlobStore({ directory: join(directory, "blobs"), clock }),
+    blobDirectory: join(directory, "blobs"),
     async [Symbol.asyncDispose]() {
       await closeDatabase(database);
       rmSync(directory, { recursive: true, force: true });

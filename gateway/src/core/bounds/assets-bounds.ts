@@ -7,6 +7,8 @@ export const assetsBounds = {
   bucketTriesMax: 3,
   bucketSilenceMs: 30_000,
   bucketUploadMs: 1_800_000,
+  /** When a caller may ask again after the disk or the bucket failed. */
+  storageRetryAfterMs: 5_000,
   /** Names and descriptions of asset groups and assets, in characters. */
   assetNameCharactersMax: 64,
   assetDescriptionCharactersMax: 300,
