@@ -59,7 +59,7 @@ async function openPatiently(
 ): Promise<{ readonly database: Database; readonly store: LedgerStore }> {
   for (let waitMs: number = bounds.drainRetryMs; ; waitMs = Math.min(waitMs * 2, bounds.drainRetryMsMax)) {
     try {
-      const database = openDatabase({ path });
+      const database = openDatabase({ path, create: false });
       report({ type: "problem", problem: null });
       return { database, store: createLedgerStore(database) };
     } catch (error) {

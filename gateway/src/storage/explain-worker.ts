@@ -42,7 +42,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
 }
 
 async function openFor(path: string): Promise<Database> {
-  const database = openDatabase({ path });
+  const database = openDatabase({ path, create: false });
   await prepareForExplained(database);
   return database;
 }

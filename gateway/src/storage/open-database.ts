@@ -11,12 +11,14 @@ export interface DatabaseOptions {
   readonly path: string;
   /** How long a statement waits for another connection's write. */
   readonly busyMs?: number;
+  /** False where a missing file is an error: a thread of a running process must never begin an empty database. */
+  readonly create?: boolean;
 }
 
 /** Opens (but does not migrate) the database. Committed means synced to disk. */
 export function openDatabase(options: DatabaseOptions): Database {
-  if (options.path !== ":memory:") makeFile(options.path);
-  const file = new SqliteFile(options.path);
+  if (options.create !== false && options.path !== ":memory:") makeFile(options.path);
+  const file = new SqliteFile(options.path, { readwrite: true, create: false });
   // Before the others: changing the journal mode itself may have to wait.
   file.run(`pragma busy_timeout = ${Math.round(options.busyMs ?? busyMsDefault)}`);
   file.run("pragma journal_mode = wal");
@@ -46,8 +48,17 @@ const sqliteFlavour: Flavour = {
   sequence: (column) => column.primaryKey().autoIncrement(),
 };
 
-/** SQLite gives its side files the mode of the main file, so making that one first covers all. */
+/**
+ * SQLite gives its side files the mode of the main file, so making that one first covers all. A file that is there must
+ * not be opened here, nor anywhere else but by SQLite: POSIX drops every lock that a process has on a file when the
+ * process closes any descriptor of it (https://www.sqlite.org/howtocorrupt.html, 2.2), and without its locks the next
+ * program that closes the database takes the write-ahead file away from under this process.
+ */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, "a", 0o600));
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
 }
