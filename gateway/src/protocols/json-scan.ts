@@ -1,4 +1,5 @@
 import { bounds } from "#core/index.ts";
+import type { GovernedNames } from "./governed-names.ts";
 
 /** Where a value stands in the bytes: start inclusive, end exclusive. */
 export interface Span {
@@ -16,12 +17,29 @@ export class JsonInvalid extends Error {
   }
 }
 
+/** A member is another spelling, in case only, of one that governs: another reader could take it for that one. */
+export class JsonVariant extends JsonInvalid {
+  /** As it stands there, escapes read. */
+  readonly member: string;
+  readonly meant: string;
+
+  constructor(member: string, meant: string, offset: number) {
+    super(`the member "${member}" is another spelling of "${meant}"`, offset);
+    this.member = member;
+    this.meant = meant;
+  }
+}
+
 /**
  * Finds the values of `wanted` top-level members of the JSON object in `bytes` without building it, and checks
  * the grammar of the whole (RFC 8259) on the way. Linear in time, bounded in depth. A wanted member that stands
- * twice is refused: two readers could disagree on which one counts.
+ * twice is refused: two readers could disagree on which one counts; so is another spelling of a `governed` one.
  */
-export function scanObject(bytes: Uint8Array, wanted: ReadonlySet<string>): Map<string, Span> {
+export function scanObject(
+  bytes: Uint8Array,
+  wanted: ReadonlySet<string>,
+  governed: GovernedNames | null = null,
+): Map<string, Span> {
   const found = new Map<string, Span>();
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_OBJECT) throw new JsonInvalid("expected a JSON object", at);
@@ -41,6 +59,9 @@ export function scanObject(bytes: Uint8Array, wanted: ReadonlySet<string>): Map<
       if (wanted.has(name)) {
         if (found.has(name)) throw new JsonInvalid(`the member "${name}" stands twice`, nameStart);
         found.set(name, { start, end });
+      } else if (governed !== null) {
+        const meant = governed.variantOf(name);
+        if (meant !== null) throw new JsonVariant(name, meant, nameStart);
       }
       at = skipSpace(bytes, end);
       const next = bytes[at];

@@ -65,6 +65,11 @@ export function wrong(param: string, why: string): Failure {
   return new Failure("invalid_request", `The parameter "${param}" ${why}.`, { param });
 }
 
+/** A name that an upstream could read as one that governs the call. */
+export function misspelt(param: string, meant: string): Failure {
+  return wrong(param, `is another spelling of "${meant}", which an upstream could take for it: write "${meant}"`);
+}
+
 /** A turn that this upstream cannot be asked for; another deployment may. */
 export function unsupported(param: string, why: string): Failure {
   return new Failure("unsupported_by_model", why, { param, retry: "other" });

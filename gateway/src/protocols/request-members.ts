@@ -1,12 +1,14 @@
 import { bounds, Failure } from "#core/index.ts";
-import { JsonInvalid, readSpan, type Span, scanObject } from "./json-scan.ts";
-import { missing, wrong } from "./json-value.ts";
+import type { GovernedNames } from "./governed-names.ts";
+import { JsonInvalid, JsonVariant, readSpan, type Span, scanObject } from "./json-scan.ts";
+import { missing, misspelt, wrong } from "./json-value.ts";
 
-/** The wanted members of a request's body. Throws Failure invalid_json. */
-export function scanRequest(bytes: Uint8Array, names: ReadonlySet<string>): Map<string, Span> {
+/** The members of a request's body that govern it. Throws Failure invalid_json, invalid_request for another spelling. */
+export function scanRequest(bytes: Uint8Array, names: GovernedNames): Map<string, Span> {
   try {
-    return scanObject(bytes, names);
+    return scanObject(bytes, names, names);
   } catch (thrown) {
+    if (thrown instanceof JsonVariant) throw misspelt(thrown.member, thrown.meant);
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     throw new Failure("invalid_json", `The body is not a valid JSON object: ${thrown.message}.`);
   }

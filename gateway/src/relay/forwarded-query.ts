@@ -1,9 +1,10 @@
 import { bounds, Failure } from "#core/index.ts";
+import { fold } from "#protocols/index.ts";
 
 /**
  * An upstream's URL with the caller's own query behind it, without the parameters in which some clients send a key. A
- * query that no URL can hold is the caller's mistake: it must not look like an upstream that cannot be reached. Throws
- * Failure invalid_request.
+ * query that no URL can hold is the caller's mistake: it must not look like an upstream that cannot be reached. Nor may
+ * it name a model, beside the one that was granted. Throws Failure invalid_request.
  */
 export function withQuery(url: string, query: string): string {
   if (query === "") return url;
@@ -12,7 +13,7 @@ export function withQuery(url: string, query: string): string {
   }
   const kept = query
     .split("&")
-    .filter((pair) => pair !== "" && !credentials.has(nameOf(pair)))
+    .filter((pair) => pair !== "" && mayGoOn(nameOf(pair)))
     .join("&");
   if (kept === "") return url;
   return url.includes("?") ? `${url}&${kept}` : `${url}?${kept}`;
@@ -23,10 +24,21 @@ const sendable = /^[!$-;=?-Z_a-z~[\]|{}^`%]*$/;
 
 const credentials: ReadonlySet<string> = new Set(["key", "api_key", "api-key", "apikey", "access_token", "token"]);
 
+const models: ReadonlySet<string> = new Set(["model", "models", "fallbacks"]);
+
+function mayGoOn(name: string): boolean {
+  if (models.has(name)) {
+    throw new Failure("invalid_request", "The model is named by the body of the request, not by its query.", {
+      param: name,
+    });
+  }
+  return !credentials.has(name);
+}
+
 function nameOf(pair: string): string {
   const name = pair.split("=", 1)[0] ?? "";
   try {
-    return decodeURIComponent(name).toLowerCase();
+    return fold(decodeURIComponent(name));
   } catch {
     return name;
   }

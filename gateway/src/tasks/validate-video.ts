@@ -1,5 +1,5 @@
 import { bounds, Failure, type TaskAsked, type VideoMaterial } from "#core/index.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
+import { arrayOf, GovernedNames, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import { readCallbackUrl } from "./callback-url.ts";
 import { readMaterial } from "./material.ts";
 import { type References, referencesIn } from "./references.ts";
@@ -24,6 +24,10 @@ export interface VideoRequest {
  * Throws missing_required_parameter or invalid_request, with the parameter's name.
  */
 export function readVideoRequest(body: JsonObject): VideoRequest {
+  for (const name of Object.keys(body)) {
+    const meant = ours.variantOf(name);
+    if (meant !== null) throw wrong(name, `is another spelling of "${meant}": write "${meant}"`);
+  }
   const prompt = textMember(body, "prompt");
   const content = readContent(body["content"] ?? null);
   const material = readMaterial(body);
@@ -50,7 +54,7 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
   };
 }
 
-const ours: ReadonlySet<string> = new Set([
+const ours = new GovernedNames([
   "model",
   "prompt",
   "ratio",

@@ -1,19 +1,12 @@
 import { splice } from "../bytes.ts";
 import type { RequestFacts } from "../dialect.ts";
+import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
 import { readBoolean, readLabel, readModel, requireItems, scanRequest, sizeOf } from "../request-members.ts";
 
-const wanted: ReadonlySet<string> = new Set([
-  "model",
-  "messages",
-  "max_tokens",
-  "stream",
-  "system",
-  "tools",
-  "metadata",
-]);
-const wantedMetadata: ReadonlySet<string> = new Set(["user_id"]);
+const wanted = new GovernedNames(["model", "messages", "max_tokens", "stream", "system", "tools", "metadata"]);
+const wantedMetadata = new GovernedNames(["user_id"]);
 
 /** Reads what governs a messages request. Source: Anthropic API reference, "Create a Message". */
 export function readMessagesRequest(body: Uint8Array): RequestFacts {

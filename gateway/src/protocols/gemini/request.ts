@@ -1,12 +1,13 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
-import { JsonInvalid, type Span, scanObject } from "../json-scan.ts";
-import { missing, wrong } from "../json-value.ts";
+import { GovernedNames } from "../governed-names.ts";
+import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
+import { missing, misspelt, wrong } from "../json-value.ts";
 import { readCount, readLabel, requireItems, scanRequest } from "../request-members.ts";
 import { estimateTokens } from "./size-estimate.ts";
 
 /** The vendor reads both spellings of every name (protobuf's JSON mapping). */
-const wanted: ReadonlySet<string> = new Set([
+const wanted = new GovernedNames([
   "contents",
   "systemInstruction",
   "system_instruction",
@@ -16,12 +17,7 @@ const wanted: ReadonlySet<string> = new Set([
   "cachedContent",
   "cached_content",
 ]);
-const wantedConfig: ReadonlySet<string> = new Set([
-  "maxOutputTokens",
-  "max_output_tokens",
-  "candidateCount",
-  "candidate_count",
-]);
+const wantedConfig = new GovernedNames(["maxOutputTokens", "max_output_tokens", "candidateCount", "candidate_count"]);
 
 /** Reads what governs a generateContent request; the model and whether it streams are said by the path. */
 export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): RequestFacts {
@@ -29,8 +25,8 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
   if (path.model.length > bounds.modelNameBytesMax) throw wrong("model", "is longer than any model's name");
   const members = scanRequest(body, wanted);
   const contents = requireItems(body, members.get("contents"), "contents", "content");
-  const config = members.get("generationConfig") ?? members.get("generation_config");
-  const instruction = members.get("systemInstruction") ?? members.get("system_instruction");
+  const config = eitherOf(members, "generationConfig", "generation_config");
+  const instruction = eitherOf(members, "systemInstruction", "system_instruction");
   return {
     model: path.model,
     modelSpan: null,
@@ -40,7 +36,7 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     inputEstimate: estimateAll(body, [contents, instruction, members.get("tools")]),
     streamOptionsSpan: null,
     // A cache is known to one account only, and is worth something only there.
-    affinity: readLabel(body, members.get("cachedContent") ?? members.get("cached_content")),
+    affinity: readLabel(body, eitherOf(members, "cachedContent", "cached_content")),
     continues: null,
     keeps: false,
     images: 0,
@@ -56,16 +52,25 @@ function outputTokensMax(body: Uint8Array, config: Span): number | null {
   if (body[config.start] !== 0x7b) return null;
   const inner = body.subarray(config.start, config.end);
   const members = scanConfig(inner);
-  const cap = readCount(inner, members.get("maxOutputTokens") ?? members.get("max_output_tokens"));
-  const candidates = readCount(inner, members.get("candidateCount") ?? members.get("candidate_count")) ?? 1;
+  const cap = readCount(inner, eitherOf(members, "maxOutputTokens", "max_output_tokens"));
+  const candidates = readCount(inner, eitherOf(members, "candidateCount", "candidate_count")) ?? 1;
   return cap === null ? null : cap * Math.max(1, candidates);
+}
+
+/** A member in one of its two spellings. In both at once the vendor and we could come to different values. */
+function eitherOf(members: ReadonlyMap<string, Span>, camel: string, snake: string): Span | undefined {
+  const span = members.get(camel);
+  if (span === undefined) return members.get(snake);
+  if (members.has(snake)) throw wrong(snake, `stands beside "${camel}", which is the same parameter`);
+  return span;
 }
 
 /** The whole body was checked before, so what is left to object to is a member that stands twice. */
 function scanConfig(inner: Uint8Array): Map<string, Span> {
   try {
-    return scanObject(inner, wantedConfig);
+    return scanObject(inner, wantedConfig, wantedConfig);
   } catch (thrown) {
+    if (thrown instanceof JsonVariant) throw misspelt(thrown.member, thrown.meant);
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     throw new Failure("invalid_request", `generationConfig is not valid: ${thrown.message}.`, {
       param: "generationConfig",

@@ -1,9 +1,10 @@
 import { splice } from "../bytes.ts";
 import type { RequestFacts } from "../dialect.ts";
+import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span, scanObject } from "../json-scan.ts";
 import { readBoolean, readCount, readLabel, readModel, requireItems, scanRequest, sizeOf } from "../request-members.ts";
 
-const wanted: ReadonlySet<string> = new Set([
+const wanted = new GovernedNames([
   "model",
   "messages",
   "stream",
@@ -15,7 +16,7 @@ const wanted: ReadonlySet<string> = new Set([
   "prompt_cache_key",
   "user",
 ]);
-const wantedOption: ReadonlySet<string> = new Set(["include_usage"]);
+const wantedOption = new GovernedNames(["include_usage"]);
 
 /** Reads what governs a chat-completions request. Source: OpenAI API reference, "Create chat completion". */
 export function readChatRequest(body: Uint8Array): RequestFacts {
@@ -26,7 +27,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
   const stream = readBoolean(body, members.get("stream"), "stream");
   const options = members.get("stream_options");
   const wantsUsage = options !== undefined && body[options.start] === 0x7b && asksUsage(body, options);
-  const cap = readCount(body, members.get("max_completion_tokens")) ?? readCount(body, members.get("max_tokens"));
+  const cap = capOf(body, members);
   const choices = readCount(body, members.get("n")) ?? 1;
   return {
     model,
@@ -72,6 +73,13 @@ function usageEdit(body: Uint8Array, options: Span | null): { start: number; end
   const empty = Object.keys(readSpan(body, options) as object).length === 0;
   const at = options.start + 1;
   return { start: at, end: at, text: empty ? '"include_usage":true' : '"include_usage":true,' };
+}
+
+/** Of the two names of the cap an upstream may read either: where both stand, the larger one may hold. */
+function capOf(body: Uint8Array, members: ReadonlyMap<string, Span>): number | null {
+  const newer = readCount(body, members.get("max_completion_tokens"));
+  const older = readCount(body, members.get("max_tokens"));
+  return newer === null || older === null ? (newer ?? older) : Math.max(newer, older);
 }
 
 function asksUsage(body: Uint8Array, options: Span): boolean {

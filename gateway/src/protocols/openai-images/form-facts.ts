@@ -1,7 +1,8 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { RequestFacts } from "../dialect.ts";
+import { GovernedNames } from "../governed-names.ts";
 import type { Span } from "../json-scan.ts";
-import { missing, wrong } from "../json-value.ts";
+import { missing, misspelt, wrong } from "../json-value.ts";
 import type { PartHead } from "../multipart-head.ts";
 import type { FormEvent } from "../multipart-scanner.ts";
 import { promptEstimate } from "./request.ts";
@@ -79,7 +80,11 @@ export class ImagesFormReader {
     const bracket = head.name.indexOf("[");
     const name = bracket === -1 ? head.name : head.name.slice(0, bracket);
     const field = this.#fields.get(name);
-    if (field === undefined) return;
+    if (field === undefined) {
+      const meant = governed.variantOf(name);
+      if (meant !== null) throw misspelt(name, meant);
+      return;
+    }
     if (bracket !== -1 || field.text !== null) throw wrong(name, "stands in the form more than once, or as a list");
     if (head.filename !== null) throw wrong(name, "must be a field of the form, not a file");
     field.text = "";
@@ -111,6 +116,7 @@ export class ImagesFormReader {
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const governed = new GovernedNames(["model", "prompt", "stream", "n", "user"]);
 
 function newField(bytesMax: number): Field {
   return { bytesMax, text: null, size: 0, pieces: [] };

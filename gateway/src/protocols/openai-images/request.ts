@@ -1,10 +1,11 @@
 import { splice } from "../bytes.ts";
 import type { RequestFacts } from "../dialect.ts";
+import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
 import { readBoolean, readCount, readLabel, readModel, scanRequest } from "../request-members.ts";
 
-const wanted: ReadonlySet<string> = new Set([
+const wanted = new GovernedNames([
   "model",
   "prompt",
   "stream",
@@ -13,7 +14,7 @@ const wanted: ReadonlySet<string> = new Set([
   "sequential_image_generation",
   "sequential_image_generation_options",
 ]);
-const wantedOption: ReadonlySet<string> = new Set(["max_images"]);
+const wantedOption = new GovernedNames(["max_images"]);
 
 /**
  * Reads what governs a request for pictures, made or edited, with a JSON body. Source: OpenAI API reference, "Create

@@ -1,9 +1,10 @@
 import type { RequestFacts } from "../dialect.ts";
+import { GovernedNames } from "../governed-names.ts";
 import { readLabel, readModel, scanRequest } from "../request-members.ts";
 import { estimateInput } from "./input-estimate.ts";
 import { idOf, requireInput, said } from "./request.ts";
 
-const wanted: ReadonlySet<string> = new Set([
+const wanted = new GovernedNames([
   "model",
   "input",
   "instructions",

@@ -1,11 +1,12 @@
 import { splice } from "../bytes.ts";
 import type { RequestFacts } from "../dialect.ts";
+import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { missing, objectOf, textOf, wrong } from "../json-value.ts";
 import { readBoolean, readCount, readLabel, readModel, scanRequest } from "../request-members.ts";
 import { estimateInput } from "./input-estimate.ts";
 
-const wanted: ReadonlySet<string> = new Set([
+const wanted = new GovernedNames([
   "model",
   "input",
   "instructions",
