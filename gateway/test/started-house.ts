@@ -39,6 +39,7 @@ export interface Overrides {
   readonly moreWorkspaces?: WorkspaceConfig[];
   readonly keys?: KeyConfig[];
   readonly settings?: ConfigFile["settings"];
+  readonly idleSeconds?: number;
 }
 
 /** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
@@ -63,6 +64,7 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
     onFatal: (error) => {
       throw error;
     },
+    ...(overrides.idleSeconds === undefined ? {} : { idleSeconds: overrides.idleSeconds }),
   });
   const url = `http://127.0.0.1:${house.server.port}`;
   const post: StartedHouse["post"] = (path, body, options = {}) =>

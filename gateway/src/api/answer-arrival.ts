@@ -5,7 +5,10 @@ import { renderFailure } from "./respond.ts";
 import { dialectOf, routeOf } from "./routes.ts";
 
 /** One request as it came in, not yet looked into. */
-export type Arrival = Omit<Exchange, "requestId" | "streams">;
+export interface Arrival extends Omit<Exchange, "requestId" | "streams"> {
+  /** The answer is over, or will go on without long silences: the server's idle time-out holds again. */
+  readonly done: () => void;
+}
 
 /** Finds who answers a request and reports how it ended. Never rejects: a failure is told in the caller's dialect. */
 export async function answerArrival(face: Face, arrival: Arrival): Promise<Response> {
@@ -14,14 +17,18 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
   const route = routeOf(path, request.method);
   let response: Response;
   let streaming = false;
-  const report = (): void =>
+  const report = (): void => {
+    arrival.done();
     face.observer.requestEnd(route?.name ?? "unknown", response.status, face.clock.monotonic() - startedMs);
+  };
   try {
     if (!isPlainHost(request.headers.get("host")))
       throw new Failure("invalid_request", "The Host header is not valid.");
     if (route === null) {
       if (!/^\/v1(beta)?(\/|$)/.test(path)) {
-        return await face.admin(request, { ip: arrival.address(), patient: arrival.patient });
+        const answered = await face.admin(request, { ip: arrival.address(), patient: arrival.patient });
+        arrival.done();
+        return answered;
       }
       throw new Failure("not_found", `There is no ${request.method} ${path}.`);
     }

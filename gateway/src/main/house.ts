@@ -59,6 +59,8 @@ export interface HouseOptions {
   readonly randomToken: () => string;
   /** The journal can no longer be trusted: the process must end. */
   readonly onFatal: (error: Error) => void;
+  /** How long a connection without a call may be silent; a minute by default. */
+  readonly idleSeconds?: number;
 }
 
 /** Builds the whole gateway around an open control side. The port opens last, when every promise can be kept. */
@@ -235,7 +237,11 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     sluice_catalog_version: () => catalog.current.version,
   });
   const stopPruning = pruneDaily({ clock, ledgerStore, explainer, catalog, observer });
-  const server = serveApi(face, { hostname: environment.host, port: environment.port });
+  const server = serveApi(face, {
+    hostname: environment.host,
+    port: environment.port,
+    ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
+  });
 
   const close = async (): Promise<void> => {
     draining = true;

@@ -14,6 +14,8 @@ export const requestsBounds = {
   credentialBytesMax: 512,
   /** Silence towards the caller after which a keep-alive comment is sent. */
   keepAliveMs: 15_000,
+  /** A connection on which no call is under way, or whose caller neither reads nor writes. */
+  idleConnectionMs: 60_000,
   /** A caller that has not read for this long is taken to be gone. */
   stalledReaderMs: 120_000,
   /** Cached callers; least recently used leave first. */

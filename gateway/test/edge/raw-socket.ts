@@ -1,0 +1,57 @@
+import { connect, type Socket } from "node:net";
+
+/** One connection on which a test writes bytes as they are. */
+export interface RawSocket {
+  write(bytes: string): void;
+  /** All that came so far. */
+  text(): string;
+  /** Resolves once what came contains `part`. */
+  until(part: string): Promise<string>;
+  /** Resolves when the other side has closed. */
+  readonly closed: Promise<string>;
+  end(): void;
+}
+
+export function openSocket(port: number): RawSocket {
+  const socket: Socket = connect(port, "127.0.0.1");
+  const closed = Promise.withResolvers<string>();
+  const waiting = new Set<() => void>();
+  let text = "";
+  const look = (): void => {
+    for (const one of waiting) one();
+  };
+  socket.on("data", (data) => {
+    text += data.toString("latin1");
+    look();
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    closed.resolve(text);
+    look();
+  });
+  return {
+    write: (bytes) => void socket.write(bytes, "latin1"),
+    text: () => text,
+    until: (part) =>
+      new Promise((resolve, reject) => {
+        const one = (): void => {
+          if (text.includes(part)) resolve(text);
+          else if (socket.closed) reject(new Error(`closed before ${JSON.stringify(part)} came: ${text}`));
+          else return;
+          waiting.delete(one);
+        };
+        waiting.add(one);
+        one();
+      }),
+    closed: closed.promise,
+    end: () => void socket.destroy(),
+  };
+}
+
+/** One request on a connection of its own; what came until the other side closed. */
+export async function rawExchange(port: number, head: string, body = ""): Promise<{ status: number; text: string }> {
+  const socket = openSocket(port);
+  socket.write(`${head.trimEnd()}\r\nconnection: close\r\n\r\n${body}`);
+  const text = await socket.closed;
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text };
+}
