@@ -24,6 +24,7 @@ const key: ConsoleKey = {
   revoked_at: null,
   old_secret_until: null,
   managed_by: "console",
+  set_by_admins: [],
 };
 
 test("an untouched form changes nothing", () => {

@@ -26,6 +26,11 @@ export const consoleKeySchema = z.object({
   revoked_at: maybeAt,
   old_secret_until: maybeAt.describe("After a rotation: until when the secret before still opens."),
   managed_by: managedBy,
+  set_by_admins: z
+    .array(z.string())
+    .describe(
+      "Fields that an admin set, or nobody of the console: whoever made the key narrows them, and admins widen them.",
+    ),
 });
 export type ConsoleKey = z.infer<typeof consoleKeySchema>;
 
@@ -81,7 +86,7 @@ export const keyRoutes = {
   "keys.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/keys/{key}",
-    summary: "Change a key: one's own as a member, any as an admin",
+    summary: "Change a key: one's own as a member, any as an admin. What an admin set, a member only narrows",
     needs: "member",
     body: z.strictObject({ ...keyFields, name: label.optional(), enabled: z.boolean().optional() }),
     answer: consoleKeySchema,

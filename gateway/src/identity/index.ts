@@ -19,6 +19,7 @@ export {
   mayRevokeToken,
   noInvitation,
 } from "./grants.ts";
+export { type BoundedKey, bindsKey, isTighter, type KeyBound, keyBounds, widenedBounds } from "./key-bounds.ts";
 export {
   adminTokenPrefix,
   keySecretBytes,

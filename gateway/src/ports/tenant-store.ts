@@ -37,6 +37,8 @@ export interface KeyChange extends Omit<ScopeFields, "models"> {
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly capture?: Capture | undefined;
   readonly enabled?: boolean | undefined;
+  /** The bounds that only admins widen. */
+  readonly setByAdmins?: readonly string[] | undefined;
 }
 
 export interface KeyOfUser extends KeyChange {
@@ -88,7 +90,13 @@ export interface TenantStore {
   key(workspaceId: string | null, id: string): Promise<ConsoleKey | null>;
   /** A revoked key that has the name gives it up. */
   addKey(workspaceId: string, key: KeyOfUser, doer: Doer): Promise<ConsoleKey>;
-  updateKey(workspaceId: string, id: string, change: KeyChange, doer: Doer): Promise<ConsoleKey>;
+  /** What to change is decided on the key as it is within the transaction; what that throws changes nothing. */
+  updateKey(
+    workspaceId: string,
+    id: string,
+    change: (before: ConsoleKey) => KeyChange,
+    doer: Doer,
+  ): Promise<ConsoleKey>;
   /** A secret that was still open from an earlier rotation ends now. */
   rotateKey(workspaceId: string, id: string, rotation: Rotation, doer: Doer): Promise<ConsoleKey>;
   /** For good, whichever secret. Revoking twice is revoking once. */

@@ -2,7 +2,7 @@ import { type Conflict, defaultGroupName, type KeyConfig, type WorkspaceConfig }
 import { Secret } from "#core/index.ts";
 import type { ApplyContext } from "./apply-context.ts";
 import { refuseConflicts } from "./config-conflict.ts";
-import { type KeyRow, keyView, recognition } from "./key-rows.ts";
+import { everyBound, type KeyRow, keyView, recognition } from "./key-rows.ts";
 import { chunksOf, reconcile, updateAction } from "./reconcile.ts";
 import { patternsText, scopeColumns } from "./scope-columns.ts";
 
@@ -131,6 +131,7 @@ function keyRow(
     managed_by: "file",
     created_at: before?.created_at ?? context.at,
     created_by: before?.created_by ?? null,
+    set_by_admins: everyBound,
     capture: key.capture ?? "none",
   };
 }

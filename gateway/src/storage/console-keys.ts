@@ -1,6 +1,6 @@
 import type { Capture, ConsoleKey } from "@sluice/contract";
 import type { Connection } from "./database.ts";
-import { namedKeys } from "./key-rows.ts";
+import { boundsOf, namedKeys } from "./key-rows.ts";
 import type { Row } from "./schema.ts";
 import { budgetOf, limitsOf } from "./scope-columns.ts";
 
@@ -59,6 +59,7 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
     revoked_at: row.revoked_at,
     old_secret_until: row.old_until !== null && row.old_until > now ? row.old_until : null,
     managed_by: row.managed_by,
+    set_by_admins: boundsOf(row.set_by_admins),
   };
 }
 

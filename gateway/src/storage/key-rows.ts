@@ -18,6 +18,18 @@ export function namedKeys(connection: Connection) {
     .select(["workspaces.slug as workspace_slug", "groups.name as group_name"]);
 }
 
+/** The bounds of a key that only admins widen, as they are stored: names with a comma between. */
+export function boundsText(names: readonly string[]): string {
+  return names.join(",");
+}
+
+export function boundsOf(text: string): string[] {
+  return text.split(",").filter((name) => name !== "");
+}
+
+/** What nobody of the console made is bounded by whoever made it, in everything. */
+export const everyBound = "enabled,group,models,allowed_ips,expires_at,limits,budget,tags,capture";
+
 export function keyOf(row: NamedKeyRow): ApiKey {
   return Object.freeze(keyFields(row));
 }
@@ -62,6 +74,7 @@ export function keyView(row: KeyRow) {
     old_secret_until: row.old_until,
     managed_by: row.managed_by,
     created_by: row.created_by,
+    set_by_admins: boundsOf(row.set_by_admins),
   };
 }
 

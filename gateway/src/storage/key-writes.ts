@@ -3,7 +3,7 @@ import type { KeyListing, NewKey } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Connection } from "./database.ts";
-import { type KeyRow, keyView, listingOf, type NamedKeyRow, namedKeys, recognition } from "./key-rows.ts";
+import { everyBound, type KeyRow, keyView, listingOf, type NamedKeyRow, namedKeys, recognition } from "./key-rows.ts";
 import { patternsText, scopeColumns } from "./scope-columns.ts";
 
 /**
@@ -130,6 +130,7 @@ function newRow(options: ControlOptions, key: NewKey, place: Place, before: KeyR
     tags: "{}",
     capture: "none",
     created_by: null,
+    set_by_admins: everyBound,
     enabled: 1,
     expires_at: key.expiresAt,
     managed_by: "console" as const,

@@ -10,6 +10,7 @@ import { migration007 } from "./migration-007.ts";
 import { migration008 } from "./migration-008.ts";
 import { migration009 } from "./migration-009.ts";
 import { migration010 } from "./migration-010.ts";
+import { migration011 } from "./migration-011.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -25,6 +26,7 @@ export const migrations: Migrations = Object.freeze({
   "008": migration008,
   "009": migration009,
   "010": migration010,
+  "011": migration011,
 });
 
 /**

@@ -77,6 +77,8 @@ export interface KeyTable {
   /** After a rotation the digest before still opens until `old_until`. */
   old_digest: string | null;
   old_until: number | null;
+  /** The bounds that only admins widen, with commas between. */
+  set_by_admins: Generated<string>;
 }
 
 export interface ProviderTable {

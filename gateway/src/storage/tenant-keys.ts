@@ -5,7 +5,7 @@ import type { ControlOptions } from "./apply-config.ts";
 import { ChangeLog } from "./change-log.ts";
 import { consoleKeyOf, consoleKeys } from "./console-keys.ts";
 import type { Connection } from "./database.ts";
-import { type KeyRow, keyView, type NamedKeyRow, namedKeys, recognition } from "./key-rows.ts";
+import { boundsText, type KeyRow, keyView, type NamedKeyRow, namedKeys, recognition } from "./key-rows.ts";
 import { refuseTakenSecret } from "./key-writes.ts";
 import { changedScope, patternsText, scopeColumns } from "./scope-columns.ts";
 import { groupIn, refuseFileOwned, type WorkspaceRow, workspaceRow } from "./tenant-rows.ts";
@@ -23,9 +23,10 @@ export function tenantKeys(options: ControlOptions): KeyPart {
     },
     addKey: (workspaceId, key, doer) => addKey(options, workspaceId, key, doer),
     updateKey: (workspaceId, id, change, doer) =>
-      changeKey(options, { workspaceId, id, doer, action: "update" }, (row, transaction) =>
-        changedRow(transaction, row, change),
-      ),
+      changeKey(options, { workspaceId, id, doer, action: "update" }, async (row, transaction) => {
+        refuseRevoked(row);
+        return await changedRow(transaction, row, change(await shown(transaction, id, options.clock.now())));
+      }),
     rotateKey: (workspaceId, id, rotation, doer) =>
       changeKey(options, { workspaceId, id, doer, action: "rotate" }, (row, transaction) =>
         rotatedRow(options, transaction, row, rotation),
@@ -68,6 +69,7 @@ async function addKey(
       managed_by: "console",
       created_at: at,
       created_by: wanted.createdBy,
+      set_by_admins: boundsText(wanted.setByAdmins ?? []),
       old_digest: null,
       old_until: null,
     };
@@ -120,7 +122,6 @@ async function changeKey(
 }
 
 async function changedRow(transaction: Connection, row: KeyRow, change: KeyChange): Promise<KeyRow> {
-  refuseRevoked(row);
   if (change.name !== undefined && change.name !== row.name) {
     const workspace = await workspaceRow(transaction, row.workspace_id);
     await refuseTakenName(transaction, workspace, change.name);
@@ -136,6 +137,7 @@ async function changedRow(transaction: Connection, row: KeyRow, change: KeyChang
     capture: change.capture ?? row.capture,
     enabled: change.enabled === undefined ? row.enabled : Number(change.enabled),
     expires_at: change.expiresAt === undefined ? row.expires_at : change.expiresAt,
+    set_by_admins: change.setByAdmins === undefined ? row.set_by_admins : boundsText(change.setByAdmins),
   };
 }
 

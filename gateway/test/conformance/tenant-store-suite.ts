@@ -59,8 +59,8 @@ function fieldTests(make: StoreGroundFactory): void {
       () => store.updateGroup(workspace.id, "grp_none", {}, doer),
       () => store.removeGroup(workspace.id, "none", doer),
       () => store.addKey("ws_none", { name: "k", secret: secondSecret, createdBy: "usr_1" }, doer),
-      () => store.updateKey(workspace.id, "key_none", {}, doer),
-      () => store.updateKey("ws_none", key.id, {}, doer),
+      () => store.updateKey(workspace.id, "key_none", () => ({}), doer),
+      () => store.updateKey("ws_none", key.id, () => ({}), doer),
       () => store.rotateKey("ws_none", key.id, { secret: secondSecret, graceMs: 0 }, doer),
       () => store.endKey("ws_none", key.id, doer),
     ];

@@ -172,10 +172,10 @@ test("a revoked or disabled key is not a caller, and an address list is noted in
   const { controlStore } = ground.control;
   const workspaceId = (await controlStore.keyById(ground.keys.owners))?.workspaceId ?? "";
   const doer = { actor: "test", ip: null };
-  await controlStore.updateKey(workspaceId, ground.keys.owners, { allowedIps: ["203.0.113.7"] }, doer);
+  await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ allowedIps: ["203.0.113.7"] }), doer);
   const noted = await chat("owner", ground.keys.owners);
   expect([noted.status, noted.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining("allowed_ips")]);
-  await controlStore.updateKey(workspaceId, ground.keys.owners, { enabled: false }, doer);
+  await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ enabled: false }), doer);
   expect(await codeOf(await chat("owner", ground.keys.owners))).toBe("401 disabled_api_key");
   await controlStore.endKey(workspaceId, ground.keys.owners, doer);
   expect(await codeOf(await chat("administrator", ground.keys.owners))).toBe("401 disabled_api_key");

@@ -74,6 +74,7 @@ function factsOf(key: ConsoleKey): readonly Fact[] {
       ),
     },
     ...(key.revoked_at === null ? [] : [{ name: "Revoked", value: <When at={key.revoked_at} /> }]),
+    ...boundsOfAdmins(key),
     ...(tags.length === 0 ? [] : [{ name: "Tags", value: <Tags tags={tags} /> }]),
     { name: "Id", value: <CopyText value={key.id} label="Copy the id" />, wide: true },
   ];
@@ -92,6 +93,24 @@ function oldSecret(key: ConsoleKey): readonly Fact[] {
     },
   ];
 }
+
+/** Of what is not said already by who may choose a group or what is captured. */
+function boundsOfAdmins(key: ConsoleKey): readonly Fact[] {
+  const named = key.set_by_admins.flatMap((name) => boundWords[name] ?? []);
+  const bound = key.enabled ? named.filter((words) => words !== boundWords["enabled"]) : named;
+  if (key.created_by === null || bound.length === 0) return [];
+  return [{ name: "Only admins widen", value: bound.join(", ") }];
+}
+
+const boundWords: Readonly<Record<string, string>> = {
+  enabled: "disabled",
+  models: "models",
+  allowed_ips: "addresses",
+  expires_at: "expiry",
+  limits: "limits",
+  budget: "budget",
+  tags: "tags",
+};
 
 function Tags({ tags }: { readonly tags: readonly (readonly [string, string])[] }) {
   return (

@@ -3,6 +3,7 @@ import { type Catalog, Failure, Secret, type Workspace } from "#core/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { Clock, ControlStore, KeyFilter, ReportStore } from "#ports/index.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
+import { boundsSetBy, checkWidening } from "./key-bounds-set.ts";
 import { checkKeyFields, keyChangeOf } from "./key-fields.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 import { someone } from "./someone.ts";
@@ -34,16 +35,21 @@ export function keyCalls(house: KeyCallsHouse): Handlers<KeyRoutes> {
       checkKeyFields(call.body, { now: clock.now(), before: null });
       const secret = newSecret(house);
       const createdBy = someone(call.actor).userId;
-      const wanted = { ...keyChangeOf(call.body), name: call.body.name, secret, createdBy };
+      const setByAdmins = boundsSetBy(call, null);
+      const wanted = { ...keyChangeOf(call.body), name: call.body.name, secret, createdBy, setByAdmins };
       const key = await controlStore.addKey(id, wanted, call.doer);
       await house.changesSeen();
       return { key, secret: secret.reveal() };
     },
     "keys.show": (call) => theKey(call, house),
     "keys.update": async (call) => {
-      const before = await ownKey(call, house);
-      checkKeyFields(call.body, { now: clock.now(), before });
-      const key = await controlStore.updateKey(before.workspace.id, before.id, keyChangeOf(call.body), call.doer);
+      const { id, workspace } = await ownKey(call, house);
+      const change = (before: ConsoleKey) => {
+        checkKeyFields(call.body, { now: clock.now(), before });
+        checkWidening(call, before);
+        return { ...keyChangeOf(call.body), setByAdmins: boundsSetBy(call, before) };
+      };
+      const key = await controlStore.updateKey(workspace.id, id, change, call.doer);
       await house.changesSeen();
       return key;
     },

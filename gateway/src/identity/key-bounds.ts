@@ -1,0 +1,98 @@
+import type { BudgetConfig, ConsoleKey, LimitsConfig } from "@sluice/contract";
+import ipaddr from "ipaddr.js";
+import { matches } from "./model-grant.ts";
+
+/** What decides what a key may do. Its name decides nothing. */
+export const keyBounds = [
+  "enabled",
+  "group",
+  "models",
+  "allowed_ips",
+  "expires_at",
+  "limits",
+  "budget",
+  "tags",
+  "capture",
+] as const;
+export type KeyBound = (typeof keyBounds)[number];
+
+export type BoundedKey = Pick<ConsoleKey, KeyBound>;
+
+/**
+ * Whether a key may do no more than before, in every field. What cannot be compared counts as more: a budget of another
+ * period, a pattern that only several others cover together.
+ */
+export function isTighter(before: BoundedKey, after: BoundedKey): boolean {
+  return widenedBounds(before, after).length === 0;
+}
+
+/** The fields by which a key may do more than before. */
+export function widenedBounds(before: BoundedKey, after: BoundedKey): readonly KeyBound[] {
+  return keyBounds.filter((name) => !fits(name, before, after));
+}
+
+/** Whether a field takes anything from what the key might do. */
+export function bindsKey(name: KeyBound, key: BoundedKey): boolean {
+  const { [name]: value } = key;
+  if (name === "enabled") return value === false;
+  if (name === "limits" || name === "tags") return Object.values(value ?? {}).some((each) => each !== undefined);
+  return name === "group" || name === "capture" || value !== null;
+}
+
+function fits(name: KeyBound, before: BoundedKey, after: BoundedKey): boolean {
+  const rule = rules[name] as (before: unknown, after: unknown) => boolean;
+  return rule(before[name], after[name]);
+}
+
+type Rules = { readonly [Name in KeyBound]: (before: BoundedKey[Name], after: BoundedKey[Name]) => boolean };
+
+const rules: Rules = {
+  enabled: (before, after) => before || !after,
+  group: (before, after) => before.id === after.id,
+  models: (before, after) => before === null || (after?.every((pattern) => matches(before, pattern)) ?? false),
+  allowed_ips: (before, after) =>
+    before === null || (after?.every((range) => before.some((wide) => isWithin(range, wide))) ?? false),
+  expires_at: (before, after) => atMost(after, before),
+  limits: limitsFit,
+  budget: budgetFits,
+  // What is booked under a tag must not leave it; further tags take nothing away.
+  tags: (before, after) => Object.entries(before).every(([tag, value]) => after[tag] === value),
+  capture: (before, after) => before === after,
+};
+
+function limitsFit(before: LimitsConfig, after: LimitsConfig): boolean {
+  const names = ["rpm", "tpm", "concurrency"] as const;
+  if (!names.every((name) => atMost(after[name], before[name]))) return false;
+  return failFits(before, after) || names.every((name) => before[name] === undefined);
+}
+
+function budgetFits(before: BudgetConfig | null, after: BudgetConfig | null): boolean {
+  if (before === null) return true;
+  return after !== null && after.period === before.period && after.usd <= before.usd && failFits(before, after);
+}
+
+/** Who says nothing of it goes by what the installation says, which may be either. */
+function failFits(before: Pick<LimitsConfig, "fail">, after: Pick<LimitsConfig, "fail">): boolean {
+  return after.fail === before.fail || after.fail === "closed";
+}
+
+/** `null` and `undefined` are no bound at all. */
+function atMost(after: number | null | undefined, before: number | null | undefined): boolean {
+  return before == null || (after != null && after <= before);
+}
+
+/** Whether every address of a range lies in a wider one. */
+function isWithin(range: string, wide: string): boolean {
+  const inner = rangeOf(range);
+  const outer = rangeOf(wide);
+  if (inner === null || outer === null) return range === wide;
+  const [address, bits] = inner;
+  return address.kind() === outer[0].kind() && bits >= outer[1] && address.match(outer as [ipaddr.IPv4, number]);
+}
+
+function rangeOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (!ipaddr.isValid(text)) return null;
+  const address = ipaddr.process(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
