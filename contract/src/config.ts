@@ -73,6 +73,17 @@ export const priceSchema = z.strictObject({
   image_output: usd.optional(),
   image: usd.optional().describe("USD per image."),
   video: usd.optional().describe("USD per second of video."),
+  long_context: z
+    .strictObject({
+      above: z.int().min(1).max(1_000_000_000).describe("Tokens of input, cached ones included."),
+      input: usd.optional(),
+      output: usd.optional(),
+      cache_read: usd.optional(),
+      cache_write_5m: usd.optional(),
+      cache_write_1h: usd.optional(),
+    })
+    .optional()
+    .describe("What the whole request costs when its input is larger; what is left out costs as usual."),
   variants: z
     .array(
       z.strictObject({

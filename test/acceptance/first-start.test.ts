@@ -68,7 +68,7 @@ test("provider keys in the environment become providers, and their secrets are p
   });
   await until("the banner", 20_000, async () => (child.output().includes("is ready on") ? true : null));
   expect(child.output()).toContain("found: OpenAI (OPENAI_API_KEY), Volcengine Ark (ARK_API_KEY)");
-  expect(child.output()).toContain("gpt-5");
+  expect(child.output()).toContain("gpt-6.1-sol");
   expect(child.output()).not.toContain(secret);
 }, 30_000);
 

@@ -1,9 +1,10 @@
 import { NumberInput, SimpleGrid, Stack, Text } from "@mantine/core";
 import type { PriceConfig } from "@sluice/contract";
+import { PriceLongContext } from "./price-long-context.tsx";
 import { PriceVariants } from "./price-variants.tsx";
 
 type ModelType = "chat" | "image" | "video" | "embedding";
-type PriceName = Exclude<keyof PriceConfig, "variants">;
+type PriceName = Exclude<keyof PriceConfig, "variants" | "long_context">;
 
 interface PriceFormProps {
   readonly value: PriceConfig;
@@ -59,6 +60,16 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
           />
         ))}
       </SimpleGrid>
+      {(type === "chat" || value.long_context !== undefined) && (
+        <PriceLongContext
+          value={value.long_context}
+          disabled={disabled}
+          onChange={(long_context) => {
+            const { long_context: _, ...rest } = value;
+            onChange(long_context === null ? rest : { ...rest, long_context });
+          }}
+        />
+      )}
       {type === "video" && (
         <PriceVariants
           value={value.variants ?? []}

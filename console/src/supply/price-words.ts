@@ -62,7 +62,7 @@ export function priceRank(price: PriceConfig | null): number | null {
   return price.image ?? price.video ?? (price.input ?? 0) + (price.output ?? 0);
 }
 
-function amountsOf({ variants = [], ...plain }: PriceConfig): number[] {
+function amountsOf({ variants = [], long_context: _, ...plain }: PriceConfig): number[] {
   return [...Object.values(plain), ...variants.flatMap((variant) => [variant.video, variant.output])].filter(isNumber);
 }
 
@@ -76,7 +76,7 @@ function isNumber(value: unknown): value is number {
   return typeof value === "number";
 }
 
-const classWords: Readonly<Record<Exclude<keyof PriceConfig, "variants">, string>> = {
+const classWords: Readonly<Record<Exclude<keyof PriceConfig, "variants" | "long_context">, string>> = {
   input: "Input",
   output: "Output",
   cache_read: "Cached input",
@@ -124,8 +124,20 @@ export function priceItems(price: PriceConfig | null): readonly PriceItem[] {
       ...(variant.output === undefined ? [] : [{ label: what, words: `${formatPrice(variant.output)} per million` }]),
     ];
   });
-  return [...plain, ...variants];
+  return [...plain, ...longContextItems(price.long_context), ...variants];
 }
+
+function longContextItems(price: PriceConfig["long_context"]): readonly PriceItem[] {
+  if (price === undefined) return [];
+  const above = new Intl.NumberFormat().format(price.above);
+  return longContextClasses.flatMap((name) => {
+    const usd = price[name];
+    const label = `${classWords[name]}, above ${above} input tokens`;
+    return usd === undefined ? [] : [{ label, words: typedPriceWords(name, usd) }];
+  });
+}
+
+const longContextClasses = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"] as const;
 
 const priceClasses = [
   "input",

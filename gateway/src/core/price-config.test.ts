@@ -38,6 +38,13 @@ const price: fc.Arbitrary<PriceConfig> = fc.record(
     image: usdPerUnit,
     video: usdPerUnit,
     variants: fc.array(variant, { maxLength: 4 }),
+    long_context: fc.record(
+      {
+        above: fc.integer({ min: 1, max: 2_000_000 }),
+        ...Object.fromEntries(tokens.slice(0, 5).map((name) => [name, usdPerMillion])),
+      },
+      { requiredKeys: ["above"] },
+    ),
   },
   { requiredKeys: [] },
 );

@@ -1,6 +1,6 @@
 import type { PriceConfig } from "@sluice/contract";
 import { type PicoUsd, usdPerMillionToPico, usdPerUnitToPico } from "./money.ts";
-import type { PriceTable, PriceVariant, PriceVersion } from "./price.ts";
+import type { ClassPrices, LongContextPrices, PriceVariant, PriceVersion } from "./price.ts";
 
 /** What a price says, without whose it is and since when. */
 export type Prices = Pick<PriceVersion, "table" | "variants">;
@@ -17,7 +17,10 @@ export function pricesOf(price: PriceConfig): Prices {
       },
     }),
   );
-  return { table: tableOf(price), ...(variants === undefined ? {} : { variants }) };
+  const { long_context } = price;
+  const table =
+    long_context === undefined ? tableOf(price) : { ...tableOf(price), longContext: longContextOf(long_context) };
+  return { table, ...(variants === undefined ? {} : { variants }) };
 }
 
 /**
@@ -43,6 +46,7 @@ export function priceConfigOf({ table, variants }: Prices): PriceConfig {
     image_output: beside(table.imageOutput, output),
     image: table.images === undefined ? undefined : perUnit(table.images),
     video: table.videoSeconds === undefined ? undefined : perUnit(table.videoSeconds),
+    long_context: table.longContext === undefined ? undefined : longContextConfig(table.longContext, perMillion),
     variants: variants?.map((variant) => ({
       ...(variant.resolution === null ? {} : { resolution: variant.resolution }),
       ...(variant.audio === null ? {} : { audio: variant.audio }),
@@ -58,10 +62,10 @@ export function priceConfigOf({ table, variants }: Prices): PriceConfig {
  * A class of tokens that has no price of its own costs what the plain ones of its side cost: a vendor that counts
  * pictures or cached tokens apart does not give them away.
  */
-function tableOf(price: PriceConfig): PriceTable {
+function tableOf(price: PriceConfig): ClassPrices {
   const perMillion = (usd: number | undefined) => (usd === undefined ? undefined : usdPerMillionToPico(usd));
   const perUnit = (usd: number | undefined) => (usd === undefined ? undefined : usdPerUnitToPico(usd));
-  const table: { readonly [Class in keyof PriceTable]-?: number | undefined } = {
+  const table: { readonly [Class in keyof ClassPrices]-?: number | undefined } = {
     inputUncached: perMillion(price.input),
     cacheRead: perMillion(price.cache_read ?? price.input),
     cacheWrite5m: perMillion(price.cache_write_5m ?? price.input),
@@ -75,6 +79,33 @@ function tableOf(price: PriceConfig): PriceTable {
     videoSeconds: perUnit(price.video),
   };
   return Object.fromEntries(Object.entries(table).filter(([, pico]) => pico !== undefined));
+}
+
+type LongContextConfig = NonNullable<PriceConfig["long_context"]>;
+
+/** A class that is left out costs what it costs in a shorter context. */
+const longContextClasses = [
+  ["inputUncached", "input"],
+  ["cacheRead", "cache_read"],
+  ["cacheWrite5m", "cache_write_5m"],
+  ["cacheWrite1h", "cache_write_1h"],
+  ["output", "output"],
+] as const satisfies readonly (readonly [keyof ClassPrices, keyof LongContextConfig])[];
+
+function longContextOf(price: LongContextConfig): LongContextPrices {
+  const prices = longContextClasses.flatMap(([name, written]) => {
+    const usd = price[written];
+    return usd === undefined ? [] : [[name, usdPerMillionToPico(usd)]];
+  });
+  return { above: price.above, prices: Object.fromEntries(prices) };
+}
+
+function longContextConfig({ above, prices }: LongContextPrices, usd: (pico: PicoUsd) => number): LongContextConfig {
+  const written = longContextClasses.flatMap(([name, word]) => {
+    const pico = prices[name];
+    return pico === undefined ? [] : [[word, usd(pico)]];
+  });
+  return { above, ...Object.fromEntries(written) };
 }
 
 /** Steps to the neighbours of a quotient: near 9,000 USD a unit the nearest number may round to the next pico-USD. */

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { usdPerMillionToPico, usdPerUnitToPico } from "./money.ts";
 import {
   baseVersionId,
+  type ClassPrices,
+  chargedPrices,
   costOf,
   type PriceTable,
   type PriceVersion,
@@ -18,7 +20,7 @@ const gpt: PriceTable = {
   output: usdPerMillionToPico(10),
 };
 
-const inBigint = (table: PriceTable, usage: Usage): bigint => {
+const inBigint = (table: ClassPrices, usage: Usage): bigint => {
   let pico = 0n;
   for (const name of pricedClasses) pico += BigInt(usage[name]) * BigInt(table[name] ?? 0);
   return (pico + 500n) / 1_000n;
@@ -54,7 +56,7 @@ describe("cost of a usage", () => {
     const price = fc.oneof(fc.nat(1_000), fc.nat(100_000_000), fc.maxSafeNat());
     const classes = <T>(value: fc.Arbitrary<T>) =>
       fc.record(
-        Object.fromEntries(pricedClasses.map((name) => [name, value])) as Record<keyof PriceTable, typeof value>,
+        Object.fromEntries(pricedClasses.map((name) => [name, value])) as Record<keyof ClassPrices, typeof value>,
       );
     fc.assert(
       fc.property(classes(price), classes(count), (table, counts) => {
@@ -100,4 +102,39 @@ test("the most exact variant of a video's price counts, and its name leads back 
   expect(variantNamed(price, "prc_1")).toBe(price);
   expect(variantNamed(price, "prc_1@7")).toBeNull();
   expect(baseVersionId("prc_1@1")).toBe("prc_1");
+});
+
+describe("a request whose input is long", () => {
+  const table = {
+    inputUncached: 100,
+    cacheRead: 10,
+    output: 500,
+    longContext: { above: 1_000, prices: { inputUncached: 500, output: 2_500 } },
+  };
+
+  test("costs the plain prices up to the threshold, and the others for the whole of it beyond", () => {
+    const usage = { ...noUsage, inputUncached: 400, cacheRead: 600, output: 100 };
+    expect(costOf(table, usage)).toBe(Math.round((400 * 100 + 600 * 10 + 100 * 500) / 1_000));
+    // Cached tokens count towards the threshold; a class without a price of its own there costs as usual.
+    const longer = { ...usage, cacheRead: 601 };
+    expect(costOf(table, longer)).toBe(Math.round((400 * 500 + 601 * 10 + 100 * 2_500) / 1_000));
+    expect(chargedPrices(table, longer)).toMatchObject({ inputUncached: 500, cacheRead: 10, output: 2_500 });
+  });
+
+  test("is long by what stands in every class of input, and not by its output", () => {
+    for (const name of [
+      "inputUncached",
+      "cacheRead",
+      "cacheWrite5m",
+      "cacheWrite1h",
+      "audioInput",
+      "imageInput",
+    ] as const) {
+      expect(chargedPrices(table, { ...noUsage, [name]: 1_001 }).output).toBe(2_500);
+      expect(chargedPrices(table, { ...noUsage, [name]: 1_000 }).output).toBe(500);
+    }
+    expect(chargedPrices(table, { ...noUsage, output: 5_000, audioOutput: 5_000, imageOutput: 5_000 }).output).toBe(
+      500,
+    );
+  });
 });

@@ -2,7 +2,16 @@ import type { NanoUsd, PicoUsd } from "./money.ts";
 import type { Usage } from "./usage.ts";
 
 /** Pico-USD for one unit of each usage class. A class without a price costs nothing. `reasoning` is paid as output. */
-export type PriceTable = { readonly [K in Exclude<keyof Usage, "reasoning">]?: PicoUsd };
+export type ClassPrices = { readonly [K in Exclude<keyof Usage, "reasoning">]?: PicoUsd };
+
+/** What a whole request costs whose input, cached and written tokens included, is larger than `above` tokens. */
+export interface LongContextPrices {
+  readonly above: number;
+  /** Of the classes that cost something else then. */
+  readonly prices: ClassPrices;
+}
+
+export type PriceTable = ClassPrices & { readonly longContext?: LongContextPrices };
 
 /** Other prices for videos of a resolution, or with or without sound. null: whichever. */
 export interface PriceVariant {
@@ -71,7 +80,19 @@ export const pricedClasses = [
   "imageOutput",
   "images",
   "videoSeconds",
-] as const satisfies readonly (keyof PriceTable)[];
+] as const satisfies readonly (keyof ClassPrices)[];
+
+/** The prices that a request of this usage is charged by: those of a long context, or the plain ones. */
+export function chargedPrices(table: PriceTable, usage: Usage): ClassPrices {
+  const { longContext } = table;
+  if (longContext === undefined || inputTokensOf(usage) <= longContext.above) return table;
+  return { ...table, ...longContext.prices };
+}
+
+function inputTokensOf(usage: Usage): number {
+  const cached = usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
+  return usage.inputUncached + cached + usage.audioInput + usage.imageInput;
+}
 
 const picoPerNano = 1_000;
 const exactPicoMax = Number.MAX_SAFE_INTEGER - picoPerNano;
@@ -82,20 +103,21 @@ const exactPicoMax = Number.MAX_SAFE_INTEGER - picoPerNano;
  * NanoUsd can hold stays at the largest it can.
  */
 export function costOf(table: PriceTable, usage: Usage): NanoUsd {
+  const prices = chargedPrices(table, usage);
   let pico = 0;
   for (const name of pricedClasses) {
-    const price = table[name];
+    const price = prices[name];
     if (price !== undefined) pico += usage[name] * price;
   }
   // Terms are not negative: below the limit every product and partial sum was exact. Asked this way round, what is not
   // a number goes the other way too.
-  return pico < exactPicoMax ? Math.floor((pico + picoPerNano / 2) / picoPerNano) : costWithBigint(table, usage);
+  return pico < exactPicoMax ? Math.floor((pico + picoPerNano / 2) / picoPerNano) : costWithBigint(prices, usage);
 }
 
-function costWithBigint(table: PriceTable, usage: Usage): NanoUsd {
+function costWithBigint(prices: ClassPrices, usage: Usage): NanoUsd {
   let pico = 0n;
   for (const name of pricedClasses) {
-    pico += BigInt(Math.round(usage[name])) * BigInt(table[name] ?? 0);
+    pico += BigInt(Math.round(usage[name])) * BigInt(prices[name] ?? 0);
   }
   const nano = (pico + 500n) / 1_000n;
   return nano > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(nano);

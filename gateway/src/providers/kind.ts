@@ -1,3 +1,4 @@
+import type { PriceConfig } from "@sluice/contract";
 import type { EndpointId, Failure, Provider, WireDialectId } from "#core/index.ts";
 import type { DialectTraits, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
@@ -52,6 +53,7 @@ export interface StarterModel {
   /** Where writing to the cache costs more than reading the input: for five minutes, and for an hour. */
   readonly cacheWrite?: readonly [fiveMinutes: number, hour: number];
   readonly output: number;
+  readonly longContext?: NonNullable<PriceConfig["long_context"]>;
 }
 
 /** What is particular to one kind of upstream: data and pure functions. Sending is the transport's. */

@@ -7,11 +7,12 @@ export function starterPrice(kind: ProviderKind, upstreamModel: string): PriceCo
   return model === undefined ? null : priceOfStarter(model);
 }
 
-export function priceOfStarter({ input, cacheRead, cacheWrite, output }: StarterModel): PriceConfig {
+export function priceOfStarter({ input, cacheRead, cacheWrite, output, longContext }: StarterModel): PriceConfig {
   return {
     input,
     cache_read: cacheRead,
     ...(cacheWrite === undefined ? {} : { cache_write_5m: cacheWrite[0], cache_write_1h: cacheWrite[1] }),
     output,
+    ...(longContext === undefined ? {} : { long_context: longContext }),
   };
 }

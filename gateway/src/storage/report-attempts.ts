@@ -1,6 +1,14 @@
 import type { AttemptDetail } from "@sluice/contract";
-import { bounds, nanoToUsd, type PriceTable, pricedClasses, type Usage, usageClasses } from "#core/index.ts";
-import { entryOf, ledgerColumns, usageColumnOf } from "./ledger-columns.ts";
+import {
+  bounds,
+  chargedPrices,
+  nanoToUsd,
+  type PriceTable,
+  pricedClasses,
+  type Usage,
+  usageClasses,
+} from "#core/index.ts";
+import { entryOf, ledgerColumns, usageColumnOf, usageOf } from "./ledger-columns.ts";
 import type { Desk } from "./report-desk.ts";
 import { namesOf } from "./report-names.ts";
 import { requestRowOf } from "./report-requests.ts";
@@ -61,8 +69,9 @@ function used(usage: Usage): readonly (keyof Usage)[] {
 
 /** A class without a price costs nothing, and says so. `reasoning` is paid as output. */
 function costLines(row: Row<"ledger_entries">, table: PriceTable): AttemptDetail["cost_lines"] {
+  const prices = chargedPrices(table, usageOf(row));
   return pricedClasses
-    .map((name) => ({ column: usageColumnOf[name], pico: table[name] ?? 0 }))
+    .map((name) => ({ column: usageColumnOf[name], pico: prices[name] ?? 0 }))
     .filter(({ column }) => row[column] > 0)
     .map(({ column, pico }) => ({
       class: column,

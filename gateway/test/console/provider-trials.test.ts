@@ -291,10 +291,23 @@ describe("an import of models", () => {
   test("gives a model the price that its kind knows, and none to others", async () => {
     await using ground = await openSupplyGround();
     await ground.makeProvider("main", { kind: "openai" });
-    await bring(ground, [wish("mini", "gpt-5-mini"), wish("other", "gpt-other")]);
+    await bring(ground, [wish("mini", "gpt-6-luna"), wish("other", "gpt-other")]);
     const price = async (model: string) =>
       (await ground.call("administrator", "models.show", { params: { model } })).body.price;
-    expect(await price("mini")).toEqual({ input: 0.25, cache_read: 0.025, output: 2 });
+    expect(await price("mini")).toEqual({
+      input: 0.1,
+      cache_read: 0.01,
+      cache_write_5m: 0.125,
+      output: 0.5,
+      long_context: {
+        above: 272_000,
+        input: 0.2,
+        cache_read: 0.02,
+        cache_write_5m: 0.25,
+        cache_write_1h: 0.25,
+        output: 0.75,
+      },
+    });
     expect(await price("other")).toBeNull();
   });
 

@@ -47,7 +47,7 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
       <TextInput
         label="Name"
         description="What callers ask for. It stays."
-        placeholder="gpt-5"
+        placeholder="gpt-6.1-sol"
         withAsterisk
         maxLength={256}
         autoComplete="off"

@@ -6,7 +6,7 @@ type Simulation = Omit<AnswerOf<"models.simulate">, "from" | "to">;
 type PricedClass = (typeof pricedClasses)[number];
 
 /** The classes of usage in the words of a price. */
-const priceWords: Readonly<Record<PricedClass, keyof PriceConfig>> = {
+const priceWords: Readonly<Record<PricedClass, Exclude<keyof PriceConfig, "variants" | "long_context">>> = {
   inputUncached: "input",
   cacheRead: "cache_read",
   cacheWrite5m: "cache_write_5m",
@@ -38,7 +38,11 @@ export function simulatePrice(price: PriceConfig, used: readonly ModelUsage[]): 
     cost_usd: used.reduce((sum, each) => sum + each.costUsd, 0),
     simulated_usd: usdOf(picoUsd),
     lines: lines.map(({ pico, ...line }) => ({ ...line, usd: usdOf(pico) })),
-    notes: notesOn(units, table, { requests, variants: (variants ?? []).length > 0 }),
+    notes: notesOn(units, table, {
+      requests,
+      variants: (variants ?? []).length > 0,
+      longContext: table.longContext !== undefined,
+    }),
   };
 }
 
@@ -58,7 +62,11 @@ function lineOf(name: PricedClass, units: number, table: PriceTable) {
 function notesOn(
   units: ReadonlyMap<PricedClass, number>,
   table: PriceTable,
-  { requests, variants }: { readonly requests: number; readonly variants: boolean },
+  {
+    requests,
+    variants,
+    longContext,
+  }: { readonly requests: number; readonly variants: boolean; readonly longContext: boolean },
 ): string[] {
   if (requests === 0 && [...units.values()].every((count) => count === 0)) return ["Nothing was used in this time."];
   const notes: string[] = [];
@@ -70,6 +78,9 @@ function notesOn(
   const videos = (units.get("videoSeconds") ?? 0) > 0 || (units.get("output") ?? 0) > 0;
   if (variants && videos) {
     notes.push("Sums do not tell videos of one resolution or with sound apart: all count at the plain price.");
+  }
+  if (longContext) {
+    notes.push("Sums do not tell long requests apart: all count at the price of a shorter context.");
   }
   notes.push("Each request is charged in whole billionths of a dollar; here the sum is worked out at once.");
   return notes;

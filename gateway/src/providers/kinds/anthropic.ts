@@ -19,9 +19,24 @@ export const anthropic: ProviderKind = {
   modelsQuery: "limit=1000",
   authorize: authorizeApiKey,
   classify: classifyAnthropicShaped,
+  // https://platform.claude.com/docs/en/about-claude/pricing, read on 2026-11-22.
   starterModels: [
-    { name: "claude-sonnet-4-5", input: 3, cacheRead: 0.3, cacheWrite: [3.75, 6], output: 15 },
-    { name: "claude-haiku-4-5", input: 1, cacheRead: 0.1, cacheWrite: [1.25, 2], output: 5 },
-    { name: "claude-opus-4-5", input: 5, cacheRead: 0.5, cacheWrite: [6.25, 10], output: 25 },
+    { name: "claude-sonnet-5-5", input: 2, cacheRead: 0.2, cacheWrite: [2.5, 4], output: 10 },
+    { name: "claude-opus-5-5", input: 4, cacheRead: 0.2, cacheWrite: [5, 8], output: 20 },
+    {
+      name: "claude-haiku-5-5",
+      input: 0.1,
+      cacheRead: 0.01,
+      cacheWrite: [0.125, 0.2],
+      output: 0.5,
+      longContext: {
+        above: 100_000,
+        input: 0.5,
+        cache_read: 0.05,
+        cache_write_5m: 0.625,
+        cache_write_1h: 1,
+        output: 2.5,
+      },
+    },
   ],
 };

@@ -26,9 +26,10 @@ export const gemini: ProviderKind = {
   video: veoVideo(geminiRoot),
   authorize: authorizeGoogleKey,
   classify: classifyGoogleShaped,
+  // https://ai.google.dev/gemini-api/docs/pricing, read on 2026-11-22. Until the end of 2026 3.8 Flash costs half of this.
   starterModels: [
-    { name: "gemini-2.5-pro", input: 1.25, cacheRead: 0.125, output: 10 },
-    { name: "gemini-2.5-flash", input: 0.3, cacheRead: 0.03, output: 2.5 },
+    { name: "gemini-3.8-flash", input: 1.5, cacheRead: 0.15, output: 7.5 },
+    { name: "gemini-3.5-flash-lite", input: 0.3, cacheRead: 0.03, output: 2.5 },
   ],
 };
 

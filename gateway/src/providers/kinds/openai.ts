@@ -13,11 +13,38 @@ export const openai = openaiLike({
   },
   lanes: [responses, responsesCompact, chat, embeddings, images, imageEdits],
   video: soraVideo(plainRoot),
+  // https://developers.openai.com/api/docs/pricing, read on 2026-11-22: beyond 272,000 input tokens the whole request costs more.
   starterModels: [
-    { name: "gpt-5", input: 1.25, cacheRead: 0.125, output: 10 },
-    { name: "gpt-5-mini", input: 0.25, cacheRead: 0.025, output: 2 },
-    { name: "gpt-5-nano", input: 0.05, cacheRead: 0.005, output: 0.4 },
-    { name: "gpt-4.1", input: 2, cacheRead: 0.5, output: 8 },
-    { name: "gpt-4o-mini", input: 0.15, cacheRead: 0.075, output: 0.6 },
+    {
+      name: "gpt-6.1-sol",
+      input: 2,
+      cacheRead: 0.1,
+      cacheWrite: [2.5, 5],
+      output: 10,
+      longContext: { above: 272_000, input: 4, cache_read: 0.2, cache_write_5m: 5, cache_write_1h: 10, output: 15 },
+    },
+    {
+      name: "gpt-6.1-terra",
+      input: 1,
+      cacheRead: 0.05,
+      cacheWrite: [1.25, 2.5],
+      output: 5,
+      longContext: { above: 272_000, input: 2, cache_read: 0.1, cache_write_5m: 2.5, cache_write_1h: 5, output: 7.5 },
+    },
+    {
+      name: "gpt-6-luna",
+      input: 0.1,
+      cacheRead: 0.01,
+      cacheWrite: [0.125, 0.125],
+      output: 0.5,
+      longContext: {
+        above: 272_000,
+        input: 0.2,
+        cache_read: 0.02,
+        cache_write_5m: 0.25,
+        cache_write_1h: 0.25,
+        output: 0.75,
+      },
+    },
   ],
 });

@@ -1,0 +1,90 @@
+import { Button, Fieldset, Group, NumberInput, SimpleGrid, Stack } from "@mantine/core";
+import type { PriceConfig } from "@sluice/contract";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+
+type LongContext = NonNullable<PriceConfig["long_context"]>;
+type LongContextPrice = Exclude<keyof LongContext, "above">;
+
+interface PriceLongContextProps {
+  readonly value: LongContext | undefined;
+  readonly onChange: (value: LongContext | null) => void;
+  readonly disabled: boolean;
+}
+
+const fields: readonly { readonly name: LongContextPrice; readonly label: string }[] = [
+  { name: "input", label: "Input" },
+  { name: "output", label: "Output" },
+  { name: "cache_read", label: "Cached input" },
+  { name: "cache_write_5m", label: "Cache write, 5 minutes" },
+  { name: "cache_write_1h", label: "Cache write, 1 hour" },
+];
+const usualThreshold = 200_000;
+
+/** What a whole request costs when its input is larger than a number of tokens, as vendors charge it. */
+export function PriceLongContext({ value, onChange, disabled }: PriceLongContextProps) {
+  if (value === undefined) {
+    return (
+      <Button
+        variant="default"
+        leftSection={<IconPlus size={14} />}
+        disabled={disabled}
+        className="fit"
+        onClick={() => onChange({ above: usualThreshold })}
+      >
+        Add a long-context price
+      </Button>
+    );
+  }
+  return (
+    <Fieldset legend="Long context">
+      <Stack gap="sm">
+        <NumberInput
+          label="Above"
+          description="input tokens of one request, cached ones included"
+          min={1}
+          max={1_000_000_000}
+          allowDecimal={false}
+          thousandSeparator
+          disabled={disabled}
+          value={value.above}
+          onChange={(next) => onChange({ ...value, above: typeof next === "number" && next >= 1 ? next : 1 })}
+        />
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
+          {fields.map(({ name, label }) => (
+            <NumberInput
+              key={name}
+              label={label}
+              description="per million tokens"
+              placeholder="as usual"
+              prefix="$"
+              min={0}
+              max={9_000_000}
+              decimalScale={9}
+              allowNegative={false}
+              hideControls
+              disabled={disabled}
+              value={value[name] ?? ""}
+              onChange={(next) => onChange(withPrice(value, name, typeof next === "number" ? next : null))}
+            />
+          ))}
+        </SimpleGrid>
+        <Group>
+          <Button
+            variant="subtle"
+            color="gray"
+            leftSection={<IconTrash size={14} />}
+            disabled={disabled}
+            onClick={() => onChange(null)}
+          >
+            Remove long-context price
+          </Button>
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
+}
+
+function withPrice(price: LongContext, name: LongContextPrice, usd: number | null): LongContext {
+  const { [name]: _, ...rest } = price;
+  return usd === null ? rest : { ...rest, [name]: usd };
+}
