@@ -40,6 +40,8 @@ export interface Checkpoint {
   readonly usageSource: UsageSource;
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
+  /** As in the settlement, as soon as it is known: without it nobody finds the answer that a dead process began. */
+  readonly upstreamId: string | null;
 }
 
 /** How an attempt ended. Durations are milliseconds with fractions, null where it did not come so far. */

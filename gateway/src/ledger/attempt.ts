@@ -24,6 +24,7 @@ export interface Reached {
   readonly usageSource: UsageSource;
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
+  readonly upstreamId: string | null;
 }
 
 export interface AttemptEnd extends Reached {
@@ -33,7 +34,6 @@ export interface AttemptEnd extends Reached {
   readonly rawUsage: string | null;
   readonly upstreamMs: number | null;
   readonly overheadMs: number | null;
-  readonly upstreamId: string | null;
 }
 
 /** One attempt that is written ahead. It must be settled, whatever happens to it. */
@@ -93,6 +93,7 @@ export class RecordedAttempt implements Attempt {
       usageSource: sourceOf(reached),
       firstByteMs: knownMs(reached.firstByteMs),
       firstTokenMs: knownMs(reached.firstTokenMs),
+      upstreamId: reached.upstreamId,
     });
   }
 

@@ -16,7 +16,8 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
     httpStatus: 0,
     errorCode: "interrupted",
     usage,
-    usageSource: checkpoint === null ? "none" : "estimated",
+    // Without usage of its own an answer made in the background is paid for when somebody sees it done.
+    usageSource: checkpoint === null || checkpoint.usageSource === "none" ? "none" : "estimated",
     rawUsage: null,
     costNanoUsd: price === null ? 0 : costOf(price.table, usage),
     totalMs: endedAt - intent.at,
@@ -24,7 +25,7 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
     firstTokenMs: checkpoint?.firstTokenMs ?? null,
     upstreamMs: null,
     overheadMs: null,
-    upstreamId: null,
+    upstreamId: checkpoint?.upstreamId ?? null,
   });
 }
 

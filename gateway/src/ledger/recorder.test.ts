@@ -92,7 +92,7 @@ test("an attempt is settled once: a second settlement is logged and changes noth
   const attempt = recorder.begin(fields, price);
   const first = attempt.settle(end);
   const second = attempt.settle({ ...end, outcome: "failed", usage: noUsage });
-  attempt.checkpoint({ usage, usageSource: "estimated", firstByteMs: 1, firstTokenMs: 1 });
+  attempt.checkpoint({ usage, usageSource: "estimated", firstByteMs: 1, firstTokenMs: 1, upstreamId: null });
   expect(second).toBe(first);
   expect(written).toHaveLength(2);
   expect(seen).toHaveLength(1);
@@ -105,7 +105,13 @@ test("a stream is checkpointed every so many events or after a second, and not a
   let asked = 0;
   const reached = (): Reached => {
     asked += 1;
-    return { usage: { ...usage, output: asked }, usageSource: "estimated", firstByteMs: 5, firstTokenMs: 6 };
+    return {
+      usage: { ...usage, output: asked },
+      usageSource: "estimated",
+      firstByteMs: 5,
+      firstTokenMs: 6,
+      upstreamId: null,
+    };
   };
   for (let event = 0; event < bounds.checkpointEvents * 3 + 5; event++) attempt.progress(1, reached);
   expect(asked).toBe(3);

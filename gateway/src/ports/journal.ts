@@ -8,7 +8,10 @@ import type { Checkpoint, Intent, LedgerEntry, Settlement } from "#core/index.ts
 export interface Journal {
   /** Throws ledger_unavailable when it cannot be written: no intent, no dispatch. */
   intent(intent: Intent): void;
-  /** Written soon (with the next record or within bounds.journalSyncMs). */
+  /**
+   * Written soon (with the next record or within bounds.journalSyncMs); at once when it has an `upstreamId`, which the
+   * caller is about to be told.
+   */
   checkpoint(checkpoint: Checkpoint): void;
   /** Never throws; while the disk refuses, at most bounds.journalBacklogMax are kept and tried again. */
   settle(settlement: Settlement): void;

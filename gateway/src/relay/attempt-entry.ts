@@ -42,8 +42,14 @@ export class AttemptEntry {
   #refusedWith: string | null = null;
   readonly #inputEstimate = (): number => this.#house.forecast.input(this.#call.facts, this.#pick.model.name);
   readonly #reached = () => {
-    const { usage, source } = measuredStream(this.#tap, this.#inputEstimate);
-    return { usage, usageSource: source, firstByteMs: this.#firstByteMs, firstTokenMs: this.#firstTokenMs };
+    const { usage, source } = this.#usedSoFar();
+    return {
+      usage,
+      usageSource: source,
+      firstByteMs: this.#firstByteMs,
+      firstTokenMs: this.#firstTokenMs,
+      upstreamId: this.#keptId,
+    };
   };
 
   /** Throws ledger_unavailable when the intent cannot be written: nothing may be sent then. */
@@ -104,7 +110,11 @@ export class AttemptEntry {
     if (this.#firstTokenMs === null && tap.contentSeen) {
       this.#firstTokenMs = this.#house.clock.monotonic() - this.#startMs;
     }
-    if (this.#keptId === null && tap.id !== null) this.#keep(tap.id);
+    if (this.#keptId === null && tap.id !== null) {
+      this.#keep(tap.id);
+      // Before the caller hears of it, so that they can come back for the answer even after a crash.
+      if (this.#keptId !== null) this.#record.checkpoint(this.#reached());
+    }
     const events = tap.events - this.#eventsTold;
     this.#eventsTold = tap.events;
     if (events > 0) this.#record.progress(events, this.#reached);
@@ -138,15 +148,26 @@ export class AttemptEntry {
 
   /**
    * After an answer began: what was seen is paid for, and the input also when nothing was seen yet, unless it is the
-   * upstream that failed. One that its upstream finishes all the same is paid for when it is seen done, so nothing is
-   * guessed here.
+   * upstream that failed.
    */
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void {
-    const later = this.#call.facts.background === true && this.#keptId !== null && !tap.usageFinal;
+    const later = this.#paidLater(tap);
     const seen = later ? nothingYet : measuredStream(tap, this.#inputEstimate);
     const begun = !later && seen.source === "none" && outcome !== "failed";
     const told: Measured = begun ? estimated(this.#inputEstimate(), 0) : seen;
     this.#settle(outcome, failure.status, failure, told, tap.usage?.raw ?? null);
+  }
+
+  /** Of an answer that has begun the input is paid for, whatever was seen of its output. */
+  #usedSoFar(): Measured {
+    if (this.#paidLater(this.#tap)) return nothingYet;
+    const seen = measuredStream(this.#tap, this.#inputEstimate);
+    return seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen;
+  }
+
+  /** The upstream finishes it all the same, and it is paid for when it is seen done: nothing is guessed before. */
+  #paidLater(tap: StreamTap | null): boolean {
+    return this.#call.facts.background === true && this.#keptId !== null && tap?.usageFinal !== true;
   }
 
   /** The upstream keeps its answer under this id: later calls about it must find its account. */

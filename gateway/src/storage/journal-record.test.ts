@@ -82,3 +82,16 @@ test("the price of a whole entry in the file stays under a kilobyte", () => {
   const bytes = bytesOf({ type: "intent", value: entry }, { type: "settle", value: entry });
   expect(bytes.length).toBeLessThan(1_024);
 });
+
+test("records of an earlier version, which had fewer members, are read, and what they lack is null", () => {
+  const { upstreamId: _, ...checkpoint } = checkpointOf(3, 64);
+  const { attemptId, at, usage, usageSource, firstByteMs, firstTokenMs } = checkpoint;
+  const counts = Object.values(usage);
+  const buffer = new JournalBuffer();
+  buffer.append(
+    recordLetters.checkpoint,
+    JSON.stringify([attemptId, at, counts, usageSource, firstByteMs, firstTokenMs]),
+  );
+  const bytes = Buffer.from(buffer.bytes.subarray(0, buffer.length));
+  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "checkpoint", value: checkpointOf(3, 64) });
+});

@@ -25,6 +25,7 @@ export function encodeCheckpoint(checkpoint: Checkpoint): string {
     checkpoint.usageSource,
     checkpoint.firstByteMs,
     checkpoint.firstTokenMs,
+    checkpoint.upstreamId,
   ]);
 }
 
@@ -86,7 +87,15 @@ function hexValue(byte: number): number {
 type UsageRow = ReturnType<typeof usageRow>;
 type IntentRow = ReturnType<typeof intentRow>;
 type SettlementRow = ReturnType<typeof settlementRow>;
-type CheckpointRow = readonly [string, number, UsageRow, Checkpoint["usageSource"], number | null, number | null];
+type CheckpointRow = readonly [
+  string,
+  number,
+  UsageRow,
+  Checkpoint["usageSource"],
+  number | null,
+  number | null,
+  (string | null)?,
+];
 
 function usageRow(usage: Usage) {
   return [
@@ -182,6 +191,8 @@ function toCheckpoint(row: CheckpointRow): Checkpoint {
     usageSource: row[3],
     firstByteMs: row[4],
     firstTokenMs: row[5],
+    // Not in files of a version that did not know it.
+    upstreamId: row[6] ?? null,
   };
 }
 

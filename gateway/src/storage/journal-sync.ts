@@ -53,13 +53,13 @@ export class JournalSync {
   /** Something was written. Cheap: this stands on the hot path. */
   wrote(): void {
     this.#written += 1;
-    if (this.#everyWrite && this.#unbook === null && this.#running === null) this.#book();
+    if (this.#isDue() && this.#unbook === null && this.#running === null) this.#book();
   }
 
+  /** A full file is synced before it is closed, whatever the durability: later it could only be said to be. */
   retire(file: number): void {
     this.#newName = true;
-    if (this.#everyWrite) this.#retired.push(file);
-    else this.#files.close(file);
+    this.#retired.push(file);
   }
 
   /** Resolves when everything written so far is on the disk. */
@@ -80,6 +80,10 @@ export class JournalSync {
     for (const file of this.#retired.splice(0)) this.#files.close(file);
   }
 
+  #isDue(): boolean {
+    return this.#everyWrite || this.#retired.length > 0;
+  }
+
   #book(): void {
     this.#unbook = this.#clock.after(bounds.journalSyncMs, () => {
       this.#unbook = null;
@@ -98,12 +102,14 @@ export class JournalSync {
 
   async #run(): Promise<void> {
     const written = this.#written;
+    // The file that has what was written until now: the current one may be another before the first sync is done.
+    const current = this.#currentFile();
     const retired = this.#retired.splice(0);
     const newName = this.#newName;
     this.#newName = false;
     // Older segments first, so that no settlement is durable before its intent.
     for (const file of retired) await this.#files.sync(file);
-    await this.#files.sync(this.#currentFile());
+    await this.#files.sync(current);
     if (newName) await this.#files.syncDirectory(this.#directory);
     for (const file of retired) this.#files.close(file);
     this.#synced = written;
@@ -115,7 +121,7 @@ export class JournalSync {
     this.#waiters = this.#waiters.filter((waiter) => waiter.written > this.#synced);
     for (const waiter of done) waiter.resolve();
     if (this.#waiters.length > 0) this.#start();
-    else if (this.#everyWrite && this.#synced < this.#written) this.#book();
+    else if (this.#isDue() && this.#synced < this.#written) this.#book();
   }
 
   #die(cause: unknown): void {

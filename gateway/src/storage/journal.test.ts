@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { appendFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { bounds, Failure } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { noDrain } from "../../test/ledger/drain-in-place.ts";
@@ -218,6 +218,57 @@ test("with durability disk, many writes share a sync and only one is under way a
   await Promise.all([journal.synced(), journal.synced(), journal.synced()]);
   expect(syncs).toBeLessThanOrEqual(3);
   expect(most).toBe(1);
+});
+
+/** A disk that tells which segments it was asked to sync, and holds the first sync back until it is let go. */
+function slowFirstSync() {
+  const first = Promise.withResolvers<void>();
+  const names = new Map<number, string>();
+  const synced: string[] = [];
+  const files = {
+    ...diskFiles,
+    create(path: string): number {
+      const file = diskFiles.create(path);
+      names.set(file, basename(path));
+      return file;
+    },
+    async sync(file: number) {
+      const name = names.get(file) ?? "closed";
+      if (synced.length === 0) await first.promise;
+      synced.push(name);
+      await diskFiles.sync(file);
+    },
+    close(file: number) {
+      names.delete(file);
+      diskFiles.close(file);
+    },
+  };
+  return { files, synced, letGo: first.resolve };
+}
+
+test("what is said to be on the disk is there, also when its segment became full while an earlier one was synced", async () => {
+  const { files, synced, letGo } = slowFirstSync();
+  const { journal } = open({ files, durability: "disk", segmentBytes: 1 });
+  journal.intent(intentOf(1));
+  journal.intent(intentOf(2));
+  const promised = journal.synced();
+  journal.intent(intentOf(3));
+  const [first, second, third] = segmentsIn(path);
+  letGo();
+  await promised;
+  expect(synced.slice(0, 2)).toEqual([String(first), String(second)]);
+  await journal.synced();
+  expect(synced).toContain(String(third));
+  expect(synced).not.toContain("closed");
+});
+
+test("with durability process, whoever asks for a sync gets one of the segments that became full since, too", async () => {
+  const { files, synced, letGo } = slowFirstSync();
+  letGo();
+  const { journal } = open({ files, segmentBytes: 1 });
+  for (let n = 1; n <= 4; n++) journal.intent(intentOf(n));
+  await journal.synced();
+  expect(synced).toEqual([...segmentsIn(path)]);
 });
 
 test("with durability process nothing is synced until someone asks for it", async () => {

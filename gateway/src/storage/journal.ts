@@ -98,7 +98,8 @@ class FileJournal implements Journal {
     // Only sharpens a recovery: not worth a place among what a full disk makes us keep.
     if (!this.healthy) return;
     this.#buffer.append(recordLetters.checkpoint, encodeCheckpoint(checkpoint));
-    this.#writeSoon();
+    if (checkpoint.upstreamId === null) this.#writeSoon();
+    else this.#write();
   }
 
   settle(settlement: Settlement): void {

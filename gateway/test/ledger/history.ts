@@ -73,6 +73,7 @@ export function checkpointOf(n: number, output: number): Checkpoint {
     usageSource: "estimated",
     firstByteMs: 12.5,
     firstTokenMs: 30.25,
+    upstreamId: null,
   };
 }
 

@@ -54,6 +54,8 @@ class ResponsesExchange implements Exchange {
 
   *events(head: ReplyHead, answer: Answer): Generator<ReturnType<Exchange["errorEvent"]>> {
     const show = showOf(this.#request, head, answer, this.#store);
+    // What is made in the background is kept from its first event on: it comes to its end without a listener too.
+    if (this.#request.background) this.#keep(show, 0);
     for (const event of responsesEvents(show, this.#sequence)) {
       if (event.role === "last" || event.role === "terminal") this.#keep(show, 0);
       yield event;

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "./child.ts";
+import { exportLedger } from "./ledger-rows.ts";
+import { type House, openHouse } from "./open-house.ts";
+import { keys, model, testConfig, upstreamKey } from "./test-config.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse((base_url) => {
+    const account = { kind: "openai", base_url, api_key: upstreamKey, allow_private_network: true } as const;
+    return {
+      ...testConfig(base_url),
+      providers: [{ id: "keeper", ...account }],
+      models: [model("gpt-test", [{ provider: "keeper", upstream_model: "up-test" }])],
+    };
+  });
+}, 60_000);
+afterAll(() => house?.close());
+
+const headers = { authorization: `Bearer ${keys.main}`, "content-type": "application/json" };
+
+/** Begins a streamed answer that its upstream keeps, and kills the gateway as soon as the caller has heard its id. */
+async function killedOnceToldItsId(body: Readonly<Record<string, unknown>>): Promise<string> {
+  const answer = await fetch(`${house.gateway.url}/v1/responses`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ model: "gpt-test", stream: true, ...body }),
+  });
+  const reader = answer.body?.getReader();
+  let text = "";
+  let id: string | undefined;
+  while (id === undefined) {
+    const piece = await reader?.read();
+    if (piece === undefined || piece.done) throw new Error(`no id came: ${text}`);
+    text += new TextDecoder().decode(piece.value);
+    id = /"id":"(resp_[^"]+)"/.exec(text)?.[1];
+  }
+  await house.gateway.kill9();
+  await reader?.cancel().catch(() => undefined);
+  await house.gateway.restart();
+  return id;
+}
+
+async function rowsOf(id: string) {
+  return (await exportLedger(house.gateway)).filter((row) => "upstream_id" in row && row.upstream_id === id);
+}
+
+const show = (id: string): Promise<Response> => fetch(`${house.gateway.url}/v1/responses/${id}`, { headers });
+
+test("an answer whose gateway was killed can be gone on from by the id that its caller had heard", async () => {
+  const id = await killedOnceToldItsId({ input: 'a long tale [[sim {"tokens":300,"event_ms":20}]]', background: true });
+  const rest = await fetch(`${house.gateway.url}/v1/responses/${id}?stream=true&starting_after=2`, { headers });
+  expect([rest.status, (await rest.text()).includes("event: response.completed\n")]).toEqual([200, true]);
+  const next = await fetch(`${house.gateway.url}/v1/responses`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ model: "gpt-test", input: "go on", previous_response_id: id }),
+  });
+  expect(await next.json()).toMatchObject({ status: "completed", previous_response_id: id });
+}, 60_000);
+
+test("a streamed answer whose gateway was killed at its first event has its id and its input in the ledger", async () => {
+  const id = await killedOnceToldItsId({ input: 'a long tale [[sim {"tokens":300,"event_ms":500}]]' });
+  const rows = await rowsOf(id);
+  expect(rows).toMatchObject([{ outcome: "interrupted", usage_source: "estimated" }]);
+  expect(rows[0]?.input_uncached).toBeGreaterThan(0);
+}, 60_000);
+
+test("an answer made in the background is billed once, as its upstream counted it, though its gateway was killed", async () => {
+  const script = JSON.stringify({ tokens: 33, event_ms: 20, background_ms: 20 });
+  const id = await killedOnceToldItsId({ input: `a tale [[sim ${script}]]`, background: true });
+  const done = await until("the answer to be done", 20_000, async () => {
+    const seen = (await (await show(id)).json()) as { readonly status?: string };
+    return seen.status === "completed" ? seen : null;
+  });
+  expect(done).toMatchObject({ id });
+  await show(id);
+  await house.gateway.stop();
+  const rows = await rowsOf(id);
+  await house.gateway.restart();
+  expect(rows.map(({ outcome }) => outcome).toSorted()).toEqual(["interrupted", "succeeded"]);
+  expect(rows.filter(({ usage_source }) => usage_source !== "none").map(({ output }) => output)).toEqual([33]);
+}, 60_000);
