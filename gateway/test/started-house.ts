@@ -7,6 +7,9 @@ import { type Environment, readEnvironment } from "#config/index.ts";
 import { openControl } from "../src/main/control.ts";
 import { type House, openHouse } from "../src/main/house.ts";
 
+/** Tells the simulator how to behave; it has to get there. */
+export const scriptHeader = "x-sim-script";
+
 export const aliceKey = "sk-alice-0123456789abcdefghij";
 
 export interface StartedHouse {
@@ -73,7 +76,7 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
       headers: {
         "content-type": "application/json",
         ...(options.key === null ? {} : { authorization: `Bearer ${options.key ?? aliceKey}` }),
-        ...(options.script === undefined ? {} : { "x-sim-script": JSON.stringify(options.script) }),
+        ...(options.script === undefined ? {} : { [scriptHeader]: JSON.stringify(options.script) }),
         ...options.headers,
       },
       body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
@@ -133,6 +136,7 @@ export function upstream(id: string, simulator: RunningSimulator, more: Partial<
     api_key: `sk-upstream-of-${id}`,
     allow_private_network: true,
     ...more,
+    settings: { forward_headers: [scriptHeader], ...more.settings },
   };
 }
 

@@ -6,6 +6,7 @@
  */
 export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
+export { callerHeaders } from "./caller-headers.ts";
 export type {
   AuthorizeMeans,
   BadAnswer,

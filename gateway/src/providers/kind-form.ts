@@ -1,3 +1,4 @@
+import { forwardHeaders } from "./caller-headers.ts";
 import type { ProviderKind } from "./kind.ts";
 import { type KindForm, settingField } from "./setting-field.ts";
 
@@ -12,6 +13,15 @@ export function kindForm(kind: ProviderKind): KindForm {
         type: "list",
         options: endpoints,
         help: "Only these are used. Leave it empty for the usual ones.",
+      }),
+    );
+  }
+  if (kind.lanes.length > 0) {
+    fields.push(
+      settingField(forwardHeaders, "Headers that are passed on", {
+        type: "list",
+        help: "Headers of callers that this account gets beside the usual ones, such as x-router-trace or x-router-*.",
+        placeholder: "x-router-trace",
       }),
     );
   }

@@ -82,6 +82,8 @@ export interface ProviderKind {
   readonly modelsQuery?: string;
   /** How a form asks for an account. Default: an API key, nothing more. */
   readonly form?: Partial<KindForm>;
+  /** Headers of a caller that this vendor's clients depend on, beside those of its dialects' families. `x-*` as well. */
+  readonly callerHeaders?: readonly string[];
   readonly tokens?: TokenExchange;
   /** How this vendor makes videos; absent: it makes none. */
   readonly video?: VideoAdapter;

@@ -1,4 +1,5 @@
 import type { Provider } from "#core/index.ts";
+import { forwardHeadersProblem } from "./caller-headers.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
 
@@ -38,7 +39,8 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
       return `settings.endpoints must be a list out of: ${[...new Set(known)].join(", ")}`;
     }
   }
-  return kind.checkSettings?.(provider) ?? null;
+  const headers = kind.lanes.length === 0 ? null : forwardHeadersProblem(provider);
+  return headers ?? kind.checkSettings?.(provider) ?? null;
 }
 
 function withoutSlash(url: string): string {

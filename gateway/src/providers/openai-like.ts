@@ -12,6 +12,7 @@ export interface OpenAiLike {
   readonly video?: NonNullable<ProviderKind["video"]>;
   readonly library?: NonNullable<ProviderKind["library"]>;
   readonly starterModels?: readonly StarterModel[];
+  readonly callerHeaders?: readonly string[];
   readonly form?: NonNullable<ProviderKind["form"]>;
 }
 

@@ -57,7 +57,7 @@ async function send(
 ): Promise<{ readonly account: Account; readonly answer: OutboundAnswer }> {
   const account = accountOf(house, call, keeper);
   const { provider, kind, path } = account;
-  const headers = forwardedHeaders(call.headers);
+  const headers = forwardedHeaders(call.headers, provider);
   headers["user-agent"] ??= "sluice";
   const url = `${rootOf(provider)}${path}/${encodeURIComponent(call.upstreamId)}${call.rest}`;
   const draft: OutboundDraft = {

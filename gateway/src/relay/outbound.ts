@@ -29,7 +29,7 @@ export async function sendAttempt(
   const { provider, upstreamModel } = pick.deployment;
   const { lane, kind } = way;
   const { facts } = call;
-  const headers = translation === null ? forwardedHeaders(call.headers) : neutralHeaders(call.headers);
+  const headers = translation === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
   headers["x-attempt-id"] = entry.attemptId;
   headers["user-agent"] ??= "sluice";
   const made = bodyOf(parts);

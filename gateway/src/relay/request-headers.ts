@@ -1,19 +1,11 @@
-/**
- * Which of a caller's headers go upstream: every one that is not known to be unsafe, so that whatever a vendor's
- * client depends on arrives. Kept back: credentials and cookies, what belongs to one connection (RFC 9110, 7.6.1),
- * what would choose another account or make another request of this one, what tells about the caller's network, and our
- * own.
- */
-export function forwardedHeaders(headers: Headers): Record<string, string> {
+import type { Provider } from "#core/index.ts";
+import { callerHeaders } from "#providers/index.ts";
+
+/** The caller's headers that this account gets: what its kind and its settings list, and nothing else. */
+export function forwardedHeaders(headers: Headers, provider: Provider): Record<string, string> {
+  const list = callerHeaders(provider);
   const out: Record<string, string> = {};
-  for (const [name, value] of headers) {
-    let forward = decided.get(name);
-    if (forward === undefined) {
-      forward = isForwarded(name);
-      if (decided.size < decidedMax) decided.set(name, forward);
-    }
-    if (forward) out[name] = value;
-  }
+  for (const [name, value] of headers) if (list.takes(name)) out[name] = value;
   return out;
 }
 
@@ -28,79 +20,3 @@ export function neutralHeaders(headers: Headers): Record<string, string> {
 }
 
 const neutral = ["idempotency-key", "traceparent", "tracestate", "x-client-request-id"] as const;
-
-const decidedMax = 2_000;
-const decided = new Map<string, boolean>();
-
-const keptBack: ReadonlySet<string> = new Set([
-  "host",
-  "connection",
-  "keep-alive",
-  "te",
-  "trailer",
-  "trailers",
-  "transfer-encoding",
-  "upgrade",
-  "content-length",
-  "content-encoding",
-  "expect",
-  "accept-encoding",
-  "http2-settings",
-  "authorization",
-  "x-api-key",
-  "api-key",
-  "x-goog-api-key",
-  "ocp-apim-subscription-key",
-  "x-auth-token",
-  "x-access-token",
-  "x-csrf-token",
-  "cookie",
-  "set-cookie",
-  "openai-organization",
-  "openai-project",
-  "x-goog-user-project",
-  "forwarded",
-  "via",
-  "x-real-ip",
-  "x-client-ip",
-  "true-client-ip",
-  "x-cluster-client-ip",
-  "fastly-client-ip",
-  "x-azure-clientip",
-  "x-azure-socketip",
-  "x-appengine-user-ip",
-  "x-original-forwarded-for",
-  "cdn-loop",
-  "origin",
-  "referer",
-  "x-http-method",
-  "x-http-method-override",
-  "x-method-override",
-  "x-original-url",
-  "x-rewrite-url",
-  "x-request-id",
-  "x-attempt-id",
-  "dnt",
-  "priority",
-  "upgrade-insecure-requests",
-]);
-
-const keptBackPrefixes = [
-  "proxy-",
-  "x-forwarded-",
-  "sec-",
-  "cf-",
-  "x-sluice-",
-  "x-envoy-",
-  "x-amz-",
-  "x-vercel-",
-  "fly-",
-  "if-",
-  "x-ms-client-principal",
-  "x-goog-authenticated-user-",
-  "x-goog-iam-",
-];
-
-function isForwarded(name: string): boolean {
-  return !keptBack.has(name) && !keptBackPrefixes.some((prefix) => name.startsWith(prefix));
-}

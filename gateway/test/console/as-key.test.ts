@@ -77,12 +77,12 @@ test("the ledger says that it came through the console, and whose doing it was, 
 });
 
 test("nothing that the caller signed in with goes upstream", async () => {
-  const headers = { "x-custom": "kept", "x-api-key": "sk-of-somebody-else-0123456789" };
+  const headers = { "x-app": "kept", "x-api-key": "sk-of-somebody-else-0123456789" };
   const response = await chat("member", ground.keys.members, { model: "raw-test" }, { headers });
   expect([response.status, await response.json()]).toEqual([200, { id: "c", choices: [] }]);
   const sent = raw.requests.at(-1) ?? "";
   expect(sent).toMatch(/^authorization: Bearer sk-upstream-of-raw\r$/im);
-  expect(sent).toMatch(/^x-custom: kept\r$/im);
+  expect(sent).toMatch(/^x-app: kept\r$/im);
   expect(sent).not.toMatch(/^(cookie|origin|referer|sec-fetch-site|x-sluice-tags):/im);
   expect(sent).not.toContain("of-a-test");
   expect(sent).not.toContain("somebody-else");

@@ -223,6 +223,7 @@ function configOf(simulator: RunningSimulator, more: More): ConfigFile {
     api_key: `sk-upstream-of-${id}`,
     allow_private_network: true,
     ...more,
+    settings: { forward_headers: ["x-sim-script"], ...more.settings },
   });
   return {
     providers: [upstream("main"), upstream("volc", { kind: "ark", settings: library }), ...(more.providers ?? [])],

@@ -10,6 +10,8 @@ export const requestsBounds = {
   modelNameBytesMax: 256,
   /** What keeps the calls of one conversation together: a cache key, a session's name. */
   affinityBytesMax: 512,
+  /** Names of headers for which it is remembered whether they go to an account. */
+  headerNamesMax: 500,
   /** A credential in a header. */
   credentialBytesMax: 512,
   /** Silence towards the caller after which a keep-alive comment is sent. */

@@ -28,6 +28,8 @@ export const demo: ProviderKind = {
       apiKey: "none",
       baseUrlHelp: "Inside this process: nothing leaves it.",
     },
+    // How a call tells the simulator to behave.
+    callerHeaders: ["x-sim-*"],
     lanes: [chat, responses, responsesCompact, messages, countTokens, generate, embeddings, images, imageEdits],
     starterModels: [{ name: "demo", input: 0, cacheRead: 0, output: 0 }],
   }),

@@ -10,6 +10,8 @@ export const fireworks = openaiLike({
   form: {
     apiKeyHelp: "Make one at app.fireworks.ai, under API keys.",
   },
+  // Its prompt cache goes by it.
+  callerHeaders: ["x-session-affinity"],
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
     messages,

@@ -10,5 +10,7 @@ export const openrouter = openaiLike({
   form: {
     apiKeyHelp: "Make one at openrouter.ai, under Keys.",
   },
+  // What its list of apps shows, as its documentation asks for it.
+  callerHeaders: ["http-referer", "x-title"],
   lanes: [chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning" }), messages, responses, embeddings],
 });

@@ -10,5 +10,7 @@ export const xai = openaiLike({
   form: {
     apiKeyHelp: "Make one at console.x.ai, under API keys.",
   },
+  // Its prompt cache goes by it.
+  callerHeaders: ["x-grok-conv-id"],
   lanes: [responses, chatWith({ reasoningField: "reasoning_content" }), images],
 });
