@@ -55,6 +55,10 @@ export const errorCodes = {
   upstream_truncated: { status: 502, help: "The upstream's answer broke off before its end." },
   no_deployment_available: { status: 503, help: "Nothing is configured, or nothing is healthy, to serve this model." },
   draining: { status: 503, help: "This process is shutting down. Try again; another one will answer." },
+  overloaded: {
+    status: 503,
+    help: "The gateway holds as many large requests as it may. Wait as long as `retry-after` says.",
+  },
   ledger_unavailable: { status: 503, help: "The ledger cannot be written, so nothing is sent. The operator must act." },
   storage_unavailable: {
     status: 503,

@@ -43,6 +43,8 @@ export interface Overrides {
   readonly keys?: KeyConfig[];
   readonly settings?: ConfigFile["settings"];
   readonly idleSeconds?: number;
+  /** What the environment says otherwise. */
+  readonly environment?: Partial<Pick<Environment, "bodyMemoryBytes">>;
 }
 
 /** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
@@ -56,6 +58,7 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
       SLUICE_LOG_LEVEL: "error",
       SLUICE_LOG_FORMAT: "json",
     }),
+    ...overrides.environment,
   };
   const control = await openControl(environment);
   await control.controlStore.apply(configOf(simulator, overrides), "test");

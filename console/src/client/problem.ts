@@ -95,6 +95,7 @@ const adviceByCode: Readonly<Record<string, string>> = {
   upstream_truncated: "What you see is not the whole answer. Send the message again.",
   upstream_error: "The provider refused or failed. Try again, or choose another model.",
   storage_unavailable: "The place where files are kept cannot be used now. Try again in a moment.",
+  overloaded: "The gateway holds too many large requests at the moment. Try again.",
   ledger_unavailable: "The gateway cannot write its ledger, so it sends nothing. Tell the operator to check the disk.",
   draining: "The gateway is shutting down. Try again in a moment.",
   request_too_large: "Send less text.",

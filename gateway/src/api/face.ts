@@ -5,6 +5,7 @@ import type { Clock, Explainer, Ids, Observer, Spool, UsageSum } from "#ports/in
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
+import type { BodyRoom } from "./body-room.ts";
 
 /** One limit as its holder sees it. `resets_at` is Unix seconds. */
 export interface LimitStanding {
@@ -30,6 +31,8 @@ export interface Face {
   readonly ids: Ids;
   readonly observer: Observer;
   readonly explainer: Pick<Explainer, "capture">;
+  /** What the JSON bodies of all requests hold together. */
+  readonly bodyRoom: BodyRoom;
   /** Where forms wait to be sent. */
   readonly spool: Spool;
   /** null when all is well, else one line that says what is not. */

@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import type { FormBody, Spool, SpoolWriter } from "#ports/index.ts";
 import {
   createFormBody,
@@ -7,8 +7,8 @@ import {
   type MultipartType,
   type RequestFacts,
 } from "#protocols/index.ts";
-import { tooLarge } from "./body.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
+import { modelBody, tooLarge } from "./body-rules.ts";
 
 export interface ReadForm {
   readonly facts: RequestFacts;
@@ -28,7 +28,7 @@ export async function readFormBody(
 ): Promise<ReadForm> {
   requirePlain(request.headers);
   const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > bounds.requestBodyBytesMax) throw tooLarge();
+  if (declared !== null && Number(declared) > modelBody.bytesMax) throw tooLarge(modelBody);
   const writer = spool.open();
   const pieces = request.body?.getReader() ?? null;
   const reading = readAll(pieces, type, writer);
@@ -49,7 +49,7 @@ async function readAll(pieces: PieceReader | null, type: MultipartType, writer: 
   let size = 0;
   for (let piece = await next(pieces); piece !== null; piece = await next(pieces)) {
     size += piece.length;
-    if (size > bounds.requestBodyBytesMax) throw tooLarge();
+    if (size > modelBody.bytesMax) throw tooLarge(modelBody);
     for (const event of scanner.push(piece)) fields.take(event);
     const taken = writer.write(piece);
     if (taken instanceof Promise) await taken;

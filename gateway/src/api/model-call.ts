@@ -4,6 +4,7 @@ import type { PathFacts, RequestFacts } from "#protocols/index.ts";
 import { type Call, type Speech, serves } from "#relay/index.ts";
 import { withAssets } from "./assets-in-body.ts";
 import { readJsonBody } from "./body.ts";
+import { modelBody } from "./body-rules.ts";
 import { modelNotFound } from "./endpoints/models.ts";
 import type { Endpoint, Exchange, Face } from "./face.ts";
 import { captureOf } from "./request-capture.ts";
@@ -29,24 +30,31 @@ export interface ModelCallOptions {
 export function modelCall(options: ModelCallOptions): Endpoint {
   const { speech } = options;
   return async (face, exchange) => {
-    const { request } = exchange;
     const principal = await authenticated(face, exchange);
     options.require?.(exchange);
     const path = options.path?.(exchange) ?? null;
     exchange.patient();
-    const bodyStartMs = face.clock.monotonic();
-    const sent = await readJsonBody(request, exchange.bodies);
-    const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
-    // Reading comes first: it refuses what is no JSON, or nested too deeply.
-    const asked = speech.wire.readRequest(sent, path);
-    const body = options.takesAssets === true ? await withAssets(face, principal, sent) : sent;
-    const facts = body === sent ? asked : speech.wire.readRequest(body, path);
-    if (options.unserved !== undefined) {
-      const models = callableModels(face.catalog(), principal, facts.model);
-      if (models.length > 0 && !serves(models, speech)) return options.unserved(facts, exchange.requestId);
+    const place = face.bodyRoom.open();
+    try {
+      const bodyStartMs = face.clock.monotonic();
+      const sent = await readJsonBody(exchange, place, modelBody);
+      const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
+      // What goes upstream is a copy with another model in it.
+      place.hold(sent.length * 2);
+      // Reading comes first: it refuses what is no JSON, or nested too deeply.
+      const asked = speech.wire.readRequest(sent, path);
+      const body = options.takesAssets === true ? await withAssets(face, principal, sent) : sent;
+      const facts = body === sent ? asked : speech.wire.readRequest(body, path);
+      if (options.unserved !== undefined) {
+        const models = callableModels(face.catalog(), principal, facts.model);
+        if (models.length > 0 && !serves(models, speech)) return options.unserved(facts, exchange.requestId);
+      }
+      const query = options.forwardsQuery === true ? exchange.query : "";
+      return await runCall(face, exchange, { speech, principal, facts, body, sent, bodyWaitMs, query });
+    } finally {
+      // An answer has begun, or there will be none: the body is not needed any more.
+      place.release();
     }
-    const query = options.forwardsQuery === true ? exchange.query : "";
-    return runCall(face, exchange, { speech, principal, facts, body, sent, bodyWaitMs, query });
   };
 }
 

@@ -26,6 +26,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     otlpEndpoint: null,
     mail: null,
     bucket: null,
+    bodyMemoryBytes: 512 * 1024 * 1024,
     providerKeys: [],
     warnings: [],
   });

@@ -1,4 +1,4 @@
-import type { Secret } from "#core/index.ts";
+import { bounds, type Secret } from "#core/index.ts";
 import type { LogLevel } from "#ports/index.ts";
 import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
@@ -28,6 +28,8 @@ export interface Environment {
   readonly mail: { readonly url: Secret; readonly from: string } | null;
   /** Where assets and copied results are kept; null: on the disk, in the data directory. */
   readonly bucket: Bucket | null;
+  /** What the bodies of all requests may hold in memory together. */
+  readonly bodyMemoryBytes: number;
   readonly providerKeys: readonly FoundProviderKey[];
   /** Variables that look mistyped, in words. */
   readonly warnings: readonly string[];
@@ -92,6 +94,7 @@ export function readEnvironment(
     otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
     mail: readMail(reader),
     bucket: readBucket(reader),
+    bodyMemoryBytes: readBodyMemory(reader),
     providerKeys: readProviderKeys(reader, providerVariables),
     warnings: Object.freeze(unknownVariables(variables)),
   };
@@ -123,6 +126,7 @@ const knownNames = [
   "SLUICE_OTLP_ENDPOINT",
   "SLUICE_SMTP_URL",
   "SLUICE_MAIL_FROM",
+  "SLUICE_BODY_MEMORY_MB",
   "SLUICE_S3_BUCKET",
   "SLUICE_S3_ENDPOINT",
   "SLUICE_S3_REGION",
@@ -155,6 +159,12 @@ function readAdministrator(reader: VariableReader): Environment["administrator"]
     reader.refuse("SLUICE_ADMIN_EMAIL", "must be set too when SLUICE_ADMIN_PASSWORD is");
   }
   return email === null || password === null ? null : Object.freeze({ email, password });
+}
+
+/** Less than one body of the largest size, held as it came and as it goes, would refuse what the API promises to take. */
+function readBodyMemory(reader: VariableReader): number {
+  const mebibytes = reader.integer("SLUICE_BODY_MEMORY_MB", 128, 1024 * 1024);
+  return mebibytes === null ? bounds.bodiesBytesDefault : mebibytes * 1024 * 1024;
 }
 
 function readMail(reader: VariableReader): Environment["mail"] {

@@ -54,6 +54,7 @@ export const failureTable = {
   draining: unavailable,
   ledger_unavailable: unavailable,
   storage_unavailable: unavailable,
+  overloaded: unavailable,
   upstream_timeout: row(504, "timeout_error", "timeout_error"),
 } as const satisfies Record<string, FailureRow>;
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createSimulator } from "@sluice/simulator";
 import { createAdmin, RequestTail } from "#admin/index.ts";
-import { type ApiServer, createAsKey, type Face, serveApi } from "#api/index.ts";
+import { type ApiServer, BodyRoom, createAsKey, type Face, serveApi } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, Failure } from "#core/index.ts";
@@ -206,6 +206,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     demo: () => [...catalog.current.providers.values()].every((provider) => provider.kind === "demo"),
     console,
   });
+  const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
   let draining = false;
   const face: Face = {
     authenticator,
@@ -218,6 +219,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     ids,
     observer,
     explainer,
+    bodyRoom,
     spool,
     draining: () => draining,
     unready: () => (draining ? "draining" : journal.healthy ? null : "the ledger cannot be written"),
@@ -234,6 +236,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
     sluice_streams_open: () => relay.liveStreams,
     sluice_reservations_open: () => admission.outstanding,
+    sluice_request_body_bytes: () => bodyRoom.bytes,
     sluice_catalog_version: () => catalog.current.version,
   });
   const stopPruning = pruneDaily({ clock, ledgerStore, explainer, catalog, observer });

@@ -14,15 +14,21 @@ export function upstreamCallbackUrl(
 
 /**
  * An upstream says that something happened. Whatever it says, the task is only looked at sooner: nobody signs these
- * messages, and they come twice, late, or never. False for what is not to be heard.
+ * messages, and they come twice, late, or never. Its body is read only when the token is right and the task still runs.
+ * False for what is not to be heard.
  */
-export async function takeHint(house: TaskHouse, taskId: string, token: string, body: Uint8Array): Promise<boolean> {
+export async function takeHint(
+  house: TaskHouse,
+  taskId: string,
+  token: string,
+  readBody: () => Promise<Uint8Array>,
+): Promise<boolean> {
   const { store, secrets, clock } = house;
   if (!sameText(token, secrets.callbackToken(taskId))) return false;
   const task = await store.findById(taskId);
   if (task?.account == null) return false;
   if (finalTaskStates.has(task.state)) return true;
-  const told = videoKindOf(task.account.kind)?.adapter.readCallback?.(body) ?? null;
+  const told = videoKindOf(task.account.kind)?.adapter.readCallback?.(await readBody()) ?? null;
   if (told !== null && task.upstreamId !== null && told.upstreamId !== task.upstreamId) return false;
   await store.hurry(taskId, clock.now());
   return true;

@@ -68,9 +68,9 @@ test("an upstream's callback only makes the next look come sooner, and only with
   const looks = (): number => town.ark.made.get("cgt-000001")?.looks ?? 0;
   const before = looks();
   const body = new TextEncoder().encode('{"id":"cgt-000001","status":"failed"}');
-  expect(await videos.hint(made.id, "guessed", body)).toBe(false);
-  expect(await videos.hint(made.id, token, new TextEncoder().encode('{"id":"cgt-000009"}'))).toBe(false);
-  for (let copy = 0; copy < 3; copy++) expect(await videos.hint(made.id, token, body)).toBe(true);
+  expect(await videos.hint(made.id, "guessed", async () => body)).toBe(false);
+  expect(await videos.hint(made.id, token, async () => new TextEncoder().encode('{"id":"cgt-000009"}'))).toBe(false);
+  for (let copy = 0; copy < 3; copy++) expect(await videos.hint(made.id, token, async () => body)).toBe(true);
   await passTime(town.clock, 1_000);
   expect(looks()).toBe(before + 1);
   expect((await videos.get("ws_1", made.id)).state).toBe("succeeded");

@@ -92,8 +92,8 @@ export class VideoTasks {
   }
 
   /** An upstream's callback. False when it is not to be heard. */
-  hint(taskId: string, token: string, body: Uint8Array): Promise<boolean> {
-    return takeHint(this.#house, taskId, token, body);
+  hint(taskId: string, token: string, readBody: () => Promise<Uint8Array>): Promise<boolean> {
+    return takeHint(this.#house, taskId, token, readBody);
   }
 
   /**

@@ -5,7 +5,7 @@ import type { ConfigFile, ProviderConfig, RouteId } from "@sluice/contract";
 import { consoleRoutes } from "@sluice/contract";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { Hono } from "hono";
-import { createAsKey, type Face, serveApi } from "#api/index.ts";
+import { BodyRoom, createAsKey, type Face, serveApi } from "#api/index.ts";
 import { readEnvironment } from "#config/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { asFailure, Failure, type LedgerEntry, Secret } from "#core/index.ts";
@@ -153,6 +153,7 @@ export async function openStudioGround(more: More = {}): Promise<StudioGround> {
     ids,
     observer,
     explainer: silentExplainer,
+    bodyRoom: new BodyRoom(environment.bodyMemoryBytes),
     spool,
     draining: () => false,
     unready: () => null,

@@ -1,7 +1,7 @@
 import { groupAnswer } from "#assets/index.ts";
 import { Failure } from "#core/index.ts";
 import type { Endpoint, Exchange } from "../face.ts";
-import { readJsonObject } from "../json-object.ts";
+import { readControlObject } from "../json-object.ts";
 import { authenticated } from "../model-call.ts";
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
@@ -12,7 +12,7 @@ export const assetGroupsPath = "/v1/asset-groups";
 /** POST /v1/asset-groups: a container for reusable material. */
 export const createAssetGroup: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
-  const { value } = await readJsonObject(exchange);
+  const value = await readControlObject(face, exchange);
   const group = await face.assets.createGroup({
     workspaceId: principal.workspace.id,
     platform: value["platform"],

@@ -1,7 +1,7 @@
 import { assetAnswer } from "#assets/index.ts";
 import { Failure } from "#core/index.ts";
 import type { Endpoint, Exchange } from "../face.ts";
-import { readJsonObject } from "../json-object.ts";
+import { readControlObject } from "../json-object.ts";
 import { authenticated } from "../model-call.ts";
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
@@ -13,7 +13,7 @@ export const assetsPath = "/v1/assets";
 /** POST /v1/assets: takes material from a public URL into a group. Its status is polled until Active or Failed. */
 export const createAsset: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
-  const { value } = await readJsonObject(exchange);
+  const value = await readControlObject(face, exchange);
   const asset = await face.assets.createAsset({
     workspaceId: principal.workspace.id,
     platform: value["platform"],

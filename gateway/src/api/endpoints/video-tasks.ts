@@ -1,6 +1,8 @@
-import { asFailure, bounds, Failure, statesShownAs, type Task, type TaskState } from "#core/index.ts";
+import { asFailure, bounds, Failure, type Principal, statesShownAs, type Task, type TaskState } from "#core/index.ts";
 import { taskAnswer } from "#tasks/index.ts";
 import { readJsonBody } from "../body.ts";
+import type { BodyPlace } from "../body-room.ts";
+import { callbackBody, videoBody } from "../body-rules.ts";
 import type { Endpoint, Exchange, Face } from "../face.ts";
 import { readJsonObject } from "../json-object.ts";
 import { authenticated, callableModels } from "../model-call.ts";
@@ -16,10 +18,19 @@ export const videoTasksPath = "/v1/video/tasks";
 
 /** POST /v1/video/tasks: starts a task. `Idempotency-Key` makes a repetition find the same one. */
 export const createVideoTask: Endpoint = async (face, exchange) => {
-  const { request, requestId } = exchange;
   const principal = await authenticated(face, exchange);
   exchange.patient();
-  const { bytes, text, value } = await readJsonObject(exchange);
+  const place = face.bodyRoom.open();
+  try {
+    return await create(face, exchange, principal, place);
+  } finally {
+    place.release();
+  }
+};
+
+async function create(face: Face, exchange: Exchange, principal: Principal, place: BodyPlace): Promise<Response> {
+  const { request, requestId } = exchange;
+  const { bytes, text, value } = await readJsonObject(exchange, place, videoBody);
   const model = value["model"];
   if (model === undefined || model === "") {
     throw new Failure("missing_required_parameter", 'The parameter "model" is missing.', { param: "model" });
@@ -50,7 +61,7 @@ export const createVideoTask: Endpoint = async (face, exchange) => {
     await capture?.answered(renderFailure(asFailure(thrown), requestId));
     throw thrown;
   }
-};
+}
 
 /** GET /v1/video/tasks: the workspace's tasks, newest first; `?status=` and `?model=` filter. */
 export const listVideoTasks: Endpoint = async (face, exchange) => {
@@ -95,13 +106,21 @@ export const videoContent: Endpoint = async (face, exchange) => {
   });
 };
 
-/** POST /v1/video/callbacks/{id}/{token}: a vendor says that something happened. It is only a hint to look. */
+/**
+ * POST /v1/video/callbacks/{id}/{token}: a vendor says that something happened. It is only a hint to look, and its body is
+ * read only when the token is right.
+ */
 export const videoCallback: Endpoint = async (face, exchange) => {
   const { id, part } = idInPath(exchange.path, callbacksPath);
-  const body = await readJsonBody(exchange.request, exchange.bodies);
-  const heard = await face.videos.hint(requireId(id, "vt_", "task_not_found"), part ?? "", body);
-  if (!heard) throw new Failure("task_not_found", "There is no task to be told of here.");
-  return new Response(null, { status: 204, headers: { "x-request-id": exchange.requestId } });
+  const place = face.bodyRoom.open();
+  try {
+    const readBody = (): Promise<Uint8Array> => readJsonBody(exchange, place, callbackBody);
+    const heard = await face.videos.hint(requireId(id, "vt_", "task_not_found"), part ?? "", readBody);
+    if (!heard) throw new Failure("task_not_found", "There is no task to be told of here.");
+    return new Response(null, { status: 204, headers: { "x-request-id": exchange.requestId } });
+  } finally {
+    place.release();
+  }
 };
 
 export const callbacksPath = "/v1/video/callbacks/";

@@ -2,6 +2,14 @@
 export const requestsBounds = {
   /** A request body; larger is 413. Base64 images make big chats: 64 MiB carries twenty photographs. */
   requestBodyBytesMax: 64 * 1024 * 1024,
+  /** A body that holds names, addresses and settings, but no material (assets and their groups); larger is 413. */
+  plainBodyBytesMax: 1024 * 1024,
+  /** A body from somebody who shows no key, only a token in the path: a vendor's callback. */
+  callbackBodyBytesMax: 64 * 1024,
+  /** A body that says that it is no larger is taken in one piece; others are counted as they come. */
+  bodyAtOnceBytesMax: 256 * 1024,
+  /** What the bodies of all requests hold together where the operator says nothing (SLUICE_BODY_MEMORY_MB). */
+  bodiesBytesDefault: 512 * 1024 * 1024,
   /** How long a caller may take to send its body; longer is 408. */
   requestBodyTotalMs: 300_000,
   /** Nesting of a JSON body. Vendors stop far below it; a bomb stops here. */
