@@ -13,5 +13,5 @@ export * from "./settings.ts";
 export * from "./states.ts";
 export * from "./studio.ts";
 export * from "./usage.ts";
-export { type Person, personSchema } from "./words.ts";
+export { type LeaverKeys, leaverKeysSchema, type Person, personSchema } from "./words.ts";
 export * from "./workspaces.ts";

@@ -63,6 +63,7 @@ export const keyRoutes = {
       search: z.string().max(256).optional().describe("Part of the name, or how the secret begins or ends."),
       group: id.optional(),
       state: z.enum(keyStates).optional(),
+      made_by: id.optional().describe("Only those that this user made."),
       mine: z.enum(["true", "false"]).optional().describe("Only those the caller made."),
     }),
     answer: pageOf(consoleKeySchema),

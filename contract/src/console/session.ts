@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { workspaceRoles } from "./roles.ts";
 import { route } from "./route.ts";
-import { at, count, id, label, maybeAt, nothing, pageOf, pageQuery, personSchema } from "./words.ts";
+import { at, count, id, label, leaverKeysSchema, maybeAt, nothing, pageOf, pageQuery, personSchema } from "./words.ts";
 
 const password = z.string().min(12, "at least 12 characters").max(256);
 const inviteToken = z.string().min(1).max(256);
@@ -148,7 +148,11 @@ export const sessionRoutes = {
     summary: "Make somebody an administrator, or disable them",
     needs: "administrator",
     fresh: true,
-    body: z.strictObject({ administrator: z.boolean().optional(), disabled: z.boolean().optional() }),
+    body: z.strictObject({
+      administrator: z.boolean().optional(),
+      disabled: z.boolean().optional(),
+      keys: leaverKeysSchema.optional(),
+    }),
     answer: userSchema,
   }),
   "users.remove": route({
@@ -157,6 +161,7 @@ export const sessionRoutes = {
     summary: "Remove a user with everything they sign in with",
     needs: "administrator",
     fresh: true,
+    body: z.strictObject({ keys: leaverKeysSchema.optional() }),
     answer: nothing,
   }),
   "users.reset": route({

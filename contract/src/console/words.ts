@@ -28,6 +28,15 @@ export const queryFlag = z.enum(["true", "false"]).transform((text) => text === 
 export const queryNumber = z.coerce.number();
 export const nothing = z.object({});
 
+/** What becomes of the API keys that somebody made who may no longer manage them. */
+export const leaverKeysSchema = z
+  .union([z.enum(["revoke", "disable"]), z.strictObject({ hand_over_to: id.describe("A user's id.") })])
+  .describe(
+    "Needed when somebody leaves API keys behind that they made and that are not revoked: they are revoked for good, " +
+      "disabled until an admin enables them, or handed over to a member or an administrator.",
+  );
+export type LeaverKeys = z.infer<typeof leaverKeysSchema>;
+
 /** Somebody as lists show them. */
 export const personSchema = z.object({ id, email: z.string(), name: z.string() });
 export type Person = z.infer<typeof personSchema>;

@@ -3,7 +3,19 @@ import { budgetSchema, limitsSchema } from "../config.ts";
 import { workspaceRoles } from "./roles.ts";
 import { route } from "./route.ts";
 import { accessReasons } from "./states.ts";
-import { at, count, id, label, managedBy, nothing, pageOf, pageQuery, patterns, personSchema } from "./words.ts";
+import {
+  at,
+  count,
+  id,
+  label,
+  leaverKeysSchema,
+  managedBy,
+  nothing,
+  pageOf,
+  pageQuery,
+  patterns,
+  personSchema,
+} from "./words.ts";
 
 const slug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63");
 const onlyAdministrators = { needs: "administrator" } as const;
@@ -194,6 +206,7 @@ export const workspaceRoutes = {
     path: "/api/workspaces/{workspace}/members/{user}",
     summary: "Remove a member, or leave. A workspace keeps its last owner",
     needs: "viewer",
+    body: z.strictObject({ keys: leaverKeysSchema.optional() }),
     answer: nothing,
   }),
   "access.table": route({

@@ -1,4 +1,4 @@
-import type { AdminToken, ConsoleUser, Invitation, Member, Need, WorkspaceRole } from "@sluice/contract";
+import type { AdminToken, ConsoleUser, Invitation, LeaverKeys, Member, Need, WorkspaceRole } from "@sluice/contract";
 import type { Actor, Grant, Rights } from "#core/index.ts";
 
 export type { Grant };
@@ -31,14 +31,18 @@ export interface PeopleStore {
   listUsers(search: string | null, cursor: string | null, limit: number): Promise<Paged<ConsoleUser>>;
   user(userId: string): Promise<ConsoleUser | null>;
   userByEmail(email: string): Promise<ConsoleUser | null>;
-  /** Throws `conflict` when it would leave no administrator. */
+  /** Ends their sessions when it changes what they are. Throws `conflict` when it would leave no administrator. `keys`: of those that the user could no longer manage. */
   updateUser(
     userId: string,
-    change: { readonly administrator?: boolean; readonly disabled?: boolean },
+    change: { readonly administrator?: boolean; readonly disabled?: boolean; readonly keys?: LeaverKeys | undefined },
     doer: Doer,
   ): Promise<ConsoleUser>;
-  /** Memberships, tokens and administrator's right of a user who is about to be removed. Throws `conflict` for the last one. */
-  forgetUser(userId: string, doer: Doer): Promise<void>;
+  /**
+   * With memberships, tokens, invitations, sessions and all they sign in with; their doings stay in the audit log. Throws
+   * `conflict` for the last administrator, `missing_required_parameter` when keys of theirs are in use and nothing says
+   * what becomes of them.
+   */
+  removeUser(userId: string, keys: LeaverKeys | null, doer: Doer): Promise<void>;
   /**
    * Takes the authenticator app with its backup codes, with `passkeys` those too, and ends every session and every sign-in
    * under way. Throws `conflict` when there is nothing to take.
@@ -48,10 +52,13 @@ export interface PeopleStore {
   makeFirstAdministrator(userId: string, doer: Doer): Promise<boolean>;
   administratorExists(): Promise<boolean>;
   listMembers(workspaceId: string): Promise<readonly Member[]>;
-  /** Throws `conflict` when it would leave the workspace without an owner that it had. Somebody new becomes a member. */
+  /**
+   * Throws `conflict` when it would leave the workspace without an owner that it had. Somebody new becomes a member. A role
+   * above the one before ends their sessions: what a stolen one opens must not grow.
+   */
   setMember(workspaceId: string, userId: string, role: WorkspaceRole, doer: Doer): Promise<Member>;
-  /** With the tokens they made for it. Throws `not_found` for who is none, `conflict` for the last owner. */
-  removeMember(workspaceId: string, userId: string, doer: Doer): Promise<void>;
+  /** With the tokens they made for it; `keys` as with a user who is removed. Throws `not_found` for who is none, `conflict` for the last owner. */
+  removeMember(workspaceId: string, userId: string, keys: LeaverKeys | null, doer: Doer): Promise<void>;
   listInvitations(workspaceId: string | null): Promise<readonly Invitation[]>;
   /** Replaces an open invitation of the same address to the same place. `digest` is of the link's secret. */
   invite(
@@ -66,8 +73,15 @@ export interface PeopleStore {
   ): Promise<Invitation>;
   invitation(id: string): Promise<Invitation | null>;
   invitationByDigest(digest: string): Promise<Invitation | null>;
-  /** Gives the user what it grants, never less than they had, and takes the invitation away, once; false: it was gone. */
-  acceptInvitation(id: string, userId: string, doer: Doer): Promise<boolean>;
+  /**
+   * Gives the user what it grants, never less than they had, and takes the invitation away, once; false: it was gone. Ends
+   * their sessions: all of them for an administrator, else but the one they accept with.
+   */
+  acceptInvitation(
+    id: string,
+    accepting: { readonly userId: string; readonly sessionId: string | null },
+    doer: Doer,
+  ): Promise<boolean>;
   revokeInvitation(id: string, doer: Doer): Promise<void>;
   /** `ownerId` null: everybody's. */
   listTokens(ownerId: string | null, cursor: string | null, limit: number): Promise<Paged<AdminToken>>;

@@ -2,6 +2,7 @@ import { Failure } from "#core/index.ts";
 import type { Doer } from "#ports/index.ts";
 import type { Connection } from "./database.ts";
 import { type UserRow, userRow, userView } from "./people-rows.ts";
+import { endSessions } from "./people-sessions.ts";
 import { type PeopleOptions, type PeopleWrite, writePeople } from "./people-write.ts";
 
 export async function administratorExists(connection: Connection): Promise<boolean> {
@@ -17,11 +18,12 @@ export async function makeFirstAdministrator(options: PeopleOptions, userId: str
   });
 }
 
-/** Writes the right, and its audit row when it is new. */
+/** Writes the right, and its audit row when it is new; sessions from before do not have it. */
 export async function makeAdministrator({ transaction, log }: PeopleWrite, userId: string): Promise<void> {
   const before = await userRow(transaction, userId);
   if (before.administrator === 1) return;
   await transaction.updateTable("auth_users").set({ administrator: 1 }).where("id", "=", userId).execute();
+  await endSessions(transaction, userId);
   log.record("update", `user ${before.email}`, userView(before), userView({ ...before, administrator: 1 }));
 }
 

@@ -77,7 +77,7 @@ export async function invite(options: PeopleOptions, invitation: NewInvitation, 
 export async function acceptInvitation(
   options: PeopleOptions,
   id: string,
-  userId: string,
+  { userId, sessionId }: { readonly userId: string; readonly sessionId: string | null },
   doer: Doer,
 ): Promise<boolean> {
   return await writePeople(options, doer, async (under) => {
@@ -92,7 +92,7 @@ export async function acceptInvitation(
       const held = await roleOf(transaction, grant.workspaceId, userId);
       const higher =
         held !== null && workspaceRoles.indexOf(held) > workspaceRoles.indexOf(grant.role) ? held : grant.role;
-      await putMember(under, grant.workspaceId, userId, higher);
+      await putMember(under, { workspaceId: grant.workspaceId, userId, role: higher, keptSession: sessionId });
     }
     return true;
   });

@@ -1,8 +1,10 @@
-import type { Member, WorkspaceRole } from "@sluice/contract";
+import { type LeaverKeys, type Member, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
 import { Failure } from "#core/index.ts";
 import type { Doer } from "#ports/index.ts";
 import type { Connection } from "./database.ts";
+import { settleKeys } from "./people-keys.ts";
 import { personOf, slugOf, userRow } from "./people-rows.ts";
+import { endSessions } from "./people-sessions.ts";
 import { type PeopleOptions, type PeopleWrite, writePeople } from "./people-write.ts";
 
 /** By address. */
@@ -20,19 +22,25 @@ export async function setMember(
 ): Promise<Member> {
   return await writePeople(options, doer, async (under) => {
     if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
-    await putMember(under, workspaceId, userId, role);
+    await putMember(under, { workspaceId, userId, role, keptSession: null });
     return memberOf(
       await memberRows(under.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirstOrThrow(),
     );
   });
 }
 
+export interface Membership {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly role: WorkspaceRole;
+  /** The session that goes on when their rights rise. */
+  readonly keptSession: string | null;
+}
+
 /** Writes the role, and the audit row when it is another than before. */
 export async function putMember(
   { transaction, log, at }: PeopleWrite,
-  workspaceId: string,
-  userId: string,
-  role: WorkspaceRole,
+  { workspaceId, userId, role, keptSession }: Membership,
 ): Promise<void> {
   const before = await roleOf(transaction, workspaceId, userId);
   if (before === role) return;
@@ -43,6 +51,8 @@ export async function putMember(
     .values({ workspace_id: workspaceId, user_id: userId, role, since: at })
     .onConflict((conflict) => conflict.columns(["workspace_id", "user_id"]).doUpdateSet({ role }))
     .execute();
+  // An administrator had every role before.
+  if (user.administrator === 0 && ranks(role) > ranks(before)) await endSessions(transaction, userId, keptSession);
   const view = (held: WorkspaceRole) => ({ user_id: userId, email: user.email, role: held });
   log.record(
     before === null ? "create" : "update",
@@ -53,25 +63,32 @@ export async function putMember(
   );
 }
 
+interface Leaving {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly keys: LeaverKeys | null;
+}
+
 export async function removeMember(
   options: PeopleOptions,
-  workspaceId: string,
-  userId: string,
+  { workspaceId, userId, keys }: Leaving,
   doer: Doer,
 ): Promise<void> {
-  await writePeople(options, doer, async ({ transaction, log }) => {
+  await writePeople(options, doer, async (under) => {
+    const { transaction, log } = under;
     const role = await roleOf(transaction, workspaceId, userId);
     if (role === null) {
       throw new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
     }
     await refuseOwnerless(transaction, workspaceId, userId);
     const slug = await slugOf(transaction, workspaceId);
-    const { email } = await userRow(transaction, userId);
-    const place = (table: "members" | "admin_tokens" | "invitations", user: string) =>
+    const leaver = await userRow(transaction, userId);
+    const { email } = leaver;
+    const place = (table: "members" | "admin_tokens" | "invitations", column: string, value = userId) =>
       transaction
         .deleteFrom(table)
         .where("workspace_id", "=", workspaceId)
-        .where(user as never, "=", userId as never);
+        .where(column as never, "=", value as never);
     await place("members", "user_id").execute();
     // They hold nothing any more; without this they would hold again should their maker come back.
     const tokens = await transaction
@@ -83,9 +100,16 @@ export async function removeMember(
       .execute();
     await place("admin_tokens", "owner_id").execute();
     await place("invitations", "invited_by").execute();
+    // One to them that they did not open yet would bring them back.
+    await place("invitations", "email", email).execute();
+    await settleKeys(under, { leaver, keys, workspaceId });
     const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
     log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);
   });
+}
+
+function ranks(role: WorkspaceRole | null): number {
+  return role === null ? -1 : workspaceRoles.indexOf(role);
 }
 
 export async function roleOf(

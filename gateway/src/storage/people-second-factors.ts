@@ -2,6 +2,7 @@ import type { ConsoleUser } from "@sluice/contract";
 import { sql } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { Doer } from "#ports/index.ts";
+import { endSessions } from "./people-sessions.ts";
 import { oneUser } from "./people-users.ts";
 import { type PeopleOptions, writePeople } from "./people-write.ts";
 
@@ -21,9 +22,7 @@ export async function resetSecondFactor(
     const off = sql<number>`false`;
     await transaction.updateTable("auth_users").set({ two_factor_enabled: off }).where("id", "=", userId).execute();
     if (taken.passkeys) await transaction.deleteFrom("auth_passkeys").where("user_id", "=", userId).execute();
-    await transaction.deleteFrom("auth_sessions").where("user_id", "=", userId).execute();
-    // A password that was given and waits for its code, or a trip to an issuer: begun under the old rules.
-    await transaction.deleteFrom("auth_verifications").where("value", "=", userId).execute();
+    await endSessions(transaction, userId);
     const after = { ...before, two_factor: false, passkeys: taken.passkeys ? 0 : before.passkeys };
     log.record("remove", `second factor ${before.email}`, factorsOf(before), factorsOf(after));
     return after;

@@ -6,7 +6,7 @@ import { note } from "./people-notes.ts";
 import { createReset, takeReset } from "./people-resets.ts";
 import { resetSecondFactor } from "./people-second-factors.ts";
 import { createToken, listTokens, oneToken, revokeToken, rightsOf, tokenActor } from "./people-tokens.ts";
-import { forgetUser, listUsers, oneUser, updateUser } from "./people-users.ts";
+import { listUsers, oneUser, removeUser, updateUser } from "./people-users.ts";
 import type { PeopleOptions } from "./people-write.ts";
 
 /** Who may open the console and what they hold there. */
@@ -20,18 +20,18 @@ export function createPeopleStore(options: PeopleOptions): PeopleStore {
     user: (userId) => oneUser(kysely, "id", userId),
     userByEmail: (email) => oneUser(kysely, "email", email.toLowerCase()),
     updateUser: (userId, change, doer) => updateUser(options, userId, change, doer),
-    forgetUser: (userId, doer) => forgetUser(options, userId, doer),
+    removeUser: (userId, keys, doer) => removeUser(options, { userId, keys }, doer),
     resetSecondFactor: (userId, taken, doer) => resetSecondFactor(options, userId, taken, doer),
     makeFirstAdministrator: (userId, doer) => makeFirstAdministrator(options, userId, doer),
     administratorExists: () => administratorExists(kysely),
     listMembers: (workspaceId) => listMembers(kysely, workspaceId),
     setMember: (workspaceId, userId, role, doer) => setMember(options, workspaceId, userId, role, doer),
-    removeMember: (workspaceId, userId, doer) => removeMember(options, workspaceId, userId, doer),
+    removeMember: (workspaceId, userId, keys, doer) => removeMember(options, { workspaceId, userId, keys }, doer),
     listInvitations: (workspaceId) => listInvitations(kysely, workspaceId, clock.now()),
     invite: (invitation, doer) => invite(options, invitation, doer),
     invitation: (id) => oneInvitation(kysely, "id", id, clock.now()),
     invitationByDigest: (digest) => oneInvitation(kysely, "digest", digest, clock.now()),
-    acceptInvitation: (id, userId, doer) => acceptInvitation(options, id, userId, doer),
+    acceptInvitation: (id, accepting, doer) => acceptInvitation(options, id, accepting, doer),
     revokeInvitation: (id, doer) => revokeInvitation(options, id, doer),
     listTokens: (ownerId, cursor, limit) => listTokens(database, ownerId, cursor, limit),
     token: (id) => oneToken(kysely, id),

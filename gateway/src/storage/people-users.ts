@@ -1,11 +1,13 @@
-import type { ConsoleUser } from "@sluice/contract";
+import type { ConsoleUser, LeaverKeys } from "@sluice/contract";
 import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { Doer, Paged } from "#ports/index.ts";
 import type { Connection, Database } from "./database.ts";
 import { refuseUngoverned } from "./people-administrators.ts";
+import { settleKeys } from "./people-keys.ts";
 import { refuseOwnerless } from "./people-members.ts";
 import { personOf, type UserRow, userRow, userRows, userView } from "./people-rows.ts";
+import { endSessions } from "./people-sessions.ts";
 import { type PeopleOptions, writePeople } from "./people-write.ts";
 
 /** By address. `search` is part of an address or a name, in any case. */
@@ -44,10 +46,11 @@ export async function oneUser(connection: Connection, by: "id" | "email", value:
 export async function updateUser(
   options: PeopleOptions,
   userId: string,
-  change: { readonly administrator?: boolean; readonly disabled?: boolean },
+  change: { readonly administrator?: boolean; readonly disabled?: boolean; readonly keys?: LeaverKeys | undefined },
   doer: Doer,
 ): Promise<ConsoleUser> {
-  return await writePeople(options, doer, async ({ transaction, log }) => {
+  return await writePeople(options, doer, async (under) => {
+    const { transaction, log } = under;
     const before = await userRow(transaction, userId);
     const after = {
       ...before,
@@ -58,16 +61,26 @@ export async function updateUser(
     if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
       const columns = { administrator: after.administrator, disabled: after.disabled };
       await transaction.updateTable("auth_users").set(columns).where("id", "=", userId).execute();
+      // Another standing begins with another sign-in; a session from before must not carry over.
+      await endSessions(transaction, userId);
       log.record("update", `user ${before.email}`, userView(before), userView(after));
     }
+    const loses = after.administrator < before.administrator || after.disabled > before.disabled;
+    if (loses || change.keys !== undefined) await settleKeys(under, { leaver: before, keys: change.keys ?? null });
     const [user] = await consoleUsers(transaction, [after]);
     if (user === undefined) throw new Failure("not_found", "There is no such user.", { param: "user" });
     return user;
   });
 }
 
-export async function forgetUser(options: PeopleOptions, userId: string, doer: Doer): Promise<void> {
-  await writePeople(options, doer, async ({ transaction, log }) => {
+/** With what they sign in with: passwords, passkeys, second factors, linked accounts and sessions go with their row. */
+export async function removeUser(
+  options: PeopleOptions,
+  { userId, keys }: { readonly userId: string; readonly keys: LeaverKeys | null },
+  doer: Doer,
+): Promise<void> {
+  await writePeople(options, doer, async (under) => {
+    const { transaction, log } = under;
     const user = await userRow(transaction, userId);
     await refuseUngoverned(transaction, user);
     const places = await transaction
@@ -80,9 +93,16 @@ export async function forgetUser(options: PeopleOptions, userId: string, doer: D
     for (const place of places) await refuseOwnerless(transaction, place.id, userId);
     await transaction.deleteFrom("members").where("user_id", "=", userId).execute();
     await transaction.deleteFrom("admin_tokens").where("owner_id", "=", userId).execute();
-    await transaction.deleteFrom("invitations").where("invited_by", "=", userId).execute();
+    // Also those to them: a link they did not open yet would bring them back.
+    await transaction
+      .deleteFrom("invitations")
+      .where((eb) => eb.or([eb("invited_by", "=", userId), eb("email", "=", user.email)]))
+      .execute();
     await transaction.deleteFrom("password_resets").where("user_id", "=", userId).execute();
     await transaction.updateTable("auth_users").set({ administrator: 0 }).where("id", "=", userId).execute();
+    await settleKeys(under, { leaver: user, keys });
+    await endSessions(transaction, userId);
+    await transaction.deleteFrom("auth_users").where("id", "=", userId).execute();
     const workspaces = places.map(({ slug, role }) => ({ slug, role }));
     log.record("remove", `user ${user.email}`, { ...userView(user), workspaces }, null);
   });

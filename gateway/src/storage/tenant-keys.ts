@@ -7,6 +7,7 @@ import { consoleKeyOf, consoleKeys } from "./console-keys.ts";
 import type { Connection } from "./database.ts";
 import { boundsText, type KeyRow, keyView, type NamedKeyRow, namedKeys, recognition } from "./key-rows.ts";
 import { refuseTakenSecret } from "./key-writes.ts";
+import { mayHoldKeys } from "./people-keys.ts";
 import { changedScope, patternsText, scopeColumns } from "./scope-columns.ts";
 import { groupIn, refuseFileOwned, type WorkspaceRow, workspaceRow } from "./tenant-rows.ts";
 
@@ -50,6 +51,10 @@ async function addKey(
     const digest = vault.digest(wanted.secret.reveal());
     await refuseTakenSecret(transaction, digest);
     await refuseTooMany(transaction, workspaceId);
+    if (!(await mayHoldKeys(transaction, workspaceId, wanted.createdBy))) {
+      // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
+      throw new Failure("forbidden", "You can no longer make keys in this workspace.");
+    }
     await freeName(transaction, { workspace, log }, wanted.name);
     const row: KeyRow = {
       id: options.ids.next("key_"),

@@ -50,7 +50,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await people.updateUser(bob, { administrator: true, disabled: true }, doer);
     await expect(people.updateUser(ada, { administrator: false }, doer)).rejects.toMatchObject(conflict);
     await expect(people.updateUser(ada, { disabled: true }, doer)).rejects.toMatchObject(conflict);
-    await expect(people.forgetUser(ada, doer)).rejects.toMatchObject(conflict);
+    await expect(people.removeUser(ada, null, doer)).rejects.toMatchObject(conflict);
     await people.updateUser(bob, { disabled: false }, doer);
     expect(await people.updateUser(ada, { administrator: false }, doer)).toMatchObject({ administrator: false });
   });
@@ -97,7 +97,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await expect(people.listUsers(null, "nonsense", 2)).rejects.toMatchObject({ param: "cursor" });
   });
 
-  test("a forgotten user leaves nothing that grants: no role, no token, no invitation, no reset", async () => {
+  test("a removed user leaves nothing that grants: no role, no token, no invitation, no reset", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
@@ -106,8 +106,8 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await people.createToken(newToken(ada, acme), doer);
     await people.invite(newInvitation(ada, acme), doer);
     await people.createReset(ada, "reset", ground.clock.now() + 1_000, doer);
-    await people.forgetUser(ada, doer);
-    expect(await people.rightsOf(ada)).toEqual({ administrator: false, roles: new Map() });
+    await people.removeUser(ada, null, doer);
+    expect(await people.rightsOf(ada)).toBeNull();
     expect((await people.listTokens(null, null, 9)).data).toEqual([]);
     expect(await people.listInvitations(acme)).toEqual([]);
     expect(await people.takeReset("reset")).toBeNull();
@@ -123,11 +123,11 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     await people.setMember(acme, bob, "owner", doer);
     await people.updateUser(bob, { disabled: true }, doer);
     await expect(people.setMember(acme, ada, "admin", doer)).rejects.toMatchObject(conflict);
-    await expect(people.removeMember(acme, ada, doer)).rejects.toMatchObject(conflict);
-    await expect(people.forgetUser(ada, doer)).rejects.toMatchObject(conflict);
+    await expect(people.removeMember(acme, ada, null, doer)).rejects.toMatchObject(conflict);
+    await expect(people.removeUser(ada, null, doer)).rejects.toMatchObject(conflict);
     await people.updateUser(bob, { disabled: false }, doer);
     const both = await Promise.allSettled([
-      people.removeMember(acme, ada, doer),
+      people.removeMember(acme, ada, null, doer),
       people.setMember(acme, bob, "viewer", doer),
     ]);
     expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
@@ -143,12 +143,12 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     await people.createToken(newToken(ada, acme, "one"), doer);
     await people.createToken(newToken(ada, other, "two"), doer);
     await people.invite(newInvitation(ada, acme), doer);
-    await people.removeMember(acme, ada, doer);
+    await people.removeMember(acme, ada, null, doer);
     await people.setMember(acme, ada, "owner", doer);
     expect(await people.tokenActor("one")).toBeNull();
     expect(await people.tokenActor("two")).toMatchObject({ userId: ada });
     expect(await people.listInvitations(acme)).toEqual([]);
-    await expect(people.removeMember(acme, "usr_nobody", doer)).rejects.toMatchObject(notFound);
+    await expect(people.removeMember(acme, "usr_nobody", null, doer)).rejects.toMatchObject(notFound);
     await expect(people.setMember("ws_none", ada, "viewer", doer)).rejects.toMatchObject(notFound);
   });
 
@@ -159,7 +159,7 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     await people.setMember(acme, ada, "viewer", doer);
     await people.setMember(acme, ada, "viewer", doer);
     await people.setMember(acme, ada, "member", doer);
-    await people.removeMember(acme, ada, doer);
+    await people.removeMember(acme, ada, null, doer);
     const rows = await ground.database.kysely
       .selectFrom("audit_log")
       .selectAll()
@@ -182,7 +182,9 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const { people, acme } = ground;
     const [ada, bob, carl] = [await ground.user("ada"), await ground.user("bob"), await ground.user("carl")];
     const { id } = await people.invite(newInvitation(ada, acme), doer);
-    const both = await Promise.all([bob, carl].map((user) => people.acceptInvitation(id, user, doer)));
+    const both = await Promise.all(
+      [bob, carl].map((user) => people.acceptInvitation(id, { userId: user, sessionId: null }, doer)),
+    );
     expect(both.toSorted()).toEqual([false, true]);
     expect(await people.listMembers(acme)).toHaveLength(1);
     expect(await people.invitation(id)).toBeNull();
@@ -196,12 +198,12 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     await people.invite(newInvitation(ada, other, "elsewhere"), doer);
     const second = await people.invite(newInvitation(ada, acme, "two"), doer);
     expect(await people.invitationByDigest("one")).toBeNull();
-    expect(await people.acceptInvitation(first.id, ada, doer)).toBe(false);
+    expect(await people.acceptInvitation(first.id, { userId: ada, sessionId: null }, doer)).toBe(false);
     expect((await people.listInvitations(acme)).map((each) => each.id)).toEqual([second.id]);
     expect(await people.listInvitations(other)).toHaveLength(1);
     clock.advance(second.expires_at - clock.now());
     expect(await people.invitationByDigest("two")).toBeNull();
-    expect(await people.acceptInvitation(second.id, ada, doer)).toBe(false);
+    expect(await people.acceptInvitation(second.id, { userId: ada, sessionId: null }, doer)).toBe(false);
     expect(await people.listInvitations(acme)).toEqual([]);
   });
 
@@ -211,7 +213,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const ada = await ground.user("ada");
     await people.setMember(acme, ada, "owner", doer);
     const { id } = await people.invite(newInvitation(ada, acme), doer);
-    expect(await people.acceptInvitation(id, ada, doer)).toBe(true);
+    expect(await people.acceptInvitation(id, { userId: ada, sessionId: null }, doer)).toBe(true);
     expect(await people.listMembers(acme)).toMatchObject([{ role: "owner" }]);
   });
 

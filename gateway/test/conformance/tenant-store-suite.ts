@@ -25,9 +25,28 @@ export function tenantStoreSuite(name: string, make: StoreGroundFactory): void {
   });
 }
 
+/** Somebody who may make keys anywhere. */
+const makerOf = async ({ database, clock }: StoreGround): Promise<string> => {
+  const at = new Date(clock.now()).toISOString();
+  const row = {
+    name: "Anna",
+    email: "anna@example.com",
+    email_verified: 0,
+    image: null,
+    created_at: at,
+    updated_at: at,
+  };
+  await database.kysely
+    .insertInto("auth_users")
+    .values({ id: "usr_1", ...row, two_factor_enabled: 0, administrator: 1, disabled: 0, last_seen_at: null })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .execute();
+  return "usr_1";
+};
+
 const made = async (ground: StoreGround, change: KeyChange = {}) => {
   const workspace = await ground.controlStore.addWorkspace({ slug: "lab" }, doer);
-  const wanted = { ...change, name: "ci", secret: firstSecret, createdBy: "usr_1" };
+  const wanted = { ...change, name: "ci", secret: firstSecret, createdBy: await makerOf(ground) };
   return { workspace, key: await ground.controlStore.addKey(workspace.id, wanted, doer) };
 };
 
@@ -40,7 +59,7 @@ function fieldTests(make: StoreGroundFactory): void {
     expect(workspace).toMatchObject({ limits, budget });
     const group = await ground.controlStore.addGroup(workspace.id, { name: "g", limits, budget }, doer);
     expect(group).toMatchObject({ limits, budget });
-    const wanted = { name: "k", secret: firstSecret, createdBy: "usr_1", group: "g", limits, budget };
+    const wanted = { name: "k", secret: firstSecret, createdBy: await makerOf(ground), group: "g", limits, budget };
     const key = await ground.controlStore.addKey(workspace.id, wanted, doer);
     expect(key).toMatchObject({ limits, budget, group: { id: group.id, name: "g" } });
     const renamed = await ground.controlStore.updateWorkspace(workspace.id, { name: "Lab" }, doer);
@@ -82,7 +101,7 @@ function rotationTests(make: StoreGroundFactory): void {
       id: key.id,
       secretUntil: ground.clock.now() + 1_000,
     });
-    const twin = { name: "twin", secret: firstSecret, createdBy: "usr_1" };
+    const twin = { name: "twin", secret: firstSecret, createdBy: await makerOf(ground) };
     await expect(ground.controlStore.addKey(workspace.id, twin, doer)).rejects.toMatchObject({ param: "secret" });
   });
 
@@ -90,7 +109,7 @@ function rotationTests(make: StoreGroundFactory): void {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "file");
     const workspaceId = [...(await ground.controlStore.catalog()).workspaces.keys()][0] ?? "";
-    const wanted = { name: "mine", secret: firstSecret, createdBy: "usr_1" };
+    const wanted = { name: "mine", secret: firstSecret, createdBy: await makerOf(ground) };
     const key = await ground.controlStore.addKey(workspaceId, wanted, doer);
     await ground.controlStore.rotateKey(workspaceId, key.id, { secret: secondSecret, graceMs: 60_000 }, doer);
     const keys = (secret?: string) =>

@@ -3,7 +3,7 @@ import { workspaceRoles } from "@sluice/contract";
 import { bounds } from "#core/index.ts";
 import { wholeText } from "../conformance/store-ground.ts";
 import { groundOrigin } from "../console-ground.ts";
-import { openPeopleGround, secretOf } from "./people-ground.ts";
+import { openPeopleGround, openSession, openSessions, secretOf } from "./people-ground.ts";
 
 const acme = { workspace: "acme" };
 
@@ -71,6 +71,43 @@ test("who has an account accepts with a session of their own, and nobody accepts
   expect((await ground.accept(link, "administrator")).code).toBe("forbidden");
   expect((await ground.accept(link, "newcomer")).status).toBe(201);
   expect((await ground.people.rightsOf(ground.users.newcomer.id))?.roles.get(ground.acme.id)).toBe("member");
+});
+
+test("accepting takes a sign-in of a moment ago, and no session from before has what it gave", async () => {
+  await using ground = await openPeopleGround();
+  const { id } = ground.users.newcomer;
+  const sessions = async () => (await openSessions(ground)).filter((each) => each === id).length;
+  // The one that the ground's browser carries, and one in another browser.
+  for (const session of [`ses_${id}`, "ses_elsewhere"]) await openSession(ground, id, session);
+  const member = (await ground.invite("admin", "newcomer@example.com")).body.link;
+  expect((await ground.accept(member, { stale: "newcomer" })).code).toBe("confirm_sign_in");
+  expect(await sessions()).toBe(2);
+  expect((await ground.accept(member, "newcomer")).status).toBe(201);
+  expect(await sessions()).toBe(1);
+  const body = { email: "newcomer@example.com" };
+  const administrator = (await ground.call("administrator", "invitations.inviteAdministrator", { body })).body.link;
+  expect((await ground.accept(administrator, { stale: "newcomer" })).code).toBe("confirm_sign_in");
+  expect((await ground.accept(administrator, "newcomer")).status).toBe(201);
+  expect(await sessions()).toBe(0);
+});
+
+test("a role above the one before ends the sessions, one below does not", async () => {
+  await using ground = await openPeopleGround();
+  const { id } = ground.users.member;
+  const give = (role: "viewer" | "member" | "admin" | "owner") =>
+    ground.call("owner", "members.update", { params: { workspace: "acme", user: id }, body: { role } });
+  for (const [role, left] of [
+    ["admin", 0],
+    ["viewer", 1],
+    ["member", 0],
+    ["member", 1],
+  ] as const) {
+    await openSession(ground, id);
+    await give(role);
+    const mine = (await openSessions(ground)).filter((each) => each === id);
+    expect([role, mine.length]).toEqual([role, left]);
+    await ground.database.kysely.deleteFrom("auth_sessions").execute();
+  }
 });
 
 test("a new account needs a name and a password of at least twelve characters", async () => {

@@ -35,6 +35,7 @@ export async function openPeopleGround({ publicUrl, mail }: PeopleGroundOptions 
       mailer: mail === undefined ? null : mailer,
       publicUrl: publicUrl ?? null,
       randomBytes,
+      changesSeen: async () => undefined,
     };
     return { ...peopleCalls(whole), ...tokenCalls(whole) };
   });
@@ -56,4 +57,24 @@ export async function openPeopleGround({ publicUrl, mail }: PeopleGroundOptions 
 
 export function secretOf(link: string): string {
   return /#(?:invite|reset)=(.+)$/.exec(link)?.[1] ?? link;
+}
+
+/** A session as the sign-in library stores one, so that it can be seen whether it is left. */
+export async function openSession(
+  ground: ConsoleGround,
+  userId: string,
+  id = `ses_${crypto.randomUUID()}`,
+): Promise<void> {
+  const at = new Date(ground.clock.now()).toISOString();
+  const row = { id, user_id: userId, token: id, expires_at: at, created_at: at, updated_at: at };
+  await ground.database.kysely
+    .insertInto("auth_sessions")
+    .values({ ...row, ip_address: null, user_agent: null })
+    .execute();
+}
+
+/** Of the sessions that are left, whose each is. */
+export async function openSessions(ground: ConsoleGround): Promise<readonly string[]> {
+  const rows = await ground.database.kysely.selectFrom("auth_sessions").select("user_id").execute();
+  return rows.map((row) => row.user_id);
 }

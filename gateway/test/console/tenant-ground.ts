@@ -4,6 +4,8 @@ import type { ReportStore } from "#ports/index.ts";
 import { createChangeFeed } from "#storage/index.ts";
 import { accessCalls } from "../../src/admin/calls/access-calls.ts";
 import { keyCalls } from "../../src/admin/calls/key-calls.ts";
+import { peopleCalls } from "../../src/admin/calls/people-calls.ts";
+import { tokenCalls } from "../../src/admin/calls/token-calls.ts";
 import { workspaceCalls } from "../../src/admin/calls/workspace-calls.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import {
@@ -21,7 +23,7 @@ export interface TenantGround extends ConsoleGround {
   makeKey(who: Who, body: Readonly<Record<string, unknown>>, workspace?: string): Promise<GroundAnswer>;
 }
 
-/** The console's calls about workspaces, groups, keys and access, beside an authenticator that hears of changes. */
+/** The console's calls about people, workspaces, groups, keys and access, beside an authenticator that hears of changes. */
 export async function openTenantGround(
   reports: (house: GroundHouse) => ReportStore = () => unasked,
 ): Promise<TenantGround> {
@@ -31,7 +33,14 @@ export async function openTenantGround(
     feed = createChangeFeed({ database: house.database, clock: house.clock, observer: silentObserver });
     reading = reports(house);
     const whole = { ...house, reports: reading, randomBytes, changesSeen: async () => await feed?.catchUp() };
-    return { ...workspaceCalls(whole), ...keyCalls(whole), ...accessCalls(whole) };
+    const people = { ...whole, observer: silentObserver, mailer: null, publicUrl: null };
+    return {
+      ...peopleCalls(people),
+      ...tokenCalls(whole),
+      ...workspaceCalls(whole),
+      ...keyCalls(whole),
+      ...accessCalls(whole),
+    };
   });
   const authenticator = new Authenticator({ ...ground, keyStore: ground.controlStore });
   const changes = feed as unknown as ReturnType<typeof createChangeFeed>;

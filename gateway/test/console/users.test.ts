@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { bounds, Failure } from "#core/index.ts";
 import { wholeText } from "../conformance/store-ground.ts";
 import { type GroundUser, groundOrigin, type Who } from "../console-ground.ts";
-import { openPeopleGround, type PeopleGround, secretOf } from "./people-ground.ts";
+import { openPeopleGround, openSession, openSessions, type PeopleGround, secretOf } from "./people-ground.ts";
 
 const password = "another horse battery";
 const complete = (ground: PeopleGround, link: string, ip = "192.0.2.60") =>
@@ -36,14 +36,20 @@ test("users are listed with what they hold, and found by a part of their address
 
 test("a change of standing ends the sessions from before; one that changes nothing does not", async () => {
   await using ground = await openPeopleGround();
+  const { id } = ground.users.viewer;
+  const sessions = async () => (await openSessions(ground)).filter((each) => each === id).length;
   const update = (body: object) =>
     ground.call("administrator", "users.update", { params: idOf(ground, "viewer"), body });
   expect((await update({})).body).toMatchObject({ administrator: false, disabled: false });
   expect((await update({ administrator: false })).status).toBe(200);
-  expect(ground.signIn.ended).toEqual([]);
-  expect((await update({ administrator: true })).body.administrator).toBe(true);
-  expect((await update({ disabled: true })).body.disabled).toBe(true);
-  expect(ground.signIn.ended).toEqual([ground.users.viewer.id, ground.users.viewer.id]);
+  await openSession(ground, id);
+  expect((await update({ administrator: false })).status).toBe(200);
+  expect(await sessions()).toBe(1);
+  for (const change of [{ administrator: true }, { administrator: false }, { disabled: true }, { disabled: false }]) {
+    await openSession(ground, id);
+    expect((await update(change)).body).toMatchObject(change);
+    expect(await sessions(), JSON.stringify(change)).toBe(0);
+  }
   expect((await update({ name: "x" })).code).toBe("invalid_request");
 });
 

@@ -1,5 +1,5 @@
-import { ActionIcon, Menu, Text } from "@mantine/core";
-import type { AnswerOf, ConsoleUser } from "@sluice/contract";
+import { ActionIcon, Menu, Stack, Text } from "@mantine/core";
+import type { AnswerOf, BodyInput, ConsoleUser, LeaverKeys } from "@sluice/contract";
 import {
   IconBan,
   IconCheck,
@@ -15,6 +15,7 @@ import { useAct } from "../../api/use-act.ts";
 import { ConfirmDialog } from "../../parts/confirm-button.tsx";
 import { When } from "../../parts/figures.tsx";
 import { SecretOnce } from "../../parts/secret-once.tsx";
+import { LeaverKeysChoice } from "../../people/leaver-keys.tsx";
 import { useSession } from "../../session/session-context.tsx";
 import { ResetSecondFactor } from "./reset-second-factor.tsx";
 
@@ -27,8 +28,7 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
   const [link, setLink] = useState<AnswerOf<"users.reset"> | null>(null);
   const update = useAct("users.update", { invalidates: ["users.list"], done: standing });
   const self = user.id === me.id;
-  const change = (body: { administrator?: boolean; disabled?: boolean }) =>
-    update.mutateAsync({ params: { user: user.id }, body });
+  const change = (body: BodyInput<"users.update">) => update.mutateAsync({ params: { user: user.id }, body });
   return (
     <>
       <Menu width={250}>
@@ -115,7 +115,7 @@ interface UserDialogsProps {
   readonly user: ConsoleUser;
   readonly asked: Asked | null;
   readonly onClose: () => void;
-  readonly onChange: (body: { administrator?: boolean; disabled?: boolean }) => Promise<unknown>;
+  readonly onChange: (body: BodyInput<"users.update">) => Promise<unknown>;
   readonly onLink: (link: AnswerOf<"users.reset">) => void;
 }
 
@@ -123,6 +123,9 @@ function UserDialogs({ user, asked, onClose, onChange, onLink }: UserDialogsProp
   const reset = useAct("users.reset");
   const remove = useAct("users.remove", { invalidates: ["users.list"], done: `${user.email} removed.` });
   const params = { user: user.id };
+  const [keys, setKeys] = useState<LeaverKeys | undefined>(undefined);
+  const decided = keys === undefined ? {} : { keys };
+  const choice = <LeaverKeysChoice leaver={user} workspace="-" onChoice={setKeys} />;
   return (
     <>
       <ConfirmDialog
@@ -143,17 +146,20 @@ function UserDialogs({ user, asked, onClose, onChange, onLink }: UserDialogsProp
         onConfirm={() => onChange({ administrator: false })}
       >
         They keep the roles that they have in workspaces. They are signed out, and their administrator's tokens lose
-        what they lose.
+        what they lose. API keys of theirs in workspaces that they are no member of have to be revoked first, or they
+        are made members there.
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "disable"}
         onClose={onClose}
         title={`Disable ${user.email}?`}
         verb="Disable"
-        onConfirm={() => onChange({ disabled: true })}
+        onConfirm={() => onChange({ disabled: true, ...decided })}
       >
-        They are signed out at once, cannot sign in, and their admin tokens stop. API keys that they made go on. It can
-        be taken back.
+        <Stack gap="sm">
+          They are signed out at once, cannot sign in, and their admin tokens stop. They can be enabled again.
+          {choice}
+        </Stack>
       </ConfirmDialog>
       <ConfirmDialog
         opened={asked === "reset"}
@@ -170,10 +176,13 @@ function UserDialogs({ user, asked, onClose, onChange, onLink }: UserDialogsProp
         title={`Remove ${user.email}?`}
         verb="Remove user"
         typed={user.email}
-        onConfirm={() => remove.mutateAsync({ params })}
+        onConfirm={() => remove.mutateAsync({ params, body: decided })}
       >
-        They go from every workspace, with their password, passkeys, sessions, admin tokens and open invitations. API
-        keys that they made stay with their workspaces. This cannot be taken back.
+        <Stack gap="sm">
+          They go from every workspace, with their password, passkeys, sessions, admin tokens and open invitations. This
+          cannot be taken back.
+          {choice}
+        </Stack>
       </ConfirmDialog>
     </>
   );

@@ -1,6 +1,7 @@
-import { Select, Tooltip } from "@mantine/core";
+import { Select, Stack, Tooltip } from "@mantine/core";
 import {
   type ConsoleWorkspace,
+  type LeaverKeys,
   type Member,
   meets,
   type Need,
@@ -8,12 +9,14 @@ import {
   workspaceRoles,
 } from "@sluice/contract";
 import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { When } from "../../parts/figures.tsx";
 import { noticeUndo } from "../../parts/notice.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
+import { LeaverKeysChoice } from "../../people/leaver-keys.tsx";
 import { rolesUpTo, roleWords } from "../../workspaces/role-words.ts";
 import { afterWorkspaceChange } from "../../workspaces/workspace-routes.ts";
 
@@ -104,6 +107,7 @@ function RoleSelect({ member, looker: { workspace, held } }: MemberProps) {
 function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) {
   const navigate = useNavigate();
   const self = member.id === me;
+  const [keys, setKeys] = useState<LeaverKeys | undefined>(undefined);
   const remove = useAct("members.remove", {
     invalidates: afterWorkspaceChange,
     done: self ? `You left ${workspace.name}.` : `${member.name || member.email} is no longer a member.`,
@@ -117,13 +121,19 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
       label={self ? "Leave" : "Remove"}
       size="compact-xs"
       onConfirm={async () => {
-        await remove.mutateAsync({ params: { workspace: workspace.slug, user: member.id } });
+        await remove.mutateAsync({
+          params: { workspace: workspace.slug, user: member.id },
+          body: keys === undefined ? {} : { keys },
+        });
         if (self && held !== "administrator") await navigate({ to: "/workspaces", search: { workspace: "" } });
       }}
     >
-      {self
-        ? "You no longer see its keys and its use. To come back, somebody has to invite you."
-        : "They no longer see its keys and its use. Keys they made keep working: revoke those that should not."}
+      <Stack gap="sm">
+        {self
+          ? "You no longer see its keys and its use. To come back, somebody has to invite you."
+          : "They no longer see its keys and its use, and the admin tokens they made for it stop."}
+        <LeaverKeysChoice leaver={member} workspace={workspace.slug} onChoice={setKeys} />
+      </Stack>
     </ConfirmButton>
   );
 }

@@ -88,14 +88,14 @@ async function ownKey(call: ConsoleCall<OneKeyRoute>, house: KeyCallsHouse): Pro
 }
 
 function filterOf({ actor, query, workspace }: ConsoleCall<"keys.list">, { catalog, clock }: KeyCallsHouse): KeyFilter {
-  const { search, group, state, mine } = query;
+  const { search, group, state, mine, made_by: madeBy } = query;
   return {
     workspaceId: workspace?.id ?? null,
     now: clock.now(),
     ...(search === undefined || search === "" ? {} : { search }),
     ...(group === undefined ? {} : { groupId: groupIdOf(group, workspace, catalog()) }),
     ...(state === undefined ? {} : { state }),
-    ...(mine === "true" ? { createdBy: someone(actor).userId } : {}),
+    ...(mine === "true" ? { createdBy: someone(actor).userId } : madeBy === undefined ? {} : { createdBy: madeBy }),
   };
 }
 

@@ -22,12 +22,17 @@ export function linkCalls(house: LinkCallsHouse): Handlers<"invitation.look" | "
       const invitation = await openInvitation(house, throttle, body.token, ip);
       return { ...invitation, has_account: (await people.userByEmail(invitation.email)) !== null };
     },
-    "invitation.accept": async ({ body, actor, ip }) => {
+    "invitation.accept": async ({ body, actor, ip, request }) => {
       const invitation = await openInvitation(house, throttle, body.token, ip);
       const account = await people.userByEmail(invitation.email);
       if (account !== null) checkIsThem(account, actor);
+      const sessionId = account === null ? null : ((await signIn.session(request))?.sessionId ?? null);
       const user = account ?? (await newUser(signIn, invitation, body));
-      const accepted = await people.acceptInvitation(invitation.id, user.id, { actor: invitation.email, ip });
+      const accepted = await people.acceptInvitation(
+        invitation.id,
+        { userId: user.id, sessionId },
+        { actor: invitation.email, ip },
+      );
       if (!accepted) {
         // It was taken back a moment ago: nobody whom an invitation no longer stands for stays.
         if (account === null) await signIn.removeUser(user.id);
@@ -75,7 +80,11 @@ async function openInvitation(
 
 /** The link alone must not be enough to put somebody else's account anywhere. */
 function checkIsThem(account: ConsoleUser, actor: Actor | null): void {
-  if (actor?.kind === "user" && actor.userId === account.id) return;
+  if (actor?.kind === "user" && actor.userId === account.id) {
+    if (actor.fresh) return;
+    // What is accepted is given to whoever holds this session, and it may have been left open or taken.
+    throw new Failure("confirm_sign_in", "Sign in again to do this: your last sign-in was a while ago.");
+  }
   if (actor === null) {
     throw new Failure("not_signed_in", `${account.email} has an account here. Sign in, then open the link again.`);
   }

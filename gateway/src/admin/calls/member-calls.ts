@@ -8,11 +8,14 @@ import { someone } from "./someone.ts";
 
 export interface MemberCallsHouse {
   readonly people: PeopleStore;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
 }
 
 /** The calls about the members of a workspace. */
 export function memberCalls({
   people,
+  changesSeen,
 }: MemberCallsHouse): Handlers<"members.list" | "members.update" | "members.remove"> {
   return {
     "members.list": async ({ workspace }) => ({
@@ -28,12 +31,13 @@ export function memberCalls({
       checkRoleChange(caller, id, { role }, body.role);
       return await people.setMember(id, params.user, body.role, doer);
     },
-    "members.remove": async ({ workspace, params, actor, doer }) => {
+    "members.remove": async ({ workspace, params, body, actor, doer }) => {
       const { id } = oneWorkspace({ workspace });
       const role = await roleOf(people, id, params.user);
       if (role === undefined || role === null) throw noMember();
       checkMemberRemoval(someone(actor), id, { id: params.user, role });
-      await people.removeMember(id, params.user, doer);
+      await people.removeMember(id, params.user, body.keys ?? null, doer);
+      await changesSeen();
       return {};
     },
   };

@@ -1,22 +1,23 @@
 import type { ConsoleUser } from "@sluice/contract";
 import { bounds, Failure } from "#core/index.ts";
-import type { Clock, PeopleStore, SignIn, Vault } from "#ports/index.ts";
+import type { Clock, PeopleStore, Vault } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
 import { type OneTimeLinkOptions, oneTimeLink } from "./one-time-link.ts";
 import { someone } from "./someone.ts";
 
 export interface UserCallsHouse extends OneTimeLinkOptions {
   readonly people: PeopleStore;
-  readonly signIn: SignIn;
   readonly vault: Vault;
   readonly clock: Clock;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
 }
 
 /** The calls about users, all of them for administrators. */
 export function userCalls(
   house: UserCallsHouse,
 ): Handlers<"users.list" | "users.update" | "users.remove" | "users.reset" | "users.resetSecondFactor"> {
-  const { people, signIn, vault, clock } = house;
+  const { people, vault, clock } = house;
   return {
     "users.list": ({ query }) =>
       listed(people.listUsers(query.search ?? null, query.cursor ?? null, query.limit ?? 50)),
@@ -25,19 +26,16 @@ export function userCalls(
       const change = {
         ...(body.administrator === undefined ? {} : { administrator: body.administrator }),
         ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
+        keys: body.keys,
       };
       const after = await people.updateUser(before.id, change, doer);
-      // Another standing begins with another sign-in; a session from before must not carry over.
-      if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
-        await signIn.endSessions(after.id);
-      }
+      await house.changesSeen();
       return after;
     },
-    "users.remove": async ({ params, doer }) => {
+    "users.remove": async ({ params, body, doer }) => {
       const user = await userNamed(people, params.user);
-      // Rights first: whoever is stopped in between leaves somebody who can sign in and do nothing.
-      await people.forgetUser(user.id, doer);
-      await signIn.removeUser(user.id);
+      await people.removeUser(user.id, body.keys ?? null, doer);
+      await house.changesSeen();
       return {};
     },
     "users.reset": async ({ params, request, doer }) => {

@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto";
+import { type WorkspaceRole, workspaceRoles } from "@sluice/contract";
+import type { Command } from "commander";
+import type { Grant } from "#core/index.ts";
+import { adminTokenPrefix, keySecretBytes, makeAdminTokenSecret } from "#identity/index.ts";
+import type { ControlStore, PeopleStore } from "#ports/index.ts";
+import { CommandFailed, CommandWrong } from "../command-failed.ts";
+import { actor, withControl } from "../open.ts";
+import { expiry } from "../option-readers.ts";
+import { report } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+import { userNamed } from "../user-keys.ts";
+
+interface TokenCreateOptions {
+  readonly name: string;
+  readonly user?: string;
+  readonly workspace?: string;
+  readonly role?: string;
+  readonly administrator?: true;
+  readonly expires?: number;
+}
+
+export function addTokenCreate(token: Command, terminal: Terminal): void {
+  token
+    .command("create")
+    .description("make a token for scripts that use the admin API; its secret is shown once")
+    .requiredOption("--name <name>", "what the token is called")
+    .option("--user <email>", "whose token it is; may be left out when there is one administrator")
+    .option("--administrator", "it governs the installation")
+    .option("--workspace <slug>", "it is for this workspace only")
+    .option("--role <role>", `what it may do there: ${workspaceRoles.join(", ")}`)
+    .option("--expires <when>", "a time from now (12h, 90d, 8w) or a date", (text) => expiry(text, Date.now()))
+    .action(async (options: TokenCreateOptions, command: Command) => {
+      const role = checked(options);
+      const secret = makeAdminTokenSecret(randomBytes(keySecretBytes));
+      const made = await withControl(terminal.variables, async ({ people, controlStore, vault }) => {
+        const owner =
+          options.user === undefined ? await onlyAdministrator(people) : await userNamed(people, options.user);
+        const grant = await grantOf(options, role, controlStore);
+        return await people.createToken(
+          {
+            name: options.name,
+            grant,
+            ownerId: owner.id,
+            digest: vault.digest(secret),
+            prefix: adminTokenPrefix(secret),
+            expiresAt: options.expires ?? null,
+          },
+          { actor, ip: null },
+        );
+      });
+      const place = made.workspace === null ? "the installation" : `${made.workspace.slug}, as ${made.role}`;
+      const until = made.expires_at === null ? "" : `, valid until ${new Date(made.expires_at).toISOString()}`;
+      await report(terminal, command, { ...made, secret }, [
+        `Admin token ${made.name} of ${made.owner.email} for ${place} (${made.id})${until}.`,
+        "It has no more than its user has. Its secret is shown this once and kept nowhere:",
+        "",
+        secret,
+      ]);
+    });
+}
+
+function checked({ name, administrator, workspace, role }: TokenCreateOptions): WorkspaceRole | null {
+  if (name.trim() === "" || name.length > 256) throw new CommandWrong("--name has 1 to 256 characters");
+  if (administrator === true) {
+    if (workspace === undefined && role === undefined) return null;
+    throw new CommandWrong("--administrator goes without --workspace and --role: it has every workspace");
+  }
+  if (workspace === undefined || role === undefined) {
+    throw new CommandWrong("say what it is for: --administrator, or --workspace and --role");
+  }
+  const known = workspaceRoles.find((each) => each === role);
+  if (known === undefined) throw new CommandWrong(`--role is one of ${workspaceRoles.join(", ")}`);
+  return known;
+}
+
+async function grantOf(
+  { workspace }: TokenCreateOptions,
+  role: WorkspaceRole | null,
+  store: ControlStore,
+): Promise<Grant> {
+  if (role === null) return { administrator: true };
+  const place = (await store.listWorkspaces()).find(({ slug }) => slug === workspace);
+  if (place === undefined) throw new CommandFailed(`there is no workspace ${JSON.stringify(workspace)}`);
+  return { administrator: false, workspaceId: place.id, role };
+}
+
+async function onlyAdministrator(people: PeopleStore) {
+  const { data } = await people.listUsers(null, null, 200);
+  const [only, ...others] = data.filter(({ administrator, disabled }) => administrator && !disabled);
+  if (only === undefined) {
+    throw new CommandFailed(
+      "there is no administrator yet: set SLUICE_ADMIN_EMAIL and SLUICE_ADMIN_PASSWORD and start once, or open the set-up link",
+    );
+  }
+  if (others.length === 0) return only;
+  throw new CommandFailed("there is more than one administrator; name one with --user");
+}
