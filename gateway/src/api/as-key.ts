@@ -25,7 +25,8 @@ export function createAsKey(face: Face): (call: AsKeyCall) => Promise<Response> 
   const bodies = new BodyDeadlines(face.clock);
   return (call) => {
     const startedMs = face.clock.monotonic();
-    const own: Face = { ...face, authenticator: { authenticate: () => call.principal } };
+    const principal = withTags(call);
+    const own: Face = { ...face, authenticator: { authenticate: () => principal } };
     return answerArrival(own, {
       request: innerRequest(call),
       ...targetOf(call.target),
@@ -39,13 +40,14 @@ export function createAsKey(face: Face): (call: AsKeyCall) => Promise<Response> 
   };
 }
 
-function innerRequest({ request, target, tags }: AsKeyCall): Request {
+/** Tags of a key stand above those of its caller. */
+function withTags({ principal, tags }: AsKeyCall): Principal {
+  return { ...principal, key: { ...principal.key, tags: { ...principal.key.tags, ...tags } } };
+}
+
+function innerRequest({ request, target }: AsKeyCall): Request {
   const headers = new Headers(request.headers);
   for (const name of ownCredentials) headers.delete(name);
-  const own = Object.entries(tags).map(([name, value]) => `${name}=${value}`);
-  const asked = headers.get("x-sluice-tags");
-  // Of two tags with one name the later counts.
-  headers.set("x-sluice-tags", [...(asked === null ? [] : [asked]), ...own].join(","));
   const url = request.url;
   return new Request(url.slice(0, url.indexOf("/", 8)) + target, {
     method: request.method,

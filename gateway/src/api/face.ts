@@ -40,6 +40,8 @@ export interface Face {
   readonly draining: () => boolean;
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
+  /** Counts a call that is no call of a model against its caller's limits; the returned function says that it is over. */
+  readonly countCall: (principal: Principal) => Promise<() => void>;
   readonly keyUsage: (principal: Principal, from: number, to: number) => Promise<readonly UsageSum[]>;
   readonly standing: (principal: Principal) => Promise<readonly LimitStanding[]> | readonly LimitStanding[];
   /** Everything outside /v1: console, admin API, reference. */

@@ -1,10 +1,10 @@
 import { bounds, Failure, type Principal } from "#core/index.ts";
 
-/** Labels for the ledger: the key's own, then `x-sluice-tags: team=search,feature=ask` from the caller. */
+/** Labels for the ledger: `x-sluice-tags: team=search,feature=ask` from the caller, and the key's own, which stand above. */
 export function readTags(headers: Headers, principal: Principal): Readonly<Record<string, string>> {
   const header = headers.get("x-sluice-tags");
   if (header === null) return principal.key.tags;
-  const tags: Record<string, string> = { ...principal.key.tags };
+  const tags: Record<string, string> = {};
   const pairs = header.split(",", bounds.tagsMax + 1);
   if (pairs.length > bounds.tagsMax) throw wrong(`holds more than ${bounds.tagsMax} tags`);
   for (const pair of pairs) {
@@ -15,7 +15,7 @@ export function readTags(headers: Headers, principal: Principal): Readonly<Recor
       throw wrong("has a part that is too long");
     tags[name] = value;
   }
-  return tags;
+  return { ...tags, ...principal.key.tags };
 }
 
 function wrong(why: string): Failure {

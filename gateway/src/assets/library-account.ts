@@ -15,6 +15,7 @@ import {
   type GoodAnswer,
   type LibraryAsset,
   type OutboundDraft,
+  withoutQuotedKeys,
 } from "#providers/index.ts";
 
 type GroupTexts = Pick<AssetGroup, "name" | "description" | "projectName">;
@@ -99,7 +100,8 @@ export class LibraryAccount {
 
   /** In our words with the library's code. What the library says of the request itself is the caller's to hear. */
   #refusal({ status, headers, body }: GoodAnswer): { readonly gone: boolean; readonly failure: Failure } {
-    const { gone, failure, code } = this.#library.classify(status, headers, body, this.#means.clock.now());
+    const safe = withoutQuotedKeys(body, this.provider);
+    const { gone, failure, code } = this.#library.classify(status, headers, safe, this.#means.clock.now());
     if (code === undefined || code === null || !codeForm.test(code)) return { gone, failure };
     const { param, retry, unwell, upstream, retryAfterMs } = failure;
     const told = new Failure(failure.code, `${failure.message.replace(/\.$/, "")} (${code}).`, {

@@ -21,6 +21,7 @@ export * from "./price-config.ts";
 export * from "./principal.ts";
 export * from "./provider-secrets.ts";
 export * from "./secret.ts";
+export * from "./secret-looks.ts";
 export * from "./task.ts";
 export * from "./turn.ts";
 export * from "./usage.ts";

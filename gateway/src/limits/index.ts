@@ -10,6 +10,7 @@
  * (rates and concurrency: open unless told otherwise; budgets: closed). After a restart, the counter is seeded from the ledger.
  */
 export { type Admission, type AdmissionOptions, createAdmission } from "./admit.ts";
+export { callCounter } from "./call-counter.ts";
 export type { LimitName } from "./limit-name.ts";
 export { NewBudgets, type NewBudgetsOptions } from "./new-budgets.ts";
 export { periodEnd, periodStart } from "./period.ts";

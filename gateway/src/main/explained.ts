@@ -1,7 +1,7 @@
-import type { Settings } from "#core/index.ts";
+import { maskSecrets, type Settings } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { createExplainer, type KeptExplainer } from "#storage/index.ts";
-import { isSecretHeader, type Metrics, maskSecrets } from "#telemetry/index.ts";
+import { isSecretHeader, type Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
 

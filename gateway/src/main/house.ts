@@ -7,7 +7,7 @@ import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/inde
 import { bounds, Failure } from "#core/index.ts";
 import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "#identity/index.ts";
 import { createRecorder, recover } from "#ledger/index.ts";
-import { createAdmission, NewBudgets, type Standing, seedFromLedger } from "#limits/index.ts";
+import { callCounter, createAdmission, NewBudgets, type Standing, seedFromLedger } from "#limits/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
@@ -225,6 +225,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     unready: () => (draining ? "draining" : journal.healthy ? null : "the ledger cannot be written"),
     metricsText: () => metrics.text(),
     metricsType: metrics.contentType,
+    countCall: callCounter(admission),
     keyUsage: (principal, from, to) => ledgerStore.usage({ keyId: principal.key.id, from, to }),
     standing: async (principal) => (await admission.standing(principal)).map(standingRow),
     admin: admin.fetch,

@@ -21,6 +21,7 @@ export { providerKind, providerKinds } from "./kinds.ts";
 export { defaultBaseUrl, lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
 export { adviceFor, type BadProbe } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
+export { withoutQuotedKeys } from "./quoted-keys.ts";
 export { readRetryAfter } from "./retry-after.ts";
 export type { KindForm, SettingField } from "./setting-field.ts";
 export { redactedText, settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";

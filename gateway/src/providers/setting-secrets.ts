@@ -23,13 +23,16 @@ export function shownSettings(
 
 /** A text without any secret of an account that it may repeat: upstreams quote keys in their refusals. */
 export function withoutSecrets(text: string, provider: Provider): string {
+  return secretsIn(provider).reduce((safe, secret) => safe.replaceAll(secret, redactedText), text);
+}
+
+/** The longest first: a shorter one may be its beginning, and would leave the rest of it standing. */
+export function secretsIn(provider: Provider): readonly string[] {
   const secrets = [provider.secret?.reveal() ?? ""];
   for (const [name, value] of Object.entries(provider.settings)) {
     if (typeof value === "string" && !settingIsShown(provider.kind, name)) secrets.push(value);
   }
-  // The longest first: a shorter one may be its beginning, and would leave the rest of it standing.
-  const known = secrets.filter((secret) => secret.length >= secretLengthMin).sort((a, b) => b.length - a.length);
-  return known.reduce((safe, secret) => safe.replaceAll(secret, redactedText), text);
+  return secrets.filter((secret) => secret.length >= secretLengthMin).sort((a, b) => b.length - a.length);
 }
 
 /** What is shorter stands in any sentence. */

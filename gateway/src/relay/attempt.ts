@@ -190,9 +190,10 @@ function answerParts({ house, call, pick, tally, entry }: Parts): AnswerParts {
 
 function refusedBy({ pick, way, entry }: Parts): RefusedBy {
   const { lane, kind } = way;
-  const { idleMs } = pick.deployment.provider.timeouts;
+  const { provider } = pick.deployment;
+  const { idleMs } = provider.timeouts;
   const heard = (words: string): void => entry.refusedWith(words);
-  return { kind, errorDialect: lane.errorDialect ?? lane.dialect, idleMs, heard };
+  return { provider, kind, errorDialect: lane.errorDialect ?? lane.dialect, idleMs, heard };
 }
 
 function listenerOf({ call, way, translation }: Parts) {

@@ -160,7 +160,7 @@ async function refused(
   answer: OutboundAnswer,
 ): Promise<Failure> {
   const { speech, requestId } = call;
-  const spoken = { errorDialect: speech.bodies, idleMs: provider.timeouts.idleMs, kind };
+  const spoken = { provider, errorDialect: speech.bodies, idleMs: provider.timeouts.idleMs, kind };
   return refusalOf(house, { dialect: speech.dialect, requestId }, spoken, answer);
 }
 

@@ -1,12 +1,13 @@
-import { bounds, Failure, type WireDialectId } from "#core/index.ts";
+import { bounds, Failure, type Provider, type WireDialectId } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { type Dialect, upstreamSide } from "#protocols/index.ts";
-import type { ProviderKind } from "#providers/index.ts";
+import { type ProviderKind, withoutQuotedKeys } from "#providers/index.ts";
 import type { RelayHouse } from "./house.ts";
 import { upstreamWords } from "./upstream-words.ts";
 
-/** Who refused: its kind, the dialect of its refusals, and how long to wait for a piece of one. */
+/** Who refused: the account, its kind, the dialect of its refusals, and how long to wait for a piece of one. */
 export interface RefusedBy {
+  readonly provider: Provider;
   readonly kind: ProviderKind;
   readonly errorDialect: WireDialectId;
   readonly idleMs: number;
@@ -16,15 +17,16 @@ export interface RefusedBy {
 
 /**
  * A bad answer, read within bounds, as the provider's kind understands it. What the upstream itself said goes back as
- * it is to a caller of the same shape, else in the caller's own words with the same status.
+ * it is to a caller of the same shape, but for keys that it quotes; else in the caller's own words with the same status.
  */
 export async function refusalOf(
   house: RelayHouse,
   call: { readonly dialect: Dialect; readonly requestId: string },
-  { kind, errorDialect, idleMs, heard }: RefusedBy,
+  { provider, kind, errorDialect, idleMs, heard }: RefusedBy,
   answer: OutboundAnswer,
 ): Promise<Failure> {
-  const body = await answer.body.readAll(bounds.errorBodyBytesMax, "idle", idleMs);
+  const said = await answer.body.readAll(bounds.errorBodyBytesMax, "idle", idleMs);
+  const body = withoutQuotedKeys(said, provider);
   const failure = kind.classify({ status: answer.status, headers: answer.headers, body, now: house.clock.now() });
   if (heard !== undefined && (failure.upstream !== undefined || answer.status >= 500)) {
     heard(upstreamSide(errorDialect).errors.readRefusal(answer.status, body).message);

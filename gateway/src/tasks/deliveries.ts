@@ -1,7 +1,8 @@
-import { asFailure, bounds } from "#core/index.ts";
+import { bounds } from "#core/index.ts";
 import type { Delivery } from "#ports/index.ts";
 import type { VideoTasksOptions } from "./options.ts";
 import { isGood, ownSignal } from "./upstream-call.ts";
+import { webhookProblem } from "./webhook-problem.ts";
 import { webhookHeaders } from "./webhook-signature.ts";
 
 type Outside = Pick<VideoTasksOptions, "store" | "transport" | "clock" | "chance" | "observer" | "secrets">;
@@ -102,7 +103,7 @@ export class Deliveries {
       answer.body.cancel();
       return { status: answer.status, error: isGood(answer.status) ? null : `The host answered ${answer.status}.` };
     } catch (thrown) {
-      return { status: null, error: asFailure(thrown).message.slice(0, bounds.deliveryErrorCharactersMax) };
+      return { status: null, error: webhookProblem(thrown).slice(0, bounds.deliveryErrorCharactersMax) };
     }
   }
 }

@@ -16,4 +16,5 @@ export type { AccountTokenSource, TaskSecrets, VideoTasksOptions } from "./optio
 export { contentUrl, taskAnswer, taskCost } from "./show.ts";
 export { type PrincipalOf, VideoTasks } from "./video-tasks.ts";
 export { makesVideos } from "./video-way.ts";
+export { webhookProblem } from "./webhook-problem.ts";
 export { webhookHeaders } from "./webhook-signature.ts";

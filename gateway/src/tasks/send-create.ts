@@ -46,7 +46,7 @@ export async function sendCreate(house: TaskHouse, draft: OutboundDraft, provide
     const waits = { connectMs, headersMs: Math.min(headersMs, totalMs), totalMs };
     const begun = await sendDraft(house, draft, waits, ownSignal());
     if (!isGood(begun.status)) refusedWith = begun.status;
-    answer = await readWhole(house, begun, bounds.taskPollHeadersMs);
+    answer = await readWhole(house, provider, begun, bounds.taskPollHeadersMs);
     if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer, draft) };
     const failure = found.kind.classify(answer);
     return saysNothing.has(answer.status) ? { kind: "unknown", failure } : { kind: "refused", failure };

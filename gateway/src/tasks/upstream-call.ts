@@ -1,6 +1,6 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type Provider } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import type { BadAnswer, OutboundDraft, ProviderKind } from "#providers/index.ts";
+import { type BadAnswer, type OutboundDraft, type ProviderKind, withoutQuotedKeys } from "#providers/index.ts";
 import type { VideoTasksOptions } from "./options.ts";
 
 /** What is needed to ask an upstream something. */
@@ -48,11 +48,18 @@ export function sendDraft(
 /** A whole answer; `now` is what a Retry-After counts from. */
 export type WholeAnswer = BadAnswer & { readonly good: boolean };
 
-export async function readWhole({ clock }: Outside, answer: OutboundAnswer, limitMs: number): Promise<WholeAnswer> {
+/** A refusal is read without the keys of the account that it may quote. */
+export async function readWhole(
+  { clock }: Outside,
+  provider: Provider,
+  answer: OutboundAnswer,
+  limitMs: number,
+): Promise<WholeAnswer> {
   const good = isGood(answer.status);
   try {
     const bytesMax = good ? bounds.replyBytesMax : bounds.errorBodyBytesMax;
-    const body = await answer.body.readAll(bytesMax, "idle", limitMs);
+    const said = await answer.body.readAll(bytesMax, "idle", limitMs);
+    const body = good ? said : withoutQuotedKeys(said, provider);
     return { status: answer.status, headers: answer.headers, body, now: clock.now(), good };
   } catch (thrown) {
     answer.body.cancel();
@@ -68,7 +75,7 @@ export async function ask(
   signal: AbortSignal,
 ): Promise<WholeAnswer> {
   await authorize(outside, kind, draft, signal);
-  return readWhole(outside, await sendDraft(outside, draft, lookWaits, signal), lookWaits.headersMs);
+  return readWhole(outside, draft.provider, await sendDraft(outside, draft, lookWaits, signal), lookWaits.headersMs);
 }
 
 export function isGood(status: number): boolean {

@@ -12,4 +12,4 @@
  */
 export { createMetrics, type Metrics } from "./metrics.ts";
 export { createObserver, type ObserverOptions } from "./observer.ts";
-export { isSecretHeader, maskSecrets, maskText, redacted } from "./redacted.ts";
+export { isSecretHeader, maskText, redacted } from "./redacted.ts";

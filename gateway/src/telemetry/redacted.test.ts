@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { Failure, Secret } from "#core/index.ts";
-import { isSecretHeader, maskSecrets, redacted } from "./index.ts";
+import { Failure, maskSecrets, Secret } from "#core/index.ts";
+import { isSecretHeader, redacted } from "./index.ts";
 
 const canary = "c4nary-v4lue";
 

@@ -11,7 +11,7 @@ import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/inde
 import { asFailure, Failure, type LedgerEntry, Secret } from "#core/index.ts";
 import { Authenticator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { callCounter, createAdmission } from "#limits/index.ts";
 import type { Observer, PeopleStore, ReportStore, User } from "#ports/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
@@ -159,6 +159,7 @@ export async function openStudioGround(more: More = {}): Promise<StudioGround> {
     unready: () => null,
     metricsText: async () => "",
     metricsType: "text/plain",
+    countCall: callCounter(admission),
     keyUsage: async () => [],
     standing: () => [],
     admin: async (request, info) => withSecurityHeaders(await app.fetch(request, info)),

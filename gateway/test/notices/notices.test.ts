@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { NoticeSender } from "#admin/index.ts";
+import { systemClock } from "#system/index.ts";
+import { createTransport } from "#upstream/index.ts";
 import { noticeGround } from "./notice-ground.ts";
 
 let ground: Awaited<ReturnType<typeof noticeGround>>;
@@ -113,3 +116,34 @@ test("what one workspace spends is no news to another's notices", async () => {
   await ground.watch.look();
   expect(ground.sent).toEqual([]);
 });
+
+test("a message does not tell an address of our own network from one that does not exist or takes nothing", async () => {
+  const transport = createTransport({
+    clock: systemClock,
+    resolve: async (name) => {
+      if (name === "nowhere.example") throw new Error("ENOTFOUND");
+      return [name === "inside.example" ? "10.11.12.13" : "169.254.169.254"];
+    },
+  });
+  const sender = new NoticeSender({ transport, mailer: null, clock: systemClock, webhookSecret: () => "whsec_eA==" });
+  const said = new Set<string | null>();
+  for (const host of ["inside.example", "cloud.example", "nowhere.example", "127.0.0.1:1", "[::1]:1"]) {
+    const notice = { ...message, noticeId: host };
+    said.add(await sender.send({ kind: "webhook", url: `https://${host}/hook` }, notice, AbortSignal.timeout(20_000)));
+  }
+  expect([...said]).toEqual(["The address could not be reached, or is not a public one."]);
+});
+
+const message = {
+  noticeId: "n",
+  budget: "test",
+  periodStart: 0,
+  percent: 50,
+  label: "workspace acme",
+  usedUsd: 1,
+  limitUsd: 2,
+  workspaceId: "ws",
+  workspaceSlug: "acme",
+  noticeName: "n",
+  test: true,
+};

@@ -1,7 +1,7 @@
 import type { NoticeChannel } from "@sluice/contract";
 import { asFailure, bounds } from "#core/index.ts";
 import type { Clock, Crossing, Mailer, Transport } from "#ports/index.ts";
-import { webhookHeaders } from "#tasks/index.ts";
+import { webhookHeaders, webhookProblem } from "#tasks/index.ts";
 
 export interface NoticeSenderOptions {
   readonly transport: Transport;
@@ -33,7 +33,7 @@ export class NoticeSender {
         ? await this.#post(channel.url, message, signal)
         : await this.#mail(channel.to, message);
     } catch (thrown) {
-      return asFailure(thrown).message;
+      return channel.kind === "webhook" ? webhookProblem(thrown) : asFailure(thrown).message;
     }
   }
 

@@ -1,5 +1,6 @@
 import { groupAnswer } from "#assets/index.ts";
 import { Failure } from "#core/index.ts";
+import { admitted } from "../admitted.ts";
 import type { Endpoint, Exchange } from "../face.ts";
 import { readControlObject } from "../json-object.ts";
 import { authenticated } from "../model-call.ts";
@@ -12,16 +13,18 @@ export const assetGroupsPath = "/v1/asset-groups";
 /** POST /v1/asset-groups: a container for reusable material. */
 export const createAssetGroup: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
-  const value = await readControlObject(face, exchange);
-  const group = await face.assets.createGroup({
-    workspaceId: principal.workspace.id,
-    platform: value["platform"],
-    name: value["name"],
-    description: value["description"],
-    projectName: value["project_name"],
-    signal: exchange.request.signal,
+  return admitted(face, principal, async () => {
+    const value = await readControlObject(face, exchange);
+    const group = await face.assets.createGroup({
+      workspaceId: principal.workspace.id,
+      platform: value["platform"],
+      name: value["name"],
+      description: value["description"],
+      projectName: value["project_name"],
+      signal: exchange.request.signal,
+    });
+    return json(groupAnswer(group), exchange.requestId);
   });
-  return json(groupAnswer(group), exchange.requestId);
 };
 
 /** GET /v1/asset-groups: the workspace's groups, newest first; `?platform=` filters. */
@@ -45,7 +48,7 @@ export const getAssetGroup: Endpoint = async (face, exchange) => {
 export const deleteAssetGroup: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
   const id = groupId(exchange);
-  await face.assets.deleteGroup(principal.workspace.id, id, exchange.request.signal);
+  await admitted(face, principal, () => face.assets.deleteGroup(principal.workspace.id, id, exchange.request.signal));
   return json({ id, object: "asset_group.deleted", deleted: true }, exchange.requestId);
 };
 

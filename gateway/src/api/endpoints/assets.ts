@@ -1,5 +1,6 @@
 import { assetAnswer } from "#assets/index.ts";
 import { Failure } from "#core/index.ts";
+import { admitted } from "../admitted.ts";
 import type { Endpoint, Exchange } from "../face.ts";
 import { readControlObject } from "../json-object.ts";
 import { authenticated } from "../model-call.ts";
@@ -13,17 +14,19 @@ export const assetsPath = "/v1/assets";
 /** POST /v1/assets: takes material from a public URL into a group. Its status is polled until Active or Failed. */
 export const createAsset: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
-  const value = await readControlObject(face, exchange);
-  const asset = await face.assets.createAsset({
-    workspaceId: principal.workspace.id,
-    platform: value["platform"],
-    groupId: value["group_id"],
-    url: value["url"],
-    type: value["asset_type"],
-    name: value["name"],
-    signal: exchange.request.signal,
+  return admitted(face, principal, async () => {
+    const value = await readControlObject(face, exchange);
+    const asset = await face.assets.createAsset({
+      workspaceId: principal.workspace.id,
+      platform: value["platform"],
+      groupId: value["group_id"],
+      url: value["url"],
+      type: value["asset_type"],
+      name: value["name"],
+      signal: exchange.request.signal,
+    });
+    return json(assetAnswer(asset, face.assets.urlOf(asset)), exchange.requestId);
   });
-  return json(assetAnswer(asset, face.assets.urlOf(asset)), exchange.requestId);
 };
 
 /** GET /v1/assets: newest first; `?platform=`, `?group_id=` and `?status=` filter. */
@@ -49,7 +52,7 @@ export const getAsset: Endpoint = async (face, exchange) => {
 export const deleteAsset: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
   const id = assetId(exchange);
-  await face.assets.deleteAsset(principal.workspace.id, id, exchange.request.signal);
+  await admitted(face, principal, () => face.assets.deleteAsset(principal.workspace.id, id, exchange.request.signal));
   return json({ id, object: "asset.deleted", deleted: true }, exchange.requestId);
 };
 

@@ -1,0 +1,16 @@
+import type { Principal } from "#core/index.ts";
+import type { Admission } from "./admit.ts";
+import type { Spent } from "./spent.ts";
+
+/**
+ * Counts calls that use up nothing but themselves. The returned function ends one; it is to be called however the call
+ * ends. Throws rate_limit_exceeded or budget_exceeded.
+ */
+export function callCounter(admission: Pick<Admission, "admit">): (principal: Principal) => Promise<() => void> {
+  return async (principal) => {
+    const permit = await admission.admit(principal, nothing);
+    return () => permit.settle(nothing);
+  };
+}
+
+const nothing: Spent = { tokens: 0, nanoUsd: 0 };

@@ -1,0 +1,50 @@
+import { maskSecrets, type Provider } from "#core/index.ts";
+import { redactedText, secretsIn, withoutSecrets } from "./setting-secrets.ts";
+
+/**
+ * A refusal's body without the account's credential, which some upstreams quote: whole, its beginning, or masked in the
+ * middle with its last characters standing ("sk-pr…wxyz"); and without whatever else looks like a key. Every other byte
+ * stays: most bodies come back as they are.
+ */
+export function withoutQuotedKeys(body: Uint8Array, provider: Provider): Uint8Array {
+  const said = decoder.decode(body);
+  let safe = withoutSecrets(said, provider);
+  for (const secret of secretsIn(provider)) safe = withoutFragments(safe, secret);
+  safe = maskSecrets(safe);
+  return safe === said ? body : encoder.encode(safe);
+}
+
+/** A word that was masked: stars, dots or an ellipsis stand for what was left out. */
+const masked = /[\w-]*(?:[*•]{2,}|\.{3,}|…)[*•.…]*[\w-]*/g;
+/** What of a key is too short to tell anything but its vendor. */
+const tellingMin = 4;
+const beginningMin = 8;
+
+function withoutFragments(text: string, secret: string): string {
+  if (secret.length < beginningMin * 2) return text;
+  const unmasked = text.replace(masked, (word) => (tellsOf(word, secret) ? redactedText : word));
+  return withoutBeginnings(unmasked, secret);
+}
+
+function tellsOf(word: string, secret: string): boolean {
+  const [head = ""] = /^[\w-]*/.exec(word) ?? [];
+  const [tail = ""] = /[\w-]*$/.exec(word) ?? [];
+  return (tail.length >= tellingMin && secret.endsWith(tail)) || (head.length >= tellingMin && secret.startsWith(head));
+}
+
+/** Each place where the key begins and breaks off. */
+function withoutBeginnings(text: string, secret: string): string {
+  const beginning = secret.slice(0, beginningMin);
+  let out = "";
+  let from = 0;
+  for (let at = text.indexOf(beginning); at !== -1; at = text.indexOf(beginning, from)) {
+    let end = at + beginningMin;
+    while (end < text.length && text[end] === secret[end - at]) end++;
+    out += text.slice(from, at) + redactedText;
+    from = end;
+  }
+  return out + text.slice(from);
+}
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();

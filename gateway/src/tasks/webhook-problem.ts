@@ -1,0 +1,10 @@
+import { asFailure } from "#core/index.ts";
+
+/**
+ * Why a message did not arrive, for whoever chose its address. All that keeps a connection from standing is told alike:
+ * whether a name exists, and whether it leads into our own network, is none of their business.
+ */
+export function webhookProblem(thrown: unknown): string {
+  const { code, message } = asFailure(thrown);
+  return code === "upstream_unreachable" ? "The address could not be reached, or is not a public one." : message;
+}

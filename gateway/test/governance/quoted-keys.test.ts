@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type StartedHouse, startHouse, upstream } from "../started-house.ts";
+
+/** Looks like no vendor's key: only its value tells. */
+const plainKey = "plain+key.of.the.company/2026==abcdWXYZ";
+const vendorKey = "sk-proj-0123456789abcdefghijKLMNwxyz";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("plain", simulator, { api_key: plainKey }),
+      upstream("vendor", simulator, { api_key: vendorKey, settings: { endpoints: ["chat", "messages"] } }),
+    ],
+    models: [
+      { name: "plain", deployments: [{ provider: "plain" }] },
+      { name: "vendor", deployments: [{ provider: "vendor" }] },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+/** A message that has the simulator answer so; a header could not say all of it. */
+const scripted = (status: number, body: string) => [
+  { role: "user", content: `[[sim ${JSON.stringify({ status, body })}]]` },
+];
+
+test.each([
+  ["plain", `The key ${plainKey} may not do this.`, "The key [redacted] may not do this."],
+  ["plain", `Key ${plainKey.slice(0, 12)} (cut off) may not do this.`, "Key [redacted] (cut off) may not do this."],
+  ["plain", "Key ****WXYZ may not do this.", "Key [redacted] may not do this."],
+  ["vendor", `Incorrect key: ${vendorKey}.`, "Incorrect key: [redacted]."],
+  ["vendor", "Incorrect API key provided: sk-proj-********wxyz.", "Incorrect API key provided: [redacted]."],
+  ["vendor", "Incorrect API key provided: sk-p...wxyz.", "Incorrect API key provided: [redacted]."],
+  ["vendor", "Incorrect API key provided: sk-p…wxyz.", "Incorrect API key provided: [redacted]."],
+  ["vendor", "Another one, ghp_0123456789abcdefghijABCDEFGHIJ012345, too.", "Another one, [redacted], too."],
+])("%s: an upstream's own refusal reaches the caller without the key it quotes: %s", async (model, said, told) => {
+  for (const status of [400, 404, 422, 429]) {
+    const body = JSON.stringify({ error: { message: said, type: "invalid_request_error", param: null, code: "x" } });
+    const response = await house.chat({ model, messages: scripted(status, body) });
+    expect(response.status).toBe(status);
+    expect(await response.text()).toBe(body.replace(said, told));
+  }
+});
+
+test("a refusal that quotes no key comes back byte for byte", async () => {
+  const body = '{ "error":{"message":"wait ... at most 3 choices…  \\u00fc","type":"invalid_request_error"} }';
+  const response = await house.chat({ model: "plain", messages: scripted(400, body) });
+  expect(await response.text()).toBe(body);
+});
+
+test("a translated refusal does not quote it either", async () => {
+  const error = { message: `The key ${plainKey} may not do this.`, type: "invalid_request_error" };
+  const ask = { model: "plain", max_tokens: 5, messages: scripted(400, JSON.stringify({ error })) };
+  const response = await house.post("/v1/messages", ask, { headers: { "anthropic-version": "2023-06-01" } });
+  const told = await response.text();
+  expect(response.status).toBe(400);
+  expect(told).toContain("may not do this");
+  expect(told).not.toContain(plainKey.slice(0, 12));
+});
