@@ -32,6 +32,14 @@ export async function readJsonBody(
   return unpacker === null ? body : unpack(body, unpacker, place, rules);
 }
 
+/** Whether to read it may cost much: by what its head says. */
+export function mayBeLarge({ headers }: Request): boolean {
+  const declared = headers.get("content-length");
+  const encoding = headers.get("content-encoding");
+  const packed = encoding !== null && encoding !== "" && encoding !== "identity";
+  return packed || declared === null || Number(declared) > bounds.bodyAtOnceBytesMax;
+}
+
 /** What is known ahead to be small comes in one piece; the rest is counted as it comes, so that every bound holds. */
 class Pieces {
   readonly #request: Request;

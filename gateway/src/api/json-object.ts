@@ -1,5 +1,5 @@
-import { Failure } from "#core/index.ts";
-import { isObject, type JsonObject } from "#protocols/index.ts";
+import { bounds } from "#core/index.ts";
+import { type JsonObject, parseSmall, type ScanLimits } from "#protocols/index.ts";
 import { readJsonBody } from "./body.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, controlBody } from "./body-rules.ts";
@@ -11,18 +11,13 @@ export interface ReadObject {
   readonly value: JsonObject;
 }
 
+/** What is built as a value on the event loop holds few of them: names, settings, addresses. */
+const limits: ScanLimits = { values: bounds.plainValuesMax, members: bounds.plainMembersMax };
+
 /** A JSON body as a value. Throws Failure invalid_json, and what reading it throws. */
 export async function readJsonObject(exchange: Exchange, place: BodyPlace, rules: BodyRules): Promise<ReadObject> {
   const bytes = await readJsonBody(exchange, place, rules);
-  const text = new TextDecoder().decode(bytes);
-  let value: unknown = null;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Falls through to the same answer.
-  }
-  if (!isObject(value)) throw new Failure("invalid_json", "The body is not a JSON object.");
-  return { bytes, text, value };
+  return { bytes, text: new TextDecoder().decode(bytes), value: parseSmall(bytes, limits) };
 }
 
 /** The body of a call that makes something small. */

@@ -3,7 +3,7 @@ import { mayCall, whyNot } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
 import { type Call, type Speech, serves } from "#relay/index.ts";
 import { withAssets } from "./assets-in-body.ts";
-import { readJsonBody } from "./body.ts";
+import { mayBeLarge, readJsonBody } from "./body.ts";
 import { modelBody } from "./body-rules.ts";
 import { modelNotFound } from "./endpoints/models.ts";
 import type { Endpoint, Exchange, Face } from "./face.ts";
@@ -34,6 +34,10 @@ export function modelCall(options: ModelCallOptions): Endpoint {
     options.require?.(exchange);
     const path = options.path?.(exchange) ?? null;
     exchange.patient();
+    if (mayBeLarge(exchange.request)) {
+      const refused = await refusedUnread(face, exchange, speech, principal);
+      if (refused !== null) return refused;
+    }
     const place = face.bodyRoom.open();
     try {
       const bodyStartMs = face.clock.monotonic();
@@ -76,27 +80,12 @@ export interface ReadCall {
 
 /** A call that is authenticated and read, on its way through the relay and back to its caller. */
 export async function runCall(face: Face, exchange: Exchange, read: ReadCall): Promise<Response> {
-  const { request, requestId } = exchange;
+  const { requestId } = exchange;
   const { speech, principal, facts } = read;
   const models = callableModels(face.catalog(), principal, facts.model);
   const capture = captureOf(face, exchange, { principal, body: read.sent, models });
   const end = new StreamEnd();
-  const call: Call = {
-    requestId,
-    principal,
-    speech,
-    facts,
-    body: read.body,
-    headers: request.headers,
-    query: read.query,
-    models,
-    signal: request.signal,
-    startedMs: exchange.startedMs,
-    bodyWaitMs: read.bodyWaitMs,
-    userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
-    tags: readTags(request.headers, principal),
-    streamEnd: end.tell,
-  };
+  const call = callOf(exchange, read, models, end.tell);
   const result =
     models.length === 0
       ? face.relay.refuse(call, modelNotFound(facts.model), whyNotFound(principal, facts.model))
@@ -110,6 +99,63 @@ export async function runCall(face: Face, exchange: Exchange, read: ReadCall): P
   const body = capture === null ? result.body : capture.delivered(result);
   return new Response(body, { status: result.status, headers: result.headers });
 }
+
+function callOf(
+  { request, requestId, startedMs }: Exchange,
+  read: Omit<ReadCall, "body"> & Pick<Call, "body">,
+  models: readonly Model[],
+  streamEnd: () => void,
+): Call {
+  return {
+    requestId,
+    principal: read.principal,
+    speech: read.speech,
+    facts: read.facts,
+    body: read.body,
+    headers: request.headers,
+    query: read.query,
+    models,
+    signal: request.signal,
+    startedMs,
+    bodyWaitMs: read.bodyWaitMs,
+    userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
+    tags: readTags(request.headers, read.principal),
+    streamEnd,
+  };
+}
+
+/**
+ * The refusal of a caller who is at a limit that every call meets, before a large body of it is read. null: it may be
+ * read.
+ */
+export async function refusedUnread(
+  face: Face,
+  exchange: Exchange,
+  speech: Speech,
+  principal: Principal,
+): Promise<Response | null> {
+  const read = { speech, principal, facts: unread, body: null, sent: noBytes, bodyWaitMs: 0, query: "" };
+  const refusal = await face.relay.refusedUnread(callOf(exchange, read, [], () => {}));
+  if (refusal === null) return null;
+  return renderFailure(refusal.failure, exchange.requestId, refusal.headers, speech.dialect);
+}
+
+const noBytes = new Uint8Array(0);
+
+/** What is known of a call whose body was not read. */
+const unread: RequestFacts = Object.freeze({
+  model: "(not read)",
+  modelSpan: null,
+  stream: false,
+  wantsUsage: false,
+  outputTokensMax: null,
+  inputEstimate: 0,
+  streamOptionsSpan: null,
+  affinity: null,
+  continues: null,
+  keeps: false,
+  images: 0,
+});
 
 /**
  * What the caller is not told: who does not grant the model. Only grants are looked at where they say no, so that nobody

@@ -1,5 +1,5 @@
 import type { LimitScope, NanoUsd, Principal } from "#core/index.ts";
-import type { Claim, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
+import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
 import { budgetRules } from "./budget.ts";
 import { concurrencyRules } from "./concurrency.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
@@ -11,6 +11,8 @@ import type { Standing } from "./standing.ts";
 /** Every kind of limit there is. The first that refuses is the one the caller is told of: the longest wait first. */
 const kinds: readonly LimitKind[] = [budgetRules, rateRules, concurrencyRules];
 
+const nothing: Spent = { tokens: 0, nanoUsd: 0 };
+
 export interface AdmissionOptions {
   readonly counter: Counter;
   readonly clock: Clock;
@@ -19,6 +21,11 @@ export interface AdmissionOptions {
 export interface Admission {
   /** Throws budget_exceeded or rate_limit_exceeded; then nothing was taken from any limit. A promise only when the counter is shared. */
   admit(principal: Principal, estimate: Spent): Permit | Promise<Permit>;
+  /**
+   * Throws what `admit` would throw now for a call that asks for nothing, and so for every other. Takes nothing: it is
+   * asked before a call is read, and `admit` decides after that.
+   */
+  check(principal: Principal): void | Promise<void>;
   /**
    * Money only, for work that outlives its call (a video task): held until it is settled or released. Throws
    * budget_exceeded, but never for what is `known`: it was granted before a restart, and is only counted again.
@@ -80,6 +87,22 @@ class CountedAdmission implements Admission, PermitOffice {
     return this.#reserve(this.#rulesOf(principal), estimate, false);
   }
 
+  check(principal: Principal): void | Promise<void> {
+    const rules = this.#rulesOf(principal);
+    const nowMs = this.#clock.now();
+    const later: Promise<void>[] = [];
+    for (const rule of rules) {
+      const claim = rule.claim(nothing, nowMs);
+      const refuse = (state: ClaimState): void => {
+        if (state.used + claim.amount > claim.limit) throw rule.refusal(state, nothing, nowMs);
+      };
+      const state = this.counter.peek(claim);
+      if (state instanceof Promise) later.push(state.then(refuse));
+      else refuse(state);
+    }
+    if (later.length > 0) return Promise.all(later).then(() => undefined);
+  }
+
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean): Permit | Promise<Permit> {
     const budgets = this.#rulesOf(principal).filter(({ name }) => name === "budget");
     return this.#reserve(budgets, { tokens: 0, nanoUsd }, known);
@@ -108,7 +131,6 @@ class CountedAdmission implements Admission, PermitOffice {
 
   async #standingsOf(rules: readonly LimitRule[]): Promise<readonly Standing[]> {
     const nowMs = this.#clock.now();
-    const nothing: Spent = { tokens: 0, nanoUsd: 0 };
     return Promise.all(
       rules.map(async (rule) => rule.standing(await this.counter.peek(rule.claim(nothing, nowMs)), nowMs)),
     );

@@ -39,7 +39,7 @@ export type {
 export { createFormBody } from "./form-body.ts";
 export { gemini, geminiCodec, geminiImageCodec, geminiWire, readGeminiRetryMs } from "./gemini/index.ts";
 export { fold, GovernedNames } from "./governed-names.ts";
-export { JsonInvalid, readSpan, type Span, scanObject } from "./json-scan.ts";
+export { JsonInvalid, readSpan, type ScanLimits, type Span, scanObject } from "./json-scan.ts";
 export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
 export { MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
@@ -60,6 +60,7 @@ export {
   openaiResponsesWire,
   responsesCompactWire,
 } from "./openai-responses/index.ts";
+export { parseSmall } from "./request-members.ts";
 export { opens, readSealText, sealMark, sealText } from "./seal-text.ts";
 export { eventData, SseEvents } from "./sse-events.ts";
 export { type UpstreamSide, upstreamSide } from "./upstream-side.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { JsonInvalid, readSpan, scanObject } from "./json-scan.ts";
+import { JsonCrowded, JsonInvalid, readSpan, scanObject } from "./json-scan.ts";
 
 const encoder = new TextEncoder();
 const scan = (text: string, ...wanted: string[]) => scanObject(encoder.encode(text), new Set(wanted));
@@ -108,3 +108,12 @@ function accepts(act: () => void): boolean {
     throw thrown;
   }
 }
+
+test("values and members are counted up to their limits, whatever their kind and depth", () => {
+  const limits = { values: 6, members: 2 };
+  const within = (text: string) => scanObject(encoder.encode(text), new Set(), null, limits);
+  expect(() => within('{"a":[1,"b",{"c":null}],"d":true}')).not.toThrow();
+  for (const text of ['{"a":[1,"b",{"c":null}],"d":[true]}', '{"a":[[],[],[],{},{},{}]}', '{"a":1,"b":2,"c":3}']) {
+    expect(() => within(text)).toThrow(JsonCrowded);
+  }
+});

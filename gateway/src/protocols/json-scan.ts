@@ -17,6 +17,17 @@ export class JsonInvalid extends Error {
   }
 }
 
+/** More values, or more members at the top, than is looked at. */
+export class JsonCrowded extends JsonInvalid {}
+
+/** How much one object may hold. */
+export interface ScanLimits {
+  /** Values of all kinds, at every depth. */
+  readonly values: number;
+  /** Members at the top. */
+  readonly members: number;
+}
+
 /** A member is another spelling, in case only, of one that governs: another reader could take it for that one. */
 export class JsonVariant extends JsonInvalid {
   /** As it stands there, escapes read. */
@@ -33,14 +44,18 @@ export class JsonVariant extends JsonInvalid {
 /**
  * Finds the values of `wanted` top-level members of the JSON object in `bytes` without building it, and checks
  * the grammar of the whole (RFC 8259) on the way. Linear in time, bounded in depth. A wanted member that stands
- * twice is refused: two readers could disagree on which one counts; so is another spelling of a `governed` one.
+ * twice is refused: two readers could disagree on which one counts; so is another spelling of a `governed` one. Beyond
+ * `limits` it stops with JsonCrowded.
  */
 export function scanObject(
   bytes: Uint8Array,
   wanted: ReadonlySet<string>,
   governed: GovernedNames | null = null,
+  limits: ScanLimits = endless,
 ): Map<string, Span> {
   const found = new Map<string, Span>();
+  const count = { left: limits.values };
+  let members = limits.members;
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_OBJECT) throw new JsonInvalid("expected a JSON object", at);
   at = skipSpace(bytes, at + 1);
@@ -49,13 +64,14 @@ export function scanObject(
   } else {
     for (;;) {
       if (bytes[at] !== QUOTE) throw new JsonInvalid("expected a member name", at);
+      if (--members < 0) throw new JsonCrowded(`more than ${limits.members} members at the top`, at);
       const nameStart = at;
       at = skipString(bytes, at + 1);
       const name = memberName(bytes, nameStart, at);
       at = skipSpace(bytes, at);
       if (bytes[at] !== COLON) throw new JsonInvalid("expected a colon", at);
       const start = skipSpace(bytes, at + 1);
-      const end = skipValue(bytes, start);
+      const end = skipValue(bytes, start, count);
       if (wanted.has(name)) {
         if (found.has(name)) throw new JsonInvalid(`the member "${name}" stands twice`, nameStart);
         found.set(name, { start, end });
@@ -83,6 +99,17 @@ export function readSpan(bytes: Uint8Array, span: Span): unknown {
   return JSON.parse(decode(bytes, span.start, span.end));
 }
 
+/** Values that may still come. */
+interface Count {
+  left: number;
+}
+
+const endless: ScanLimits = { values: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
+
+function crowded(at: number): JsonCrowded {
+  return new JsonCrowded("too many values", at);
+}
+
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
@@ -101,8 +128,12 @@ function decode(bytes: Uint8Array, start: number, end: number): string {
   return decoder.decode(bytes.subarray(start, end));
 }
 
+/** No name that anybody looks for is this long, not even with each of its characters as an escape. */
+const nameBytesMax = 512;
+
 /** The name between `start` (its opening quote) and `end`; short plain ASCII ones without the decoder. */
 function memberName(bytes: Uint8Array, start: number, end: number): string {
+  if (end - start > nameBytesMax) return "";
   if (end - start > 40) return String(JSON.parse(decode(bytes, start, end)));
   let name = "";
   for (let at = start + 1; at < end - 1; at++) {
@@ -167,10 +198,11 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE;
 }
 
-function skipValue(bytes: Uint8Array, at: number): number {
+function skipValue(bytes: Uint8Array, at: number, count: Count): number {
   const byte = bytes[at];
+  if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return skipContainer(bytes, at, count);
+  if (--count.left < 0) throw crowded(at);
   if (byte === QUOTE) return skipString(bytes, at + 1);
-  if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return skipContainer(bytes, at);
   return skipScalar(bytes, at);
 }
 
@@ -216,12 +248,13 @@ function skipDigits(bytes: Uint8Array, from: number): number {
 }
 
 /** Walks a nested object or array with a stack of its own, so that depth costs no call stack. */
-function skipContainer(bytes: Uint8Array, from: number): number {
+function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
   const closers = new Uint8Array(bounds.jsonDepthMax);
   let depth = 0;
   let at = from;
   for (;;) {
     // Here a value begins at `at`.
+    if (--count.left < 0) throw crowded(at);
     const byte = bytes[at];
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       if (depth === bounds.jsonDepthMax) throw new JsonInvalid("nested too deeply", at);

@@ -1,23 +1,55 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { GovernedNames } from "./governed-names.ts";
-import { JsonInvalid, JsonVariant, readSpan, type Span, scanObject } from "./json-scan.ts";
-import { missing, misspelt, wrong } from "./json-value.ts";
+import {
+  JsonCrowded,
+  JsonInvalid,
+  JsonVariant,
+  readSpan,
+  type ScanLimits,
+  type Span,
+  scanObject,
+} from "./json-scan.ts";
+import { type JsonObject, missing, misspelt, parseBody, wrong } from "./json-value.ts";
 
 /** The members of a request's body that govern it. Throws Failure invalid_json, invalid_request for another spelling. */
 export function scanRequest(bytes: Uint8Array, names: GovernedNames): Map<string, Span> {
   try {
-    return scanObject(bytes, names, names);
+    return scanObject(bytes, names, names, limits);
   } catch (thrown) {
+    if (thrown instanceof JsonCrowded) throw crowded(thrown);
     if (thrown instanceof JsonVariant) throw misspelt(thrown.member, thrown.meant);
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     throw new Failure("invalid_json", `The body is not a valid JSON object: ${thrown.message}.`);
   }
 }
 
+const limits: ScanLimits = { values: bounds.jsonValuesMax, members: bounds.jsonMembersMax };
+
+/** The object that a body is, as far as it is none of many values. Throws Failure invalid_json, request_too_large. */
+export function parseSmall(bytes: Uint8Array, smaller: ScanLimits): JsonObject {
+  try {
+    scanObject(bytes, nothing, null, smaller);
+  } catch (thrown) {
+    if (thrown instanceof JsonCrowded) throw crowded(thrown);
+    if (thrown instanceof JsonInvalid)
+      throw new Failure("invalid_json", `The body is not a JSON object: ${thrown.message}.`);
+    throw thrown;
+  }
+  return parseBody(bytes);
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+function crowded(thrown: JsonCrowded): Failure {
+  return new Failure("request_too_large", `The body holds more than is looked at: ${thrown.message}.`);
+}
+
 /** The model's name. Throws Failure missing_required_parameter or invalid_request. */
 export function readModel(body: Uint8Array, span: Span | undefined): string {
   if (span === undefined) throw missing("model");
-  const model = readSpan(body, span);
+  // Each character as an escape of six bytes: what is longer is not looked at.
+  const tooLong = span.end - span.start > bounds.modelNameBytesMax * 6 + 2;
+  const model = tooLong && body[span.start] === 0x22 ? " ".repeat(bounds.modelNameBytesMax + 1) : readSmall(body, span);
   if (typeof model !== "string") throw wrong("model", "must be a string");
   if (model === "") throw missing("model");
   if (model.length > bounds.modelNameBytesMax) throw wrong("model", "is longer than any model's name");
@@ -34,7 +66,7 @@ export function requireItems(body: Uint8Array, span: Span | undefined, param: st
 
 export function readBoolean(body: Uint8Array, span: Span | undefined, param: string): boolean {
   if (span === undefined) return false;
-  const value = readSpan(body, span);
+  const value = readSmall(body, span);
   if (value === null) return false;
   if (typeof value !== "boolean") throw wrong(param, "must be true or false");
   return value;
@@ -45,6 +77,11 @@ export function readCount(body: Uint8Array, span: Span | undefined): number | nu
   if (span === undefined || span.end - span.start > 15) return null;
   const value = readSpan(body, span);
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+/** What a short member says; undefined for one that is longer than anything that governs a call. */
+export function readSmall(body: Uint8Array, span: Span): unknown {
+  return span.end - span.start > bounds.governingBytesMax ? undefined : readSpan(body, span);
 }
 
 /** A label that keeps calls together; what is too long to be one is none. */

@@ -112,6 +112,20 @@ export class Relay {
     return { failure, headers: {} };
   }
 
+  /**
+   * The refusal by limits of a call that is not read yet, when they would refuse it whatever it asks; else null. What is
+   * admitted is decided when it has been read.
+   */
+  async refusedUnread(call: Call): Promise<Refusal | null> {
+    try {
+      await this.#house.admission.check(call.principal);
+      return null;
+    } catch (thrown) {
+      const failure = asFailure(thrown);
+      return { ...this.refuse(call, failure), headers: await this.#limitHeaders(call, failure) };
+    }
+  }
+
   #refused(call: Call, failure: Failure): void {
     discard(call);
     if (failure.code === "internal_error") this.#report(call, failure);

@@ -91,6 +91,11 @@ export class VideoTasks {
     return taskContent(this.#house, await this.#find(workspaceId, id), range, signal);
   }
 
+  /** Throws what the caller's limits would say to every task now. Takes nothing; asked before a body is read. */
+  check(principal: Principal): void | Promise<void> {
+    return this.#house.admission.check(principal);
+  }
+
   /** An upstream's callback. False when it is not to be heard. */
   hint(taskId: string, token: string, readBody: () => Promise<Uint8Array>): Promise<boolean> {
     return takeHint(this.#house, taskId, token, readBody);

@@ -1,7 +1,8 @@
 import { readMultipartType } from "#protocols/index.ts";
+import { mayBeLarge } from "../body.ts";
 import type { Endpoint } from "../face.ts";
 import { readFormBody } from "../form-body-reader.ts";
-import { authenticated, modelCall, runCall } from "../model-call.ts";
+import { authenticated, modelCall, refusedUnread, runCall } from "../model-call.ts";
 import { imageEditsSpeech } from "../speeches.ts";
 
 /** POST /v1/images/edits, with a form or a JSON body. */
@@ -16,6 +17,10 @@ const formEdits: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
   const type = readMultipartType(exchange.request.headers.get("content-type"));
   exchange.patient();
+  if (mayBeLarge(exchange.request)) {
+    const refused = await refusedUnread(face, exchange, imageEditsSpeech, principal);
+    if (refused !== null) return refused;
+  }
   const bodyStartMs = face.clock.monotonic();
   const { facts, form } = await readFormBody(exchange.request, type, face.spool, exchange.bodies);
   const bodyWaitMs = face.clock.monotonic() - bodyStartMs;

@@ -1,6 +1,6 @@
 import { asFailure, bounds, Failure, type Principal, statesShownAs, type Task, type TaskState } from "#core/index.ts";
 import { taskAnswer } from "#tasks/index.ts";
-import { readJsonBody } from "../body.ts";
+import { mayBeLarge, readJsonBody } from "../body.ts";
 import type { BodyPlace } from "../body-room.ts";
 import { callbackBody, videoBody } from "../body-rules.ts";
 import type { Endpoint, Exchange, Face } from "../face.ts";
@@ -20,6 +20,7 @@ export const videoTasksPath = "/v1/video/tasks";
 export const createVideoTask: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
   exchange.patient();
+  if (mayBeLarge(exchange.request)) await face.videos.check(principal);
   const place = face.bodyRoom.open();
   try {
     return await create(face, exchange, principal, place);

@@ -14,6 +14,14 @@ export const requestsBounds = {
   requestBodyTotalMs: 300_000,
   /** Nesting of a JSON body. Vendors stop far below it; a bomb stops here. */
   jsonDepthMax: 128,
+  /** Values of a JSON body in all, and members at its top. An agent's 2 MB have 50,000; 300,000 tokens are an embedding's most. */
+  jsonValuesMax: 500_000,
+  jsonMembersMax: 4_096,
+  /** The same of a body that makes an asset, a group or a video. */
+  plainValuesMax: 10_000,
+  plainMembersMax: 1_000,
+  /** A member that decides something about a call: a flag, an id. What is longer says nothing. */
+  governingBytesMax: 4_096,
   /** A model name; longer cannot exist. */
   modelNameBytesMax: 256,
   /** What keeps the calls of one conversation together: a cache key, a session's name. */

@@ -9,7 +9,8 @@ export function estimateTokens(bytes: Uint8Array, span: Span): number {
     for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at)) {
       at += mark.length;
       const data = dataAfter(text, at);
-      if (data === null) continue;
+      // Behind a mark without data there is none for the later ones either; to look each time would take the square of it.
+      if (data === null) break;
       size -= data.end - data.start;
       mediaTokens += mediaTokensMin + Math.ceil((data.end - data.start) / base64BytesPerToken);
       at = data.end;

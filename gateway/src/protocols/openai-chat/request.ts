@@ -1,8 +1,17 @@
 import { splice } from "../bytes.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
-import { readSpan, type Span, scanObject } from "../json-scan.ts";
-import { readBoolean, readCount, readLabel, readModel, requireItems, scanRequest, sizeOf } from "../request-members.ts";
+import { type Span, scanObject } from "../json-scan.ts";
+import {
+  readBoolean,
+  readCount,
+  readLabel,
+  readModel,
+  readSmall,
+  requireItems,
+  scanRequest,
+  sizeOf,
+} from "../request-members.ts";
 
 const wanted = new GovernedNames([
   "model",
@@ -70,7 +79,7 @@ function usageEdit(body: Uint8Array, options: Span | null): { start: number; end
   if (present !== undefined) {
     return { start: options.start + present.start, end: options.start + present.end, text: "true" };
   }
-  const empty = Object.keys(readSpan(body, options) as object).length === 0;
+  const empty = isEmptyObject(inner);
   const at = options.start + 1;
   return { start: at, end: at, text: empty ? '"include_usage":true' : '"include_usage":true,' };
 }
@@ -82,8 +91,15 @@ function capOf(body: Uint8Array, members: ReadonlyMap<string, Span>): number | n
   return newer === null || older === null ? (newer ?? older) : Math.max(newer, older);
 }
 
+/** The bytes are an object; whether anything stands in it. */
+function isEmptyObject(object: Uint8Array): boolean {
+  let at = 1;
+  while ((object[at] ?? 0) <= 0x20 && at < object.length) at++;
+  return object[at] === 0x7d;
+}
+
 function asksUsage(body: Uint8Array, options: Span): boolean {
   const inner = body.subarray(options.start, options.end);
   const span = scanRequest(inner, wantedOption).get("include_usage");
-  return span !== undefined && readSpan(inner, span) === true;
+  return span !== undefined && readSmall(inner, span) === true;
 }

@@ -1,9 +1,10 @@
+import { bounds, Failure } from "#core/index.ts";
 import { splice } from "../bytes.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
-import { readSpan, type Span } from "../json-scan.ts";
+import type { Span } from "../json-scan.ts";
 import { missing, objectOf, textOf, wrong } from "../json-value.ts";
-import { readBoolean, readCount, readLabel, readModel, scanRequest } from "../request-members.ts";
+import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { estimateInput } from "./input-estimate.ts";
 
 const wanted = new GovernedNames([
@@ -48,7 +49,7 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
       readLabel(body, members.get("safety_identifier")) ??
       readLabel(body, members.get("user")),
     continues: idOf(body, previous) ?? idOf(body, conversation),
-    keeps: background || store === undefined || readSpan(body, store) !== false,
+    keeps: background || store === undefined || readSmall(body, store) !== false,
     ...(background ? { background } : {}),
     images: 0,
   };
@@ -79,7 +80,11 @@ export function said(body: Uint8Array, span: Span | undefined): Span | null {
 /** An id, given as a text or as an object that holds it. */
 export function idOf(body: Uint8Array, span: Span | null): string | null {
   if (span === null) return null;
-  const value = readSpan(body, span);
+  // It decides which account is asked: an id that is not read must not go on.
+  if (span.end - span.start > bounds.governingBytesMax) {
+    throw new Failure("invalid_request", "The id of what is to be continued is longer than any id.");
+  }
+  const value = readSmall(body, span);
   const id = textOf(value) ?? textOf(objectOf(value)["id"]);
   return id === "" ? null : id;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { bounds } from "#core/index.ts";
-import { aliceKey, startHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, hello, startHouse } from "../../started-house.ts";
 
 /** Sends raw bytes and resolves to what came back until the answer's head is whole. */
 function exchange(port: number, head: string, feed: (write: (bytes: string) => boolean) => void): Promise<string> {
@@ -57,6 +57,24 @@ test("a body that declares nothing is cut off at the bound", async () => {
       more();
     });
     expect(answer).toStartWith("HTTP/1.1 413");
+  } finally {
+    await house.stop();
+  }
+}, 20_000);
+
+test("a body of more values, or of more members at its top, than any client sends is refused", async () => {
+  const house = await startHouse();
+  try {
+    const begin = JSON.stringify(hello).slice(0, -1);
+    const values = `${begin},"x":[${"1,".repeat(bounds.jsonValuesMax)}1]}`;
+    const nested = `${begin},"x":[${"[{}],".repeat(bounds.jsonValuesMax / 2)}1]}`;
+    const members = `${begin},${Array.from({ length: bounds.jsonMembersMax }, (_, at) => `"k${at}":1`).join(",")}}`;
+    for (const body of [values, nested, members]) {
+      expect(await errorOf(await house.chat(body))).toMatchObject({ status: 413, code: "request_too_large" });
+    }
+    // What agents and embeddings send is far below it.
+    const many = `${begin},"x":[${"1,".repeat(300_000)}1]}`;
+    expect((await house.chat(many, { script: { tokens: 1 } })).status).toBe(200);
   } finally {
     await house.stop();
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { aliceKey, hello, startHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, hello, startHouse } from "../../started-house.ts";
 
 test("with a limit of N calls a minute, N of any number at once are admitted", async () => {
   const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 7 } }] });
@@ -57,6 +57,28 @@ test("an upstream's own 429 comes back as it is when nothing else can serve", as
     expect(response.headers.get("retry-after")).toBe("30");
     const { error } = (await response.json()) as { error: { message: string } };
     expect(error.message).not.toContain("key acme");
+  } finally {
+    await house.stop();
+  }
+});
+
+test.each([
+  ["rpm", { rpm: 1 }, 429, "rate_limit_exceeded"],
+  ["tpm", { tpm: 1 }, 429, "rate_limit_exceeded"],
+])("a caller at its %s is refused before a large body is read", async (_name, limits, status, code) => {
+  const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits }] });
+  try {
+    expect((await house.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
+    // Neither is JSON nor can be unpacked: an answer that objects to that has looked at it.
+    const unreadable = new Uint8Array(300_000);
+    for (const headers of [{}, { "content-encoding": "gzip" }]) {
+      const refused = await house.chat(unreadable, { headers });
+      expect(refused.headers.get("retry-after")).not.toBeNull();
+      expect(await errorOf(refused)).toMatchObject({ status, code });
+    }
+    const entries = await house.entries();
+    expect(entries.filter(({ errorCode }) => errorCode === code)).toHaveLength(2);
+    expect(house.house.outstanding()).toBe(0);
   } finally {
     await house.stop();
   }

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { bounds } from "#core/index.ts";
+import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse();
+});
+afterAll(() => house.stop());
+
+const tooLarge = { status: 413, code: "request_too_large" };
+const wide = (members: number): string =>
+  `{"platform":"local",${Array.from({ length: members }, (_, index) => `"k${index}":1`).join(",")}}`;
+
+test.each(["/v1/assets", "/v1/asset-groups"])("%s takes a megabyte at most, packed or not", async (path) => {
+  const body = `{"platform":"${"x".repeat(bounds.plainBodyBytesMax)}"}`;
+  expect(await errorOf(await house.post(path, body))).toMatchObject(tooLarge);
+  const packed = await house.post(path, gzipSync(body), { headers: { "content-encoding": "gzip" } });
+  expect(await errorOf(packed)).toMatchObject(tooLarge);
+});
+
+test.each(["/v1/assets", "/v1/asset-groups", "/v1/video/tasks"])(
+  "%s takes no body of very many members or values",
+  async (path) => {
+    expect(await errorOf(await house.post(path, wide(bounds.plainMembersMax)))).toMatchObject(tooLarge);
+    const values = `{"platform":[${"1,".repeat(bounds.plainValuesMax)}1]}`;
+    expect(await errorOf(await house.post(path, values))).toMatchObject(tooLarge);
+  },
+);
