@@ -17,6 +17,10 @@ export function install() {
     .update(readFileSync(join(root, "package-lock.json")))
     .digest("hex");
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp && existsSync(bun)) return;
+  if (isInstalled()) {
+    writeFileSync(stampFile, stamp);
+    return;
+  }
   console.error("Installing what package-lock.json names …");
   const done = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: root,
@@ -29,4 +33,32 @@ export function install() {
   }
   mkdirSync(dirname(stampFile), { recursive: true });
   writeFileSync(stampFile, stamp);
+}
+
+/**
+ * Whether somebody else (`npm ci`) has installed what the lockfile names. npm writes down what it installed when it is done;
+ * packages for other platforms are not there. Whether the runtime's own program was fetched shows only when it is run.
+ */
+function isInstalled() {
+  const wanted = packagesOf(join(root, "package-lock.json"));
+  const found = packagesOf(join(root, "node_modules", ".package-lock.json"));
+  if (wanted === null || found === null) return false;
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (!path.includes("node_modules/")) continue;
+    const there = found[path];
+    if (there === undefined ? !entry.optional : !isSame(entry, there)) return false;
+  }
+  return spawnSync(bun, ["--version"], { stdio: "ignore", timeout: 30_000 }).status === 0;
+}
+
+function isSame(entry, there) {
+  return entry.version === there.version && entry.integrity === there.integrity && entry.link === there.link;
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")).packages ?? null;
+  } catch {
+    return null;
+  }
 }

@@ -35,6 +35,7 @@ export async function startGateway({ administrator, config }: GatewayOptions = {
       SLUICE_DATA_DIR: dataDir,
       // Upstreams are made to fail here; that is no news.
       SLUICE_LOG_LEVEL: "error",
+      SLUICE_DRAIN_GRACE_MS: "0",
       ...(config === undefined ? {} : { SLUICE_CONFIG: configFile }),
       ...(administrator === undefined
         ? {}

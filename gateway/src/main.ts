@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { ConfigWatch, Environment, Variables } from "#config/index.ts";
 import { isLoopbackHost } from "#config/index.ts";
+import { systemClock } from "#system/index.ts";
 import { banner } from "./main/banner.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { openControl } from "./main/control.ts";
 import { firstStart } from "./main/first-start.ts";
 import { openHouse } from "./main/house.ts";
+import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
 export { applyConfigFile } from "./main/config-source.ts";
 export { type Control, openControl } from "./main/control.ts";
@@ -24,8 +26,17 @@ export class CannotStart extends Error {
   override readonly name = "CannotStart";
 }
 
-/** Runs the gateway until SIGTERM or SIGINT. Resolves when everything is flushed and closed. */
+/** Runs the gateway until it is told to end. Resolves when everything is flushed and closed. */
 export async function serve(environment: Environment, options: ServeOptions): Promise<void> {
+  const signals = listenForSignals(systemClock);
+  try {
+    await serveUntil(signals, environment, options);
+  } finally {
+    signals.release();
+  }
+}
+
+async function serveUntil(signals: StopSignals, environment: Environment, options: ServeOptions): Promise<void> {
   const control = await openControl(environment);
   let watch: ConfigWatch | null = null;
   try {
@@ -40,13 +51,13 @@ export async function serve(environment: Environment, options: ServeOptions): Pr
       await applyConfigFile(environment.configFile, options.variables, control.controlStore);
     }
     const first = await firstStart(environment, control.controlStore, randomBytes);
-    const ended = Promise.withResolvers<void>();
+    const broken = Promise.withResolvers<never>();
     const house = await openHouse({
       environment,
       control,
       version: options.version,
       randomToken: () => randomBytes(32).toString("base64url"),
-      onFatal: (error) => ended.reject(error),
+      onFatal: (error) => broken.reject(error),
     });
     if (environment.configFile !== null) {
       watch = watchConfig(environment.configFile, {
@@ -72,15 +83,16 @@ export async function serve(environment: Environment, options: ServeOptions): Pr
         recovered: house.recovered,
       }),
     );
-    const stop = (): void => ended.resolve();
-    process.once("SIGTERM", stop);
-    process.once("SIGINT", stop);
-    process.on("SIGHUP", () => void watch?.trigger());
+    signals.onReload(() => void watch?.trigger());
+    let graceMs = 0;
     try {
-      await ended.promise;
+      const reason = await Promise.race([signals.stopped, broken.promise]);
+      // Somebody at a terminal waits; a load balancer has to see first that this one is leaving.
+      if (reason !== "SIGINT") graceMs = environment.drainGraceMs;
+      house.observer.log("info", "The gateway was asked to end.", { reason, graceMs });
     } finally {
       await watch?.close();
-      await house.close();
+      await house.close({ graceMs, hurried: signals.hurried });
     }
   } catch (thrown) {
     await control.close();

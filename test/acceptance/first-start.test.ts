@@ -16,7 +16,11 @@ afterAll(async () => {
 });
 
 function serve(env: Readonly<Record<string, string>>): Child {
-  const child = startChild("gateway/src/cli/cli.ts", ["serve"], { HOME: folder, ...env });
+  const child = startChild("gateway/src/cli/cli.ts", ["serve"], {
+    HOME: folder,
+    SLUICE_DRAIN_GRACE_MS: "0",
+    ...env,
+  });
   children.push(child);
   return child;
 }

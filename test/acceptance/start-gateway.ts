@@ -50,6 +50,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     SLUICE_DATA_DIR: dataDir,
     SLUICE_CONFIG: configFile,
     SLUICE_LOG_FORMAT: "json",
+    SLUICE_DRAIN_GRACE_MS: "0",
     // The runtime queues outbound calls beyond 256 unless it is told otherwise before it starts.
     BUN_CONFIG_MAX_HTTP_REQUESTS: "60000",
     ...(options.knowsItsAddress === true ? { SLUICE_PUBLIC_URL: url } : {}),

@@ -42,6 +42,7 @@ export async function startVideoSluice(options: VideoSluiceOptions): Promise<Vid
       SLUICE_DATA_DIR: dataDirectory,
       SLUICE_CONFIG: config,
       SLUICE_LOG_LEVEL: "warn",
+      SLUICE_DRAIN_GRACE_MS: "0",
       SLUICE_LOG_FORMAT: "json",
       BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
     },

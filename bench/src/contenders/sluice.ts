@@ -52,6 +52,7 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
       SLUICE_CONFIG: config,
       SLUICE_WORKERS: "1",
       SLUICE_LOG_LEVEL: "warn",
+      SLUICE_DRAIN_GRACE_MS: "0",
       SLUICE_LOG_FORMAT: "json",
       BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
       ...options.env,

@@ -18,6 +18,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     redisUrl: null,
     configFile: null,
     workers: 1,
+    drainGraceMs: 5_000,
     masterKey: null,
     administrator: null,
     publicUrl: null,

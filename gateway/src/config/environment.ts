@@ -15,6 +15,8 @@ export interface Environment {
   readonly redisUrl: Secret | null;
   readonly configFile: string | null;
   readonly workers: number;
+  /** How long `/readyz` fails before calls are refused, after SIGTERM. */
+  readonly drainGraceMs: number;
   /** null: the key file in the data directory. */
   readonly masterKey: Secret | null;
   readonly administrator: { readonly email: string; readonly password: Secret } | null;
@@ -86,6 +88,7 @@ export function readEnvironment(
     redisUrl: reader.secretUrl("SLUICE_REDIS_URL", ["redis", "rediss"]),
     configFile: reader.text("SLUICE_CONFIG"),
     workers: reader.integer("SLUICE_WORKERS", 1, 256) ?? 1,
+    drainGraceMs: reader.integer("SLUICE_DRAIN_GRACE_MS", 0, bounds.drainGraceMsMax) ?? bounds.drainGraceMs,
     masterKey: reader.secret("SLUICE_MASTER_KEY", 32),
     administrator: readAdministrator(reader),
     publicUrl: reader.url("SLUICE_PUBLIC_URL", ["http", "https"]),
@@ -117,6 +120,7 @@ const knownNames = [
   "SLUICE_REDIS_URL",
   "SLUICE_CONFIG",
   "SLUICE_WORKERS",
+  "SLUICE_DRAIN_GRACE_MS",
   "SLUICE_MASTER_KEY",
   "SLUICE_ADMIN_EMAIL",
   "SLUICE_ADMIN_PASSWORD",

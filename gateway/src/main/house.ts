@@ -49,7 +49,14 @@ export interface House {
   /** Ledger entries of an earlier run that were put right before the port opened. */
   readonly recovered: number;
   /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
-  close(): Promise<void>;
+  close(leave?: Leave): Promise<void>;
+}
+
+export interface Leave {
+  /** How long readiness fails while calls are still taken, so that load balancers turn away first. */
+  readonly graceMs: number;
+  /** Aborted: nobody is waited for any more. */
+  readonly hurried: AbortSignal;
 }
 
 export interface HouseOptions {
@@ -207,6 +214,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     console,
   });
   const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
+  let leaving = false;
   let draining = false;
   const face: Face = {
     authenticator,
@@ -222,7 +230,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     bodyRoom,
     spool,
     draining: () => draining,
-    unready: () => (draining ? "draining" : journal.healthy ? null : "the ledger cannot be written"),
+    unready: () => (leaving ? "draining" : journal.healthy ? null : "the ledger cannot be written"),
     metricsText: () => metrics.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),
@@ -247,11 +255,18 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
   });
 
-  const close = async (): Promise<void> => {
+  const close = async ({ graceMs, hurried }: Leave = atOnce): Promise<void> => {
+    leaving = true;
+    await settleDown(() => hurried.aborted, graceMs, clock);
     draining = true;
+    observer.log("info", "New calls are refused; those under way are waited for.", { pending: server.pending() });
     // A live view has no end of its own that the drain could wait for.
     tail.close();
-    await settleDown(() => server.pending() === 0, catalog.current.settings.drainTimeoutMs, clock);
+    const { drainTimeoutMs } = catalog.current.settings;
+    await settleDown(() => hurried.aborted || server.pending() === 0, drainTimeoutMs, clock);
+    if (server.pending() > 0) {
+      observer.log("warn", "Calls under way are ended.", { pending: server.pending(), hurried: hurried.aborted });
+    }
     relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
     await settleDown(() => relay.liveStreams === 0 && server.pending() === 0, bounds.lastBytesMs, clock);
     await server.stop(true);
@@ -263,6 +278,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     await explainer.close(bounds.lastBytesMs);
     await journal.close(bounds.flushMs);
     await control.close();
+    observer.log("info", "Everything is flushed; the gateway ends.");
   };
   return {
     server,
@@ -277,6 +293,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     close,
   };
 }
+
+const atOnce: Leave = { graceMs: 0, hurried: new AbortController().signal };
 
 function standingRow(standing: Standing) {
   return {

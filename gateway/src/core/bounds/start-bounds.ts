@@ -1,5 +1,10 @@
 /** The config file, logs and metrics. Sizes in bytes, times in milliseconds. */
 export const startBounds = {
+  /** Signals to end that come this soon after the first are that one again; a later one is somebody who is tired of waiting. */
+  sameSignalMs: 2_000,
+  /** How long readiness fails before calls are refused, when nothing else is said: a load balancer's look or two. */
+  drainGraceMs: 5_000,
+  drainGraceMsMax: 300_000,
   /** A config file; larger is refused unread. */
   configFileBytesMax: 16 * 1024 * 1024,
   /** Nesting of a config file, and how many nodes its aliases may stand for. */

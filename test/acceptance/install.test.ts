@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "./child.ts";
+
+/** A clone in which `npm ci` was run, as far as the installer looks at it; an `npm` that only says that it was called. */
+let clone: string;
+beforeAll(() => {
+  clone = mkdtempSync(join(tmpdir(), "sluice-install-"));
+  mkdirSync(join(clone, "scripts"));
+  mkdirSync(join(clone, "node_modules", ".bin"), { recursive: true });
+  mkdirSync(join(clone, "path"));
+  cpSync(join(root, "scripts", "install.mjs"), join(clone, "scripts", "install.mjs"));
+  cpSync(join(root, "package-lock.json"), join(clone, "package-lock.json"));
+  symlinkSync(process.execPath, join(clone, "node_modules", ".bin", "bun"));
+  writeFileSync(join(clone, "path", "npm"), `#!/bin/sh\necho "$@" > ${join(clone, "npm-was-called")}\n`);
+  chmodSync(join(clone, "path", "npm"), 0o755);
+});
+afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+/** What npm writes down about what it has installed; `change` may alter it. */
+function installed(change: (packages: Record<string, { version?: string }>) => void = () => {}): void {
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  delete lock.packages[""];
+  change(lock.packages);
+  writeFileSync(join(clone, "node_modules", ".package-lock.json"), JSON.stringify(lock));
+  rmSync(join(clone, "node_modules", ".sluice-installed"), { force: true });
+}
+
+/** Whether the installer calls npm. */
+function installs(): boolean {
+  const called = join(clone, "npm-was-called");
+  rmSync(called, { force: true });
+  const call = 'import("./scripts/install.mjs").then(({ install }) => install())';
+  const done = Bun.spawnSync(["node", "-e", call], {
+    cwd: clone,
+    env: { PATH: `${join(clone, "path")}:${process.env["PATH"]}` },
+  });
+  expect(done.stderr.toString().replace("Installing what package-lock.json names …\n", "")).toBe("");
+  expect(done.exitCode).toBe(0);
+  return existsSync(called);
+}
+
+test("what `npm ci` has installed is not installed again", () => {
+  installed();
+  expect(installs()).toBe(false);
+  expect(installs()).toBe(false);
+});
+
+test("a package in another version, or not there, is", () => {
+  installed((packages) => {
+    packages["node_modules/zod"] = { ...packages["node_modules/zod"], version: "0.0.1" };
+  });
+  expect(installs()).toBe(true);
+  installed((packages) => {
+    delete packages["node_modules/zod"];
+  });
+  expect(installs()).toBe(true);
+});
+
+test("an installation that npm did not finish is made whole", () => {
+  rmSync(join(clone, "node_modules", ".package-lock.json"), { force: true });
+  rmSync(join(clone, "node_modules", ".sluice-installed"), { force: true });
+  expect(installs()).toBe(true);
+});
