@@ -1,14 +1,17 @@
 import { randomBytes } from "node:crypto";
 import type { ConfigWatch, Environment, Variables } from "#config/index.ts";
 import { isLoopbackHost } from "#config/index.ts";
+import { dataPaths, openJournalDirectory, prepareDataDirectory, refuseLostDatabase } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { banner } from "./main/banner.ts";
+import { CannotStart } from "./main/cannot-start.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
-import { openControl } from "./main/control.ts";
-import { firstStart } from "./main/first-start.ts";
+import { type Control, openControl } from "./main/control.ts";
+import { firstKey, starterProviders } from "./main/first-start.ts";
 import { openHouse } from "./main/house.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
+export { CannotStart } from "./main/cannot-start.ts";
 export { applyConfigFile } from "./main/config-source.ts";
 export { type Control, openControl } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
@@ -19,11 +22,6 @@ export interface ServeOptions {
   readonly version: string;
   /** Shows the banner to a person. */
   readonly print: (text: string) => void;
-}
-
-/** A reason not to start that the operator can mend; shown as one line. */
-export class CannotStart extends Error {
-  override readonly name = "CannotStart";
 }
 
 /** Runs the gateway until it is told to end. Resolves when everything is flushed and closed. */
@@ -37,9 +35,16 @@ export async function serve(environment: Environment, options: ServeOptions): Pr
 }
 
 async function serveUntil(signals: StopSignals, environment: Environment, options: ServeOptions): Promise<void> {
-  const control = await openControl(environment);
+  const paths = dataPaths(environment.dataDir);
+  prepareDataDirectory(paths.dataDir);
+  refuseLostDatabase(paths);
+  // Held from here on: a second gateway changes nothing, neither the schema nor what a config file says.
+  const directory = openJournalDirectory(paths.journal);
+  let control: Control | null = null;
   let watch: ConfigWatch | null = null;
   try {
+    control = await openControl(environment, { held: true });
+    const { controlStore } = control;
     const governed = environment.administrator !== null || (await control.people.administratorExists());
     if (!isLoopbackHost(environment.host) && !governed) {
       throw new CannotStart(
@@ -48,13 +53,14 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
       );
     }
     if (environment.configFile !== null) {
-      await applyConfigFile(environment.configFile, options.variables, control.controlStore);
+      await applyConfigFile(environment.configFile, options.variables, controlStore);
     }
-    const first = await firstStart(environment, control.controlStore, randomBytes);
+    const { found, unused } = await starterProviders(environment, controlStore);
     const broken = Promise.withResolvers<never>();
     const house = await openHouse({
       environment,
       control,
+      directory,
       version: options.version,
       randomToken: () => randomBytes(32).toString("base64url"),
       onFatal: (error) => broken.reject(error),
@@ -63,22 +69,27 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
       watch = watchConfig(environment.configFile, {
         environment,
         variables: options.variables,
-        controlStore: control.controlStore,
+        controlStore,
         observer: house.observer,
         clock: control.clock,
         applied: () => house.catalog.refresh(),
       });
     }
+    // Now that it will be shown: a start that fails must not leave a key whose secret nobody has seen.
+    const keySecret = await firstKey(controlStore, randomBytes);
+    if (keySecret !== null) await house.catalog.refresh();
     const shown = environment.host === "127.0.0.1" || environment.host === "::1" ? "localhost" : environment.host;
     options.print(
       banner({
         url: environment.publicUrl ?? `http://${shown}:${house.server.port}`,
         version: options.version,
         setupToken: house.setup.token(),
-        keySecret: first.keySecret,
-        found: first.found,
+        keySecret,
+        found,
+        unused,
         catalog: house.catalog.current,
         dataDir: environment.dataDir,
+        upgrade: control.upgrade,
         configFile: environment.configFile,
         recovered: house.recovered,
       }),
@@ -95,7 +106,8 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
       await house.close({ graceMs, hurried: signals.hurried });
     }
   } catch (thrown) {
-    await control.close();
+    await control?.close();
+    directory.release();
     throw thrown;
   }
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract";
 import { type RunningSimulator, type Script, serveSimulator } from "@sluice/simulator";
 import { type Environment, readEnvironment } from "#config/index.ts";
+import { openJournalDirectory } from "#storage/index.ts";
 import { openControl } from "../src/main/control.ts";
 import { type House, openHouse } from "../src/main/house.ts";
 
@@ -65,6 +66,7 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
   const house = await openHouse({
     environment,
     control,
+    directory: openJournalDirectory(control.journalPath),
     version: "0.0.0-test",
     randomToken: () => "test-setup-token-0123456789",
     onFatal: (error) => {

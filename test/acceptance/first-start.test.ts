@@ -57,7 +57,7 @@ test("a first start with nothing set prints a call that works, and a second one 
   expect(lastLine(samePort)).toContain("already in use");
   const sameData = serve({ SLUICE_PORT: String(await freePort()), SLUICE_DATA_DIR: env.SLUICE_DATA_DIR });
   expect(await sameData.exited).toBe(1);
-  expect(lastLine(sameData)).toContain("Another process uses the journal");
+  expect(lastLine(sameData)).toContain("Another gateway runs on the data directory");
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 }, 60_000);
 

@@ -5,7 +5,9 @@ export function failureLine(thrown: unknown): string {
   if (thrown instanceof ConfigConflict) return conflictLine(thrown);
   if (!(thrown instanceof Error)) return oneLine(String(thrown));
   const code = "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
-  return systemLines[code] ?? oneLine(thrown.message === "" ? thrown.name : thrown.message);
+  return (
+    systemLines[code] ?? systemLines[familyOf(code)] ?? oneLine(thrown.message === "" ? thrown.name : thrown.message)
+  );
 }
 
 const systemLines: Readonly<Record<string, string>> = {
@@ -17,8 +19,16 @@ const systemLines: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: "the database file is not a database of Sluice",
   SQLITE_FULL: "the disk is full",
   SQLITE_READONLY: "the database may not be written; check the owner of SLUICE_DATA_DIR",
+  SQLITE_IOERR: "the disk refused to read or write the database; see whether it is full or broken",
   ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EROFS: "the file system is read-only; set SLUICE_DATA_DIR to a directory that can be written",
 };
+
+/** SQLite tells more of some causes in longer codes: SQLITE_IOERR_SHMSIZE is an SQLITE_IOERR. */
+function familyOf(code: string): string {
+  return /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? "";
+}
 
 function conflictLine(conflict: ConfigConflict): string {
   const [first = "", ...others] = conflict.message.split("\n");

@@ -6,9 +6,13 @@ export interface BannerFacts {
   readonly setupToken: string | null;
   readonly keySecret: Secret | null;
   readonly found: readonly string[];
+  /** Variables with provider keys that were not taken. */
+  readonly unused: readonly string[];
   readonly catalog: Catalog;
   readonly dataDir: string;
   readonly configFile: string | null;
+  /** What was done to bring the database up to this version. */
+  readonly upgrade: { readonly ran: readonly string[]; readonly copy: string | null };
   readonly recovered: number;
 }
 
@@ -28,7 +32,15 @@ export function banner(facts: BannerFacts): string {
     `  Data       ${facts.dataDir}`,
     ...(facts.configFile === null ? [] : [`  Config     ${facts.configFile} (watched)`]),
     `  Providers  ${listed(providers, "none yet")}${facts.found.length > 0 ? `, found: ${facts.found.join(", ")}` : ""}`,
+    ...(facts.unused.length === 0
+      ? []
+      : [
+          `  Not used   ${listed(facts.unused, "")} (there are providers already; add these in the console or the config file)`,
+        ]),
     `  Models     ${listed(models, "none yet")}`,
+    ...(facts.upgrade.copy === null
+      ? []
+      : [`  Upgraded   the database to schema ${facts.upgrade.ran.at(-1)}; as it was before: ${facts.upgrade.copy}`]),
     ...(facts.recovered > 0 ? [`  Recovered  ${facts.recovered} ledger entries of an earlier run`] : []),
     "",
     facts.keySecret === null

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Environment } from "#config/index.ts";
 import type { Clock, ControlStore, Ids, LedgerStore, PeopleStore, Vault } from "#ports/index.ts";
 import {
@@ -8,9 +7,17 @@ import {
   createLedgerStore,
   createPeopleStore,
   type Database,
-  migrate,
+  dataPaths,
+  hasVault,
   openDatabase,
   openVault,
+  prepareDataDirectory,
+  refuseEmptyBeside,
+  refuseLostDatabase,
+  refuseOtherVault,
+  schemaState,
+  type Upgrade,
+  upgradeDatabase,
 } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { kindDefaults } from "./kind-check.ts";
@@ -26,11 +33,21 @@ export interface Control {
   readonly people: PeopleStore;
   readonly databasePath: string;
   readonly journalPath: string;
+  /** What was done to bring the database up to this version. */
+  readonly upgrade: Upgrade;
   close(): Promise<void>;
 }
 
-/** Opens vault and database, and brings the schema up to date. Throws when the database is of a later version. */
-export async function openControl(environment: Environment): Promise<Control> {
+export interface ControlOptions {
+  /** This process holds the data directory: it may bring a database up to date that others would have to leave alone. */
+  readonly held?: boolean;
+}
+
+/**
+ * Opens vault and database, and brings the schema up to date. Throws when the database is of a later version, and
+ * DataUnusable when the data directory is not as it must be; then nothing was made in it.
+ */
+export async function openControl(environment: Environment, options: ControlOptions = {}): Promise<Control> {
   if (environment.databaseUrl !== null) {
     throw new Error("SLUICE_DATABASE_URL is set, but this version keeps its data in SQLite only. Unset it.");
   }
@@ -39,11 +56,22 @@ export async function openControl(environment: Environment): Promise<Control> {
   }
   const clock = systemClock;
   const ids = createIds(clock);
-  const vault = openVault({ masterKey: environment.masterKey?.reveal() ?? null, dataDir: environment.dataDir });
-  const databasePath = join(environment.dataDir, "sluice.db");
-  const database = openDatabase({ path: databasePath });
+  const paths = dataPaths(environment.dataDir);
+  prepareDataDirectory(paths.dataDir);
+  refuseLostDatabase(paths);
+  const database = openDatabase({ path: paths.database });
+  let vault: Vault;
+  let upgrade: Upgrade;
   try {
-    await migrate(database);
+    if ((await schemaState(database)).state === "empty") refuseEmptyBeside(paths);
+    // The key before the schema: what cannot be opened is not changed. A new key only when all else is there, so that
+    // a first start that fails in the middle leaves nothing that looks like an earlier installation.
+    const hadVault = await hasVault(database);
+    const openKey = () =>
+      openVault({ masterKey: environment.masterKey?.reveal() ?? null, dataDir: paths.dataDir, mayMakeKey: !hadVault });
+    if (hadVault) await refuseOtherVault(database, openKey());
+    upgrade = await upgradeDatabase(database, { paths, now: clock.now(), held: options.held === true });
+    vault = openKey();
     await confirmVault(database, vault);
   } catch (thrown) {
     await closeDatabase(database);
@@ -57,8 +85,9 @@ export async function openControl(environment: Environment): Promise<Control> {
     controlStore: createControlStore({ database, vault, ids, clock, kindDefaults }),
     ledgerStore: createLedgerStore(database),
     people: createPeopleStore({ database, clock, ids }),
-    databasePath,
-    journalPath: join(environment.dataDir, "journal"),
+    databasePath: paths.database,
+    journalPath: paths.journal,
+    upgrade,
     close: () => closeDatabase(database),
   };
 }

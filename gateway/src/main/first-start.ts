@@ -5,28 +5,37 @@ import { makeKeySecret } from "#identity/index.ts";
 import type { ControlStore } from "#ports/index.ts";
 import { type ProviderKind, priceOfStarter, providerKind } from "#providers/index.ts";
 
-/** What a first start made, for the banner. The secret is shown once and kept nowhere. */
-export interface FirstStart {
-  readonly keySecret: Secret | null;
+/** Provider keys of the environment, as the banner names them. */
+export interface StarterProviders {
+  /** They became providers at this start. */
   readonly found: readonly string[];
+  /** They did not: there are providers already, and none of theirs. */
+  readonly unused: readonly string[];
 }
 
 /**
  * A new installation works at once: provider keys in the environment become providers with the models that are
- * usual there; without any model, the built-in demo answers. Then a first key. Nothing that exists is changed.
+ * usual there; without any model, the built-in demo answers. So they do at a later start, as long as nobody has made
+ * anything else. Nothing that exists is changed.
  */
-export async function firstStart(
-  environment: Environment,
-  store: ControlStore,
-  randomBytes: (size: number) => Uint8Array,
-): Promise<FirstStart> {
-  const catalog = await store.catalog();
-  const found: string[] = [];
-  if (catalog.providers.size === 0) {
-    const config = starterConfig(environment, found);
-    await store.seed(config, "first start");
+export async function starterProviders(environment: Environment, store: ControlStore): Promise<StarterProviders> {
+  const { config, found } = starterConfig(environment);
+  const before = await store.catalog();
+  if (before.providers.size === 0 || found.length > 0) {
+    const made = await store.seed(config, "first start");
+    if (made.length > 0) return { found, unused: [] };
   }
-  if ((await store.listKeys(null)).length > 0) return { keySecret: null, found };
+  const kinds = new Set([...before.providers.values()].map(({ kind }) => kind));
+  const unused = environment.providerKeys.filter(({ kind }) => !kinds.has(kind)).map(({ envKey }) => envKey);
+  return { found: [], unused };
+}
+
+/**
+ * Makes the first key, when there is none, and gives its secret, which is kept nowhere. To be called when it can be
+ * shown for certain: with the port open.
+ */
+export async function firstKey(store: ControlStore, randomBytes: (size: number) => Uint8Array): Promise<Secret | null> {
+  if ((await store.listKeys(null)).length > 0) return null;
   const workspaces = await store.listWorkspaces();
   if (workspaces.length === 0) await store.createWorkspace("default", "Default", "first start");
   const home = workspaces[0] ?? { slug: "default", groups: ["default"] };
@@ -45,10 +54,11 @@ export async function firstStart(
     },
     "first start",
   );
-  return { keySecret, found };
+  return keySecret;
 }
 
-function starterConfig(environment: Environment, found: string[]): ConfigFile {
+function starterConfig(environment: Environment): { readonly config: ConfigFile; readonly found: readonly string[] } {
+  const found: string[] = [];
   const providers: ProviderConfig[] = [];
   const models: ModelConfig[] = [];
   for (const key of environment.providerKeys) {
@@ -72,7 +82,7 @@ function starterConfig(environment: Environment, found: string[]): ConfigFile {
       models.push(...starterModels(demo));
     }
   }
-  return { providers, models };
+  return { config: { providers, models }, found };
 }
 
 function starterModels(kind: ProviderKind): ModelConfig[] {

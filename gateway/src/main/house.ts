@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createSimulator } from "@sluice/simulator";
 import { createAdmin, RequestTail } from "#admin/index.ts";
-import { type ApiServer, BodyRoom, createAsKey, type Face, serveApi } from "#api/index.ts";
+import { type ApiServer, BodyRoom, createAsKey, type Face } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, Failure } from "#core/index.ts";
@@ -17,8 +17,8 @@ import {
   createJournal,
   createReportStore,
   createSpool,
+  type JournalDirectory,
   type KeptExplainer,
-  openJournalDirectory,
   openStaticFiles,
   startDrain,
 } from "#storage/index.ts";
@@ -31,6 +31,7 @@ import { ConfigFile } from "./config-facts.ts";
 import { openConsole } from "./console.ts";
 import type { Control } from "./control.ts";
 import { openExplainer } from "./explained.ts";
+import { openPort } from "./open-port.ts";
 import { pruneDaily } from "./pruning.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
@@ -62,6 +63,8 @@ export interface Leave {
 export interface HouseOptions {
   readonly environment: Environment;
   readonly control: Control;
+  /** Held by this process, and so the whole data directory. */
+  readonly directory: JournalDirectory;
   readonly version: string;
   readonly randomToken: () => string;
   /** The journal can no longer be trusted: the process must end. */
@@ -102,7 +105,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     await makeFirstAdministrator({ signIn, people }, { email, password: password.reveal() }, null);
   }
 
-  const directory = openJournalDirectory(control.journalPath);
+  const { directory } = options;
   const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
   for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
   const first = await controlStore.catalog();
@@ -249,7 +252,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     sluice_catalog_version: () => catalog.current.version,
   });
   const stopPruning = pruneDaily({ clock, ledgerStore, explainer, catalog, observer });
-  const server = serveApi(face, {
+  const server = openPort(face, {
     hostname: environment.host,
     port: environment.port,
     ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),

@@ -17,7 +17,16 @@ export { type BucketBlobStoreOptions, createBucketBlobStore } from "./bucket-blo
 export { type ChangeFeedOptions, createChangeFeed } from "./change-feed.ts";
 export { ConfigConflict } from "./config-conflict.ts";
 export { createControlStore } from "./control-store.ts";
+export {
+  type DataPaths,
+  DataUnusable,
+  dataPaths,
+  prepareDataDirectory,
+  refuseEmptyBeside,
+  refuseLostDatabase,
+} from "./data-directory.ts";
 export { closeDatabase, type Database } from "./database.ts";
+export { copyDatabaseTo, refuseWithoutRoom } from "./database-copy.ts";
 export { createDiskBlobStore, type DiskBlobStoreOptions } from "./disk-blob-store.ts";
 export { type DrainThreadOptions, startDrain } from "./drain-thread.ts";
 export { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
@@ -36,4 +45,5 @@ export { createReportStore, type ReportStoreOptions } from "./report-store.ts";
 export { createSpool, type SpoolOptions } from "./spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static-files.ts";
 export { createTaskStore, type TaskStoreOptions } from "./task-store.ts";
-export { confirmVault, openVault, SealBroken, type VaultOptions } from "./vault.ts";
+export { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
+export { confirmVault, hasVault, openVault, refuseOtherVault, SealBroken, type VaultOptions } from "./vault.ts";

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { DataUnusable } from "./data-directory.ts";
 
 /**
  * Takes a directory for this process alone, until the returned function is called or the process ends, however it
@@ -14,7 +15,10 @@ export function lockDirectory(directory: string): () => void {
   } catch (cause) {
     database.close();
     if (!isBusy(cause)) throw cause;
-    throw new Error(`Another process uses the journal in ${directory}; only one may.`, { cause });
+    throw new DataUnusable(
+      `Another gateway runs on the data directory ${dirname(directory)} (it holds ${join(directory, "owner.lock")}); only one may.`,
+      { cause },
+    );
   }
   return () => database.close();
 }

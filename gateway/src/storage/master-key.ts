@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { DataUnusable } from "./data-directory.ts";
+import { syncPath } from "./database-copy.ts";
 
 /** Characters a given master key must have, so that nobody guards an installation with a word. */
 const givenCharactersMin = 32;
@@ -9,8 +11,9 @@ const fileBytes = 32;
 /**
  * The bytes every other key is derived from: the given value, else those of `<dataDir>/master.key`, which the first
  * start makes (32 random bytes, base64, readable by the owner only). Two processes that start together get the same.
+ * `mayMake` is false where a database was made with a key: a new one could open nothing in it.
  */
-export function masterKey(given: string | null, dataDir: string): Uint8Array {
+export function masterKey(given: string | null, dataDir: string, mayMake = true): Uint8Array {
   if (given !== null) {
     if (given.length < givenCharactersMin) {
       throw new Error(`The master key is too short: give at least ${givenCharactersMin} random characters.`);
@@ -18,7 +21,13 @@ export function masterKey(given: string | null, dataDir: string): Uint8Array {
     return Buffer.from(given, "utf8");
   }
   const path = join(dataDir, "master.key");
-  return readKeyFile(path) ?? makeKeyFile(path, dataDir);
+  const found = readKeyFile(path);
+  if (found !== null) return found;
+  if (mayMake) return makeKeyFile(path, dataDir);
+  throw new DataUnusable(
+    `${path} is missing, and the database was made with it: without it no API key is known and no provider secret can ` +
+      "be opened. Bring it back from a backup, or set SLUICE_MASTER_KEY.",
+  );
 }
 
 function readKeyFile(path: string): Uint8Array | null {
@@ -49,7 +58,7 @@ function makeKeyFile(path: string, dataDir: string): Uint8Array {
   } finally {
     rmSync(draft, { force: true });
   }
-  syncDirectory(dataDir);
+  syncPath(dataDir);
   const bytes = readKeyFile(path);
   if (bytes === null) throw new Error(`The key file ${path} went away while it was made.`);
   return bytes;
@@ -61,14 +70,5 @@ function linkUnlessThere(draft: string, path: string): void {
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  }
-}
-
-function syncDirectory(path: string): void {
-  const directory = openSync(path, "r");
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
   }
 }

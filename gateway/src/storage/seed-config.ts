@@ -1,4 +1,5 @@
 import { type ConfigFile, conflictsOf } from "@sluice/contract";
+import type { Transaction } from "kysely";
 import type { ApplyReport } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";
 import type { ApplyContext } from "./apply-context.ts";
@@ -6,19 +7,19 @@ import { applyModels } from "./apply-models.ts";
 import { applyProviders, kindConflicts } from "./apply-providers.ts";
 import { ChangeLog } from "./change-log.ts";
 import { refuseConflicts } from "./config-conflict.ts";
+import type { Tables } from "./schema.ts";
 
 /**
  * Gives an installation that has no providers and no models its first ones. They belong to the console, so that a
- * config file that comes later does not take them away. Where anything exists nothing is done.
+ * config file that comes later does not take them away. Where `actor` alone has ever made any, and all that it made is
+ * the demo, what is missing is added. Else nothing is done.
  */
 export async function seedConfig(options: ControlOptions, config: ConfigFile, actor: string): Promise<ApplyReport> {
   const providers = config.providers ?? [];
   const models = config.models ?? [];
   refuseConflicts([...conflictsOf({ providers, models }), ...kindConflicts(providers, options.kindDefaults)]);
   return await options.database.kysely.transaction().execute(async (transaction) => {
-    const provider = await transaction.selectFrom("providers").select("id").limit(1).executeTakeFirst();
-    const model = await transaction.selectFrom("models").select("name").limit(1).executeTakeFirst();
-    if (provider !== undefined || model !== undefined) return [];
+    if (!(await isUntouched(transaction, actor))) return [];
     const at = options.clock.now();
     const log = new ChangeLog(actor, at);
     const context: ApplyContext = { ...options, owner: "console", transaction, log, at };
@@ -26,4 +27,20 @@ export async function seedConfig(options: ControlOptions, config: ConfigFile, ac
     await applyModels(context, models, providers);
     return await log.write(transaction);
   });
+}
+
+async function isUntouched(transaction: Transaction<Tables>, actor: string): Promise<boolean> {
+  const other = await transaction.selectFrom("providers").select("id").where("kind", "!=", "demo").executeTakeFirst();
+  if (other !== undefined) return false;
+  const provider = await transaction.selectFrom("providers").select("id").executeTakeFirst();
+  const model = await transaction.selectFrom("models").select("name").executeTakeFirst();
+  if (provider === undefined) return model === undefined;
+  const touched = await transaction
+    .selectFrom("audit_log")
+    .select("seq")
+    .where("actor", "!=", actor)
+    .where((where) => where.or([where("object", "like", "provider %"), where("object", "like", "model %")]))
+    .limit(1)
+    .executeTakeFirst();
+  return touched === undefined;
 }

@@ -16,7 +16,7 @@ import {
 /** Kysely on Bun's built-in SQLite. Statements are kept prepared; a transaction that writes takes the lock at once. */
 export function sqliteDialect(file: SqliteFile): Dialect {
   return {
-    createDriver: () => new Driver({ database: new StatementCache(file) }),
+    createDriver: () => new Driver(file),
     createAdapter: () => new Adapter(),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
@@ -34,11 +34,23 @@ class Adapter extends SqliteAdapter {
 }
 
 class Driver extends SqliteDriver {
+  readonly #file: SqliteFile;
+
+  constructor(file: SqliteFile) {
+    super({ database: new StatementCache(file) });
+    this.#file = file;
+  }
+
   // A deferred transaction that reads first and writes later fails at once when another connection wrote in
   // between (SQLITE_BUSY_SNAPSHOT, which busy_timeout does not wait for). Taking the lock first waits instead.
   override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
     const begin = settings?.accessMode === "read only" ? "begin" : "begin immediate";
     await connection.executeQuery(CompiledQuery.raw(begin));
+  }
+
+  // A full disk and other failures of the file end the transaction by themselves; what is to be heard is their cause.
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#file.inTransaction) await super.rollbackTransaction(connection);
   }
 }
 

@@ -1,19 +1,23 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { Secret } from "#core/index.ts";
 import type { Vault } from "#ports/index.ts";
+import { DataUnusable } from "./data-directory.ts";
 import type { Database } from "./database.ts";
 import { masterKey } from "./master-key.ts";
+import { schemaState } from "./migrate.ts";
 
 export interface VaultOptions {
   /** The configured master key; null to use the key file. */
   readonly masterKey: string | null;
   /** Where the key file lives. */
   readonly dataDir: string;
+  /** False: a missing key file is an error. */
+  readonly mayMakeKey?: boolean;
 }
 
 /** The pepper and the sealing key are derived apart, so that neither tells anything of the other. */
 export function openVault(options: VaultOptions): Vault {
-  const master = masterKey(options.masterKey, options.dataDir);
+  const master = masterKey(options.masterKey, options.dataDir, options.mayMakeKey);
   const pepper = derive(master, "sluice api key pepper v1");
   const sealingKey = derive(master, "sluice sealing key v1");
   return {
@@ -33,26 +37,44 @@ export class SealBroken extends Error {
   }
 }
 
+/** Whether a master key belongs to this database already. False for one without tables. */
+export async function hasVault(database: Database): Promise<boolean> {
+  if ((await schemaState(database)).state === "empty") return false;
+  return (await fingerprintOf(database)) !== null;
+}
+
 /**
  * Refuses a master key that is not the one this database began with: with it every API key would look unknown and
  * no provider secret could be opened. The first call remembers the key's fingerprint.
  */
 export async function confirmVault(database: Database, vault: Vault): Promise<void> {
-  const fingerprint = vault.digest("sluice vault fingerprint");
+  const fingerprint = vault.digest(fingerprintText);
   await database.kysely
     .insertInto("settings")
     .values({ name: "vault.fingerprint", value: fingerprint, managed_by: "system" })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .execute();
-  const { value } = await database.kysely
+  await refuseOtherVault(database, vault);
+}
+
+/** The same for a database that is only looked at. */
+export async function refuseOtherVault(database: Database, vault: Vault): Promise<void> {
+  const known = await fingerprintOf(database);
+  if (known !== null && known !== vault.digest(fingerprintText)) {
+    throw new DataUnusable("This database was made with another master key. Start with that key.");
+  }
+}
+
+async function fingerprintOf(database: Database): Promise<string | null> {
+  const row = await database.kysely
     .selectFrom("settings")
     .select("value")
     .where("name", "=", "vault.fingerprint")
-    .executeTakeFirstOrThrow();
-  if (value !== fingerprint) {
-    throw new Error("This database was made with another master key. Start with that key, or with a new database.");
-  }
+    .executeTakeFirst();
+  return row?.value ?? null;
 }
+
+const fingerprintText = "sluice vault fingerprint";
 
 const version = "v1";
 const ivBytes = 12;

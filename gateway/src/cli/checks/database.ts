@@ -1,6 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { closeDatabase, confirmVault, type Database, openDatabase, openVault, schemaState } from "#storage/index.ts";
+import {
+  closeDatabase,
+  type Database,
+  dataPaths,
+  openDatabase,
+  openVault,
+  refuseLostDatabase,
+  refuseOtherVault,
+  schemaState,
+} from "#storage/index.ts";
 import { failureLine } from "../failure-line.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -11,10 +20,15 @@ export const databaseCheck: Check = async ({ environment }) => {
     const advice = "unset SLUICE_DATABASE_URL and SLUICE_REDIS_URL";
     return [fail("database", "this version keeps its data in SQLite and counts in one process only", advice)];
   }
+  try {
+    refuseLostDatabase(dataPaths(environment.dataDir));
+  } catch (thrown) {
+    return [fail("database", failureLine(thrown), "no start is possible before that")];
+  }
   if (!existsSync(path)) return [ok("database", "will be made at the first start")];
   let database: Database;
   try {
-    database = openDatabase({ path });
+    database = openDatabase({ path, create: false });
   } catch (thrown) {
     return [fail("database", failureLine(thrown), "check the owner of the file, or restore a backup")];
   }
@@ -45,7 +59,7 @@ async function keyFits(database: Database, masterKey: string | null, dataDir: st
     return fail(name, "the database is there, its key file is not", advice);
   }
   try {
-    await confirmVault(database, openVault({ masterKey, dataDir }));
+    await refuseOtherVault(database, openVault({ masterKey, dataDir, mayMakeKey: false }));
     return ok(name, "the database was made with it");
   } catch (thrown) {
     return fail(name, failureLine(thrown), "start with the key that belongs to this database");

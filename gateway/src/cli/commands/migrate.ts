@@ -1,6 +1,14 @@
-import { join } from "node:path";
 import type { Command } from "commander";
-import { closeDatabase, migrate, openDatabase, schemaState } from "#storage/index.ts";
+import {
+  closeDatabase,
+  dataPaths,
+  openDatabase,
+  prepareDataDirectory,
+  refuseLostDatabase,
+  schemaState,
+  upgradeDatabase,
+} from "#storage/index.ts";
+import { systemClock } from "#system/index.ts";
 import { environmentOf } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -9,15 +17,23 @@ export function addMigrate(program: Command, terminal: Terminal): void {
   program
     .command("migrate")
     .description("bring the database up to this version, all or nothing (serve does this too)")
-    .action(async (_options: object, command: Command) => {
-      const path = join(environmentOf(terminal.variables).dataDir, "sluice.db");
+    .option("--without-copy", "do not copy the database first, because you have a copy of your own")
+    .action(async (options: { readonly withoutCopy?: boolean }, command: Command) => {
+      const paths = dataPaths(environmentOf(terminal.variables).dataDir);
+      const path = paths.database;
+      prepareDataDirectory(paths.dataDir);
+      refuseLostDatabase(paths);
       const database = openDatabase({ path });
       try {
-        const ran = await migrate(database);
+        const copyFirst = options.withoutCopy !== true;
+        const { ran, copy } = await upgradeDatabase(database, { paths, now: systemClock.now(), copyFirst });
         const { applied } = await schemaState(database);
         const at = applied.at(-1) ?? "none";
-        const line = ran.length === 0 ? `already at ${at}` : `ran ${ran.join(", ")}; now at ${at}`;
-        await report(terminal, command, { database: path, ran, applied }, [line]);
+        const line =
+          ran.length === 0
+            ? `already at ${at}`
+            : `ran ${ran.join(", ")}; now at ${at}${copy === null ? "" : `; as it was before: ${copy}`}`;
+        await report(terminal, command, { database: path, ran, applied, copy }, [line]);
       } finally {
         await closeDatabase(database);
       }

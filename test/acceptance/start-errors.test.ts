@@ -1,0 +1,231 @@
+import { afterAll, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Child, runChild, startChild, until } from "./child.ts";
+import { freePort } from "./free-port.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sluice-start-errors-"));
+const children: Child[] = [];
+const mounts: string[] = [];
+afterAll(async () => {
+  for (const child of children) {
+    child.signal("SIGKILL");
+    await child.exited;
+  }
+  for (const place of mounts) spawnSync("umount", ["-l", place]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const cli = "gateway/src/cli/cli.ts";
+
+async function environment(dataDir: string, more: Readonly<Record<string, string>> = {}) {
+  return { HOME: folder, SLUICE_DATA_DIR: dataDir, SLUICE_PORT: String(await freePort()), ...more };
+}
+
+/** The one line of a gateway that refuses to start. */
+async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
+  const { status, stdout, stderr } = await runChild(cli, ["serve"], env);
+  expect([status, stdout, stderr.split("\n").length, stderr.includes("    at ")]).toEqual([1, "", 2, false]);
+  expect(stderr).toStartWith("sluice: ");
+  return stderr.trim();
+}
+
+/** Starts it, waits until it is ready, and gives what it printed; it goes on running. */
+async function started(env: Readonly<Record<string, string>>): Promise<Child> {
+  const child = startChild(cli, ["serve"], env);
+  children.push(child);
+  await until("the banner", 30_000, () => {
+    if (!child.running()) throw new Error(child.output());
+    return child.output().includes('"messages"') ? true : null;
+  });
+  return child;
+}
+
+async function stopped(child: Child): Promise<void> {
+  child.signal("SIGTERM");
+  expect(await child.exited).toBe(0);
+}
+
+const keyIn = (child: Child) => child.output().match(/Bearer (sk-sluice-\w+)/)?.[1];
+
+async function modelsFor(env: { readonly SLUICE_PORT: string }, key: string | undefined): Promise<readonly string[]> {
+  const answer = await fetch(`http://127.0.0.1:${env.SLUICE_PORT}/v1/models`, { headers: { "x-api-key": key ?? "" } });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
+}
+
+test("a port that is taken at the first start is named, and costs nobody the first key", async () => {
+  const env = await environment(join(folder, "port"));
+  const other = Bun.listen({ hostname: "127.0.0.1", port: Number(env.SLUICE_PORT), socket: { data() {} } });
+  expect(await refusal(env)).toBe(
+    `sluice: Port ${env.SLUICE_PORT} of 127.0.0.1 is already in use; stop what listens there or set SLUICE_PORT.`,
+  );
+  other.stop(true);
+  const child = await started(env);
+  expect(await modelsFor(env, keyIn(child))).toEqual(["demo"]);
+  await stopped(child);
+}, 60_000);
+
+test("of two first starts at once on one directory, one runs and shows a key that works; the other says why not", async () => {
+  const dataDir = join(folder, "race");
+  const environments = [await environment(dataDir), await environment(dataDir)];
+  const both = environments.map((env) => startChild(cli, ["serve"], env));
+  children.push(...both);
+  const loser = await Promise.race(both.map((child) => child.exited.then(() => child)));
+  expect(loser.output()).toStartWith(`sluice: Another gateway runs on the data directory ${dataDir} `);
+  expect(loser.output().trim().split("\n")).toHaveLength(1);
+  const winner = both.find((child) => child !== loser) ?? loser;
+  const key = await until("the printed key", 30_000, () => keyIn(winner) ?? null);
+  const env = environments[both.indexOf(winner)] ?? environments[0];
+  expect(await modelsFor(env as { SLUICE_PORT: string }, key)).toEqual(["demo"]);
+  await stopped(winner);
+}, 60_000);
+
+test("a lost key file or database is said, nothing is made in its place, and what is brought back is used", async () => {
+  const dataDir = join(folder, "lost");
+  const env = await environment(dataDir);
+  const first = await started(env);
+  const key = keyIn(first);
+  await stopped(first);
+  const inside = (name: string) => join(dataDir, name);
+  const aside = (name: string) => renameSync(inside(name), join(folder, name));
+  const back = (name: string) => renameSync(join(folder, name), inside(name));
+
+  aside("master.key");
+  expect(await refusal(env)).toStartWith(
+    `sluice: ${inside("master.key")} is missing, and the database was made with it`,
+  );
+  expect((await runChild(cli, ["key", "list"], env)).stderr).toContain("master.key is missing");
+  expect(existsSync(inside("master.key"))).toBe(false);
+  expect(await refusal({ ...env, SLUICE_MASTER_KEY: "another-master-key-of-forty-characters-00" })).toBe(
+    "sluice: This database was made with another master key. Start with that key.",
+  );
+  back("master.key");
+
+  aside("sluice.db");
+  expect(await refusal(env)).toStartWith(`sluice: The database ${inside("sluice.db")} is missing or empty, but beside`);
+  expect((await runChild(cli, ["migrate"], env)).stderr).toContain("is missing or empty");
+  expect((await runChild(cli, ["doctor"], env)).stdout).toContain("fail  database: The database");
+  expect(existsSync(inside("sluice.db"))).toBe(false);
+  writeFileSync(inside("sluice.db"), "");
+  expect(await refusal(env)).toContain("is missing or empty, but beside it is master.key");
+  truncateSync(inside("sluice.db"), 0);
+  rmSync(inside("sluice.db"));
+  back("sluice.db");
+
+  const again = await started(env);
+  expect(await modelsFor(env, key)).toEqual(["demo"]);
+  await stopped(again);
+}, 90_000);
+
+test("a provider's key that is set at a later start is used while there is only the demo, and its absence of effect is said later", async () => {
+  const env = await environment(join(folder, "later"));
+  await stopped(await started(env));
+  const second = await started({ ...env, OPENAI_API_KEY: "sk-later-4f1e8d2c9b7a6053" });
+  expect(second.output()).toContain("found: OpenAI (OPENAI_API_KEY)");
+  expect(second.output()).toMatch(/Providers +demo, openai/);
+  await stopped(second);
+  const third = await started({ ...env, ANTHROPIC_API_KEY: "sk-later-4f1e8d2c9b7a6053" });
+  expect(third.output()).toMatch(/Providers +demo, openai\n/);
+  expect(third.output()).toMatch(/Not used +ANTHROPIC_API_KEY \(/);
+  await stopped(third);
+}, 90_000);
+
+test("a provider's key is not taken where somebody has made or removed providers or models", async () => {
+  const env = await environment(join(folder, "made"));
+  const file = join(folder, "made.yaml");
+  writeFileSync(
+    file,
+    "providers: [{ id: mine, kind: demo }]\nmodels: [{ name: own, deployments: [{ provider: mine }] }]\n",
+  );
+  expect((await runChild(cli, ["apply", file], env)).status).toBe(0);
+  const child = await started({ ...env, OPENAI_API_KEY: "sk-later-4f1e8d2c9b7a6053" });
+  expect(child.output()).toMatch(/Providers +mine\n/);
+  expect(child.output()).toMatch(/Not used +OPENAI_API_KEY \(/);
+  await stopped(child);
+}, 60_000);
+
+test("a data directory that cannot be one is named with its reason", async () => {
+  const file = join(folder, "a-file");
+  writeFileSync(file, "");
+  expect(await refusal(await environment(file))).toStartWith(`sluice: The data directory ${file} cannot be written (`);
+  expect(await refusal(await environment(join(file, "inside")))).toContain("a part of its path is not a directory");
+}, 30_000);
+
+const isRoot = process.getuid?.() === 0;
+const mayMount = isRoot && process.platform === "linux" && mounted("probe", "size=64k") !== null;
+if (!mayMount) console.log("not tried: a full and a read-only file system, because none can be mounted here");
+
+function mounted(name: string, options: string): string | null {
+  const place = join(folder, name);
+  mkdirSync(place);
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", place]).status !== 0) return null;
+  mounts.push(place);
+  return place;
+}
+
+test.skipIf(isRoot)(
+  "a directory without the right to write is named (not as root, who may always)",
+  async () => {
+    const place = join(folder, "not-ours");
+    mkdirSync(place);
+    chmodSync(place, 0o500);
+    expect(await refusal(await environment(place))).toContain("permission denied");
+  },
+  30_000,
+);
+
+test.skipIf(!mayMount)(
+  "a read-only file system is named, empty or with a database on it",
+  async () => {
+    const place = mounted("read-only", "size=16m") ?? "";
+    const env = await environment(join(place, "data"));
+    await stopped(await started(env));
+    expect(spawnSync("mount", ["-o", "remount,ro", place]).status).toBe(0);
+    const reason = "cannot be written (the file system is read-only)";
+    expect(await refusal(env)).toContain(reason);
+    expect(await refusal(await environment(join(place, "new")))).toContain(reason);
+  },
+  60_000,
+);
+
+test.skipIf(!mayMount)(
+  "a first start on a full disk says so, however far it comes, and the next one with room is a whole first start",
+  async () => {
+    const place = mounted("full", "size=40k") ?? "";
+    const env = await environment(place);
+    let key: string | undefined;
+    let refused = 0;
+    for (let kibibytes = 40; key === undefined && kibibytes < 4_096; kibibytes += 40) {
+      expect(spawnSync("mount", ["-o", `remount,size=${kibibytes}k`, place]).status).toBe(0);
+      const child = startChild(cli, ["serve"], env);
+      children.push(child);
+      await until("its end or its key", 30_000, () => (!child.running() || keyIn(child) !== undefined ? true : null));
+      key = keyIn(child);
+      if (key === undefined) {
+        expect([await child.exited, child.output().trim().split("\n").length]).toEqual([1, 1]);
+        expect(child.output()).toMatch(/^sluice: .*(disk is full|whether it is full)/);
+        refused += 1;
+      } else {
+        await stopped(child);
+      }
+    }
+    expect(refused).toBeGreaterThan(5);
+    expect(spawnSync("mount", ["-o", "remount,size=32m", place]).status).toBe(0);
+    const child = await started(env);
+    expect(await modelsFor(env, key)).toEqual(["demo"]);
+    await stopped(child);
+  },
+  120_000,
+);
