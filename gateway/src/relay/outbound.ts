@@ -57,9 +57,10 @@ export async function sendAttempt(
       headers: draft.headers,
       body: draft.body ?? (body instanceof Uint8Array ? null : body),
       connectMs: provider.timeouts.connectMs,
-      headersMs: provider.timeouts.headersMs,
+      headersMs: facts.stream ? provider.timeouts.headersMs : provider.timeouts.wholeHeadersMs,
       totalMs: provider.timeouts.totalMs,
       allowPrivateNetwork: provider.allowPrivateNetwork,
+      ownConnection: facts.images > 0,
     },
     signal,
   );

@@ -74,6 +74,7 @@ async function callWith(codec: CallerCodec, stream: boolean) {
         captureRetentionDays: 7,
         drainTimeoutMs: 1,
         videoCopyResults: false,
+        retrySent: false,
       },
     }),
     router,

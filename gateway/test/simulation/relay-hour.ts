@@ -43,6 +43,7 @@ const catalog: Catalog = {
     captureRetentionDays: 7,
     drainTimeoutMs: 1,
     videoCopyResults: false,
+    retrySent: false,
   },
 };
 
