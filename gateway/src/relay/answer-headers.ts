@@ -49,6 +49,11 @@ function ownHeaders({ call, pick, tally, overheadMs, now }: AnswerParts, out: Re
   rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
 }
 
+/** A proxy that gathers answers, as nginx does by itself, is told not to gather a stream's events. */
+export function passAtOnce(headers: Record<string, string>): void {
+  headers["x-accel-buffering"] = "no";
+}
+
 /** Headers of a refusal by the limits themselves: how the caller stands against its tightest ones. */
 export function standingHeaders(dialect: Dialect, standings: readonly Standing[], now: number): Record<string, string> {
   const out: Record<string, string> = {};

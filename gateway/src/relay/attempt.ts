@@ -2,7 +2,7 @@ import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { AwsEventStream, type StreamTap, upstreamSide } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
-import { type AnswerParts, answerHeaders, translatedHeaders } from "./answer-headers.ts";
+import { type AnswerParts, answerHeaders, passAtOnce, translatedHeaders } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { Call, Delivery } from "./call.ts";
@@ -163,6 +163,7 @@ async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Deliver
       ? answerHeaders(said, answer.headers, parts.warnings.header())
       : translatedHeaders(said, streamType, translation.warnings());
   if (way.lane.framing === "aws-event-stream") headers["content-type"] = streamType;
+  passAtOnce(headers);
   const { dialect } = call.speech;
   const stream = new AnswerStream({
     house,
