@@ -128,6 +128,7 @@ export async function playHour(seed: number) {
       relay.run({
         ...caller,
         principal,
+        mayCall: () => true,
         speech: habit.speech,
         facts: habit.speech.wire.readRequest(body, null),
         body,
