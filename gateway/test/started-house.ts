@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract";
 import { type RunningSimulator, type Script, serveSimulator } from "@sluice/simulator";
 import { type Environment, readEnvironment } from "#config/index.ts";
-import type { Clock } from "#ports/index.ts";
 import { openJournalDirectory } from "#storage/index.ts";
 import { openControl } from "../src/main/control.ts";
 import { type House, openHouse } from "../src/main/house.ts";
@@ -47,8 +46,6 @@ export interface Overrides {
   readonly idleSeconds?: number;
   /** What the environment says otherwise. */
   readonly environment?: Partial<Pick<Environment, "bodyMemoryBytes">>;
-  /** Instead of the machine's. */
-  readonly clock?: Clock;
 }
 
 /** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
@@ -68,8 +65,8 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
   await control.controlStore.apply(configOf(simulator, overrides), "test");
   const house = await openHouse({
     environment,
+    control,
     directory: openJournalDirectory(control.journalPath),
-    control: overrides.clock === undefined ? control : { ...control, clock: overrides.clock },
     version: "0.0.0-test",
     randomToken: () => "test-setup-token-0123456789",
     onFatal: (error) => {

@@ -36,7 +36,6 @@ export function createAsKey(face: Face): (call: AsKeyCall) => Promise<Response> 
       patient: call.patient,
       // The call that carries this one says when it is over.
       done: () => {},
-      flaw: null,
     });
   };
 }

@@ -127,7 +127,6 @@ export class LibraryAccount {
         headersMs: Math.min(timeouts.headersMs, bounds.assetLibraryMs),
         totalMs: bounds.assetLibraryMs,
         allowPrivateNetwork,
-        ownConnection: true,
       },
       signal,
     );

@@ -1,54 +1,130 @@
-import type { Claim, ClaimState } from "#ports/index.ts";
+import { bounds } from "#core/index.ts";
+import type { Claim, ClaimState, Spending } from "#ports/index.ts";
 import { Share, type Tally } from "./tally.ts";
 
+/** One period of a budget. */
+interface Period {
+  readonly start: number;
+  spent: number;
+  held: number;
+  /** What was spent before it was counted here is in `spent`. */
+  known: boolean;
+}
+
 /**
- * Amount since the start of a period. The counter does not know when a period ends, so `freeInMs` is 0: whoever made the
- * claim knows. A budget that is used up refuses even an amount of 0, because what a call will cost is only estimated.
+ * Money since the start of a period: what was spent in it and what reservations hold. Several periods are kept, so that a
+ * wall clock that is set back finds the earlier one again. The counter does not know when a period ends, so `freeInMs` is 0:
+ * whoever made the claim knows. A budget that is used up refuses even an amount of 0, because what a call will cost is only
+ * estimated.
  */
 export class Budget implements Tally {
   holds = 0;
-  #used = 0;
-  #periodStart: number;
+  /** The one that was used last stands first. */
+  readonly #periods: Period[] = [];
+  /** Periods that begin then or later have nothing behind them but what was counted here. */
+  #cleanFrom = Number.POSITIVE_INFINITY;
+  #again = false;
+  #usedMs: number;
 
-  constructor(periodStart: number) {
-    this.#periodStart = periodStart;
+  constructor(atMs: number) {
+    this.#usedMs = atMs;
   }
 
-  take(claim: Claim): Share | null {
-    this.#roll(claim.periodStart);
-    if (this.#used >= claim.limit || !(this.#used + claim.amount <= claim.limit)) return null;
-    this.#used += claim.amount;
-    return new Share(this, claim, this.#periodStart, this.#used, 0);
+  take(claim: Claim, atMs: number, amount: number = claim.amount): Share | null {
+    const unchecked = claim.limit === Number.POSITIVE_INFINITY;
+    const period = this.#find(claim.periodStart) ?? (unchecked ? this.#add(claim.periodStart, false) : null);
+    if (period === null) return null;
+    this.#usedMs = atMs;
+    const used = period.spent + period.held;
+    if (!unchecked && (!period.known || used >= claim.limit || !(used + amount <= claim.limit))) return null;
+    period.held += amount;
+    return new Share(this, claim, amount, { mark: period.start, used: used + amount, freeInMs: 0 });
   }
 
-  /** What was reserved in a period that is over stays with that period. */
-  settle(share: Share, actual: number): void {
-    if (share.mark === this.#periodStart) this.#used += actual - share.amount;
+  /** What was held in a period that is over is freed there. What was spent instead is told by `spend`. */
+  settle(share: Share, _actual: number): void {
+    const period = this.#find(share.mark);
+    if (period !== null) period.held -= share.amount;
+  }
+
+  /** How much more this claim could get. */
+  room(claim: Claim): number {
+    const period = this.#find(claim.periodStart);
+    if (period === null || !period.known) return 0;
+    return claim.limit - period.spent - period.held;
+  }
+
+  roomOf(share: Share): number {
+    const period = this.#find(share.mark);
+    return period === null ? 0 : share.limit - period.spent - period.held;
+  }
+
+  topUp(share: Share, amount: number): void {
+    const period = this.#find(share.mark);
+    if (period === null) return;
+    period.held += amount;
+    share.amount += amount;
+  }
+
+  begin(periodStart: number, atMs: number): void {
+    this.#usedMs = atMs;
+    if (this.#find(periodStart) === null) this.#add(periodStart, false);
+  }
+
+  know(periodStart: number, { amount, cleanFrom, again }: Spending): void {
+    const period = this.#find(periodStart);
+    if (period === null || period.known) return;
+    period.spent += amount;
+    period.known = true;
+    this.#again = again;
+    // What was clean before stays so: from then on everything was counted here.
+    this.#cleanFrom = Math.min(this.#cleanFrom, cleanFrom);
+  }
+
+  spend(periodStart: number, amount: number): void {
+    const period = this.#find(periodStart);
+    if (period !== null) period.spent += amount;
   }
 
   state(claim: Claim): ClaimState {
-    const used = claim.periodStart > this.#periodStart ? 0 : this.#used;
-    return { used, limit: claim.limit, freeInMs: 0 };
+    const period = this.#find(claim.periodStart);
+    const held = period?.held ?? 0;
+    return { used: held + (period?.spent ?? 0), limit: claim.limit, freeInMs: 0, held };
   }
 
-  seed(amount: number, periodStart: number): void {
-    this.#roll(periodStart);
-    if (periodStart === this.#periodStart) this.#used += amount;
+  isKnown(periodStart: number): boolean {
+    return this.#find(periodStart)?.known ?? false;
   }
 
-  raise(amount: number, periodStart: number): void {
-    this.#roll(periodStart);
-    if (periodStart === this.#periodStart) this.#used = Math.max(this.#used, amount);
+  /**
+   * What can be read again in the ledger is not kept for long; one that was met just now has a claim coming. The counter asks
+   * this only when nothing is held.
+   */
+  atRest(atMs: number, pressed: boolean): boolean {
+    if (!this.#again && this.#periods.some(({ spent, known }) => !known || spent > 0)) return false;
+    return atMs - this.#usedMs > (pressed ? bounds.budgetIdleMsWhenFull : bounds.budgetIdleMs);
   }
 
-  atRest(): boolean {
-    return this.#used === 0;
+  #find(start: number): Period | null {
+    for (const period of this.#periods) if (period.start === start) return period;
+    return start >= this.#cleanFrom ? this.#add(start, true) : null;
   }
 
-  /** Only forwards: a wall clock set back over midnight must not give yesterday's budget anew. */
-  #roll(periodStart: number): void {
-    if (periodStart <= this.#periodStart) return;
-    this.#periodStart = periodStart;
-    this.#used = 0;
+  #add(start: number, known: boolean): Period {
+    const period = { start, spent: 0, held: 0, known };
+    this.#periods.unshift(period);
+    if (this.#periods.length > bounds.budgetPeriodsKept) this.#forgetOldest();
+    return period;
+  }
+
+  /** One that is asked for again must be read again, so it no longer counts as clean. */
+  #forgetOldest(): void {
+    let oldest = -1;
+    this.#periods.forEach((period, index) => {
+      if (index === 0 || period.held > 0) return;
+      if (oldest === -1 || period.start < (this.#periods[oldest]?.start ?? 0)) oldest = index;
+    });
+    const [gone] = oldest === -1 ? [] : this.#periods.splice(oldest, 1);
+    if (gone !== undefined) this.#cleanFrom = Math.max(this.#cleanFrom, gone.start + 1);
   }
 }

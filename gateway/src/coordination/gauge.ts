@@ -9,7 +9,7 @@ export class Gauge implements Tally {
   take(claim: Claim): Share | null {
     if (!(this.#used + claim.amount <= claim.limit)) return null;
     this.#used += claim.amount;
-    return new Share(this, claim, 0, this.#used, 0);
+    return new Share(this, claim, claim.amount, { mark: 0, used: this.#used, freeInMs: 0 });
   }
 
   settle(share: Share): void {

@@ -6,8 +6,8 @@
  * *reservation* is the shares of one call, all taken or none.
  *
  * When the world is down: memory cannot be down, but it can be full. A tally that still counts something is never
- * forgotten to make room; a claim that would need a new one is then let through or refused as its own `fail` says. A
- * restart starts empty: `limits` seeds it from the ledger.
+ * forgotten to make room, but a budget that nobody uses is, since the ledger knows it; a claim that would need a new one is then
+ * let through or refused as its own `fail` says, and the operator is told. A restart starts empty: `limits` reads the ledger.
  */
-export { createMemoryCounter, type MemoryCounterOptions } from "./memory-counter.ts";
+export { createMemoryCounter, type MemoryCounter, type MemoryCounterOptions } from "./memory-counter.ts";
 export { createMemoryHealthBoard } from "./memory-health-board.ts";

@@ -1,10 +1,16 @@
 import { expect, test } from "bun:test";
 import { budgetClaim, gaugeClaim, windowClaim } from "../../test/conformance/counter-suite.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { createMemoryCounter } from "./memory-counter.ts";
+import { createMemoryCounter, type MemoryCounter } from "./memory-counter.ts";
+
+function meet(counter: MemoryCounter, key: string, again = false): void {
+  expect(counter.begin(key, 0)).toBe("unknown");
+  counter.known(key, 0, { amount: 0, cleanFrom: Number.POSITIVE_INFINITY, again });
+}
 
 test("a full counter forgets nothing that still counts: a new claim is refused, or let through when its limit fails open", () => {
   const counter = createMemoryCounter({ clock: new FakeClock(), countersMax: 2 });
+  meet(counter, "a");
   expect(counter.reserve([budgetClaim("a", 10, 10), gaugeClaim("b", 1)])).toMatchObject({ granted: true });
   expect(counter.reserve([windowClaim("c", 5)])).toMatchObject({ granted: false, index: 0 });
   expect(counter.reserve([{ ...windowClaim("c", 5), fail: "open" }])).toMatchObject({ granted: true });
@@ -27,6 +33,7 @@ test("counters at rest make room for new ones, however many keys come by", () =>
 test("a reservation that took nothing yet is still settled in full, also when its counter was at rest meanwhile", () => {
   const clock = new FakeClock();
   const counter = createMemoryCounter({ clock, countersMax: 3 });
+  meet(counter, "b");
   const answer = counter.reserve([windowClaim("w", 100, 0), budgetClaim("b", 100, 0)]);
   if (answer instanceof Promise || !answer.granted) throw new Error("refused");
   for (let key = 0; key < 100; key++) {
@@ -34,7 +41,24 @@ test("a reservation that took nothing yet is still settled in full, also when it
     if (other instanceof Promise || !other.granted) throw new Error("refused");
     counter.settle(other.ticket, [0]);
   }
-  counter.settle(answer.ticket, [70, 80]);
+  counter.spend("b", 0, 80);
+  counter.settle(answer.ticket, [70, 0]);
   expect(counter.peek(windowClaim("w", 100))).toMatchObject({ used: 70 });
   expect(counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 80 });
+});
+
+test("a full counter lets go of budgets that the ledger knows and nobody used lately, and says when there is no room at all", () => {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const observer = { log: (_level: string, message: string) => void told.push(message) };
+  const counter = createMemoryCounter({ clock, countersMax: 3, observer });
+  for (const key of ["a", "b", "c"]) meet(counter, key, true);
+  expect(counter.begin("d", 0)).toBe("full");
+  expect(counter.begin("e", 0)).toBe("full");
+  expect([told.length, counter.turnedAway, counter.size]).toEqual([1, 2, 3]);
+  const answer = counter.reserve([budgetClaim("a", 10, 1)]);
+  if (answer instanceof Promise || !answer.granted) throw new Error("refused");
+  clock.advance(10_000);
+  expect(counter.begin("d", 0)).toBe("unknown");
+  expect(counter.peek(budgetClaim("a", 10, 0)).valueOf()).toMatchObject({ used: 1 });
 });

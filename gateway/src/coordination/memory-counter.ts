@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
+import type { Claim, ClaimState, Clock, Counter, Observer, Refused, Reserved, Spending } from "#ports/index.ts";
 import { Budget } from "./budget.ts";
 import { Gauge } from "./gauge.ts";
 import { Shelf } from "./shelf.ts";
@@ -10,11 +10,21 @@ export interface MemoryCounterOptions {
   readonly clock: Clock;
   /** Default bounds.countersMax. */
   readonly countersMax?: number;
+  /** Told, now and then, when there is no room. */
+  readonly observer?: Pick<Observer, "log">;
+}
+
+/** A counter of one process, and how full it is. */
+export interface MemoryCounter extends Counter {
+  /** Things that are counted now. */
+  readonly size: number;
+  /** Claims that found no room. */
+  readonly turnedAway: number;
 }
 
 /** Counts for one process. Synchronous, so that nothing can come between the check and the taking. */
-export function createMemoryCounter(options: MemoryCounterOptions): Counter {
-  return new MemoryCounter(options.clock, options.countersMax ?? bounds.countersMax);
+export function createMemoryCounter(options: MemoryCounterOptions): MemoryCounter {
+  return new CounterInMemory(options);
 }
 
 /** Every so many reservations one resting tally may be forgotten; the making of a new one looks at a few more. */
@@ -25,43 +35,57 @@ const stepsWhenFull = 1_024;
 /** What a claim is told that there was no room to count. */
 const fullRetryMs = 1_000;
 
-class MemoryCounter implements Counter {
+class CounterInMemory implements MemoryCounter {
   readonly #clock: Clock;
+  readonly #observer: Pick<Observer, "log"> | null;
   readonly #countersMax: number;
   readonly #windows = new Shelf<Window>();
   readonly #gauges = new Shelf<Gauge>();
   readonly #budgets = new Shelf<Budget>();
   #reservations = 0;
   #outstanding = 0;
+  #turnedAway = 0;
+  #toldMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock, countersMax: number) {
+  constructor({ clock, countersMax, observer }: MemoryCounterOptions) {
     this.#clock = clock;
-    this.#countersMax = countersMax;
+    this.#observer = observer ?? null;
+    this.#countersMax = countersMax ?? bounds.countersMax;
   }
 
   get outstanding(): number {
     return this.#outstanding;
   }
 
+  get size(): number {
+    return this.#windows.size + this.#gauges.size + this.#budgets.size;
+  }
+
+  get turnedAway(): number {
+    return this.#turnedAway;
+  }
+
   reserve(claims: readonly Claim[]): Reserved | Refused {
     const atMs = this.#clock.monotonic();
     if (++this.#reservations % reservationsPerSweep === 0) this.#sweep(1, atMs);
-    const reservation = new Reservation();
-    for (let index = 0; index < claims.length; index++) {
-      const claim = claims[index];
-      if (claim === undefined) continue;
-      const tally = this.#find(claim) ?? this.#make(claim, atMs) ?? (claim.fail === "open" ? uncounted : null);
-      const share = tally?.take(claim, atMs) ?? null;
-      if (tally === null || share === null) {
-        giveBack(reservation, atMs);
-        const state = tally?.state(claim, atMs) ?? { used: 0, limit: claim.limit, freeInMs: fullRetryMs };
-        return { granted: false, index, state };
-      }
-      tally.holds++;
-      reservation.states.push(share);
+    const answer = this.#take(claims, atMs, Number.POSITIVE_INFINITY);
+    if (answer.granted || answer.reason !== "limit") return answer;
+    const refusing = claims[answer.index];
+    if (refusing === undefined || refusing.least >= refusing.amount) return answer;
+    const room = this.#room(claims);
+    return room > 0 && room >= refusing.least ? this.#take(claims, atMs, room) : answer;
+  }
+
+  topUp(ticket: object, amount: number, least: number): number {
+    if (!(ticket instanceof Reservation) || ticket.settled) return 0;
+    let room = amount;
+    for (const share of ticket.states) {
+      if (share.tally instanceof Budget) room = Math.min(room, share.tally.roomOf(share));
     }
-    this.#outstanding++;
-    return reservation;
+    if (!(room > 0 && room >= least)) return 0;
+    for (const share of ticket.states) if (share.tally instanceof Budget) share.tally.topUp(share, room);
+    ticket.held += room;
+    return room;
   }
 
   settle(ticket: object, actual: readonly number[]): void {
@@ -79,33 +103,73 @@ class MemoryCounter implements Counter {
     }
   }
 
-  seed(
-    key: string,
-    kind: "window" | "budget",
-    amount: number,
-    at: number,
-    windowMs: number,
-    periodStart: number,
-  ): void {
+  begin(key: string, periodStart: number): "known" | "unknown" | "full" {
     const atMs = this.#clock.monotonic();
-    if (kind === "budget") {
-      const budget = this.#budgets.find(key) ?? this.#place(this.#budgets, key, new Budget(periodStart), atMs);
-      budget?.seed(amount, periodStart);
-      return;
-    }
+    const budget = this.#budgets.find(key) ?? this.#place(this.#budgets, key, new Budget(atMs), atMs);
+    if (budget === null) return "full";
+    budget.begin(periodStart, atMs);
+    return budget.isKnown(periodStart) ? "known" : "unknown";
+  }
+
+  known(key: string, periodStart: number, spent: Spending): void {
+    this.#budgets.find(key)?.know(periodStart, spent);
+  }
+
+  spend(key: string, periodStart: number, amount: number): boolean {
+    const budget = this.#budgets.find(key);
+    budget?.spend(periodStart, amount);
+    return budget !== undefined;
+  }
+
+  seed(key: string, amount: number, at: number, windowMs: number): void {
+    const atMs = this.#clock.monotonic();
     const ageMs = Math.max(0, this.#clock.now() - at);
     const window = this.#windows.find(key) ?? this.#place(this.#windows, key, new Window(windowMs, atMs), atMs);
     window?.seed(amount, ageMs, atMs);
   }
 
-  raise(key: string, amount: number, periodStart: number): void {
-    const found = this.#budgets.find(key);
-    const budget = found ?? this.#place(this.#budgets, key, new Budget(periodStart), this.#clock.monotonic());
-    budget?.raise(amount, periodStart);
-  }
-
   peek(claim: Claim): ClaimState {
     return this.#find(claim)?.state(claim, this.#clock.monotonic()) ?? { used: 0, limit: claim.limit, freeInMs: 0 };
+  }
+
+  /** All of them, or none. `moneyMax`: what a budget is asked for at most. */
+  #take(claims: readonly Claim[], atMs: number, moneyMax: number): Reserved | Refused {
+    const reservation = new Reservation();
+    for (let index = 0; index < claims.length; index++) {
+      const claim = claims[index];
+      if (claim === undefined) continue;
+      const tally = this.#find(claim) ?? this.#make(claim, atMs);
+      const isBudget = claim.kind === "budget";
+      const share = tally?.take(claim, atMs, isBudget ? Math.min(claim.amount, moneyMax) : claim.amount) ?? null;
+      if (tally === null || share === null) {
+        giveBack(reservation, atMs);
+        return this.#refusal(claim, index, tally, atMs);
+      }
+      tally.holds++;
+      reservation.states.push(share);
+      if (isBudget) reservation.held = share.amount;
+    }
+    this.#outstanding++;
+    return reservation;
+  }
+
+  #refusal(claim: Claim, index: number, tally: Tally | null, atMs: number): Refused {
+    if (tally === null) {
+      const reason = claim.kind === "budget" ? "unknown" : "full";
+      return { granted: false, index, state: { used: 0, limit: claim.limit, freeInMs: fullRetryMs }, reason };
+    }
+    const known = !(tally instanceof Budget) || tally.isKnown(claim.periodStart);
+    return { granted: false, index, state: tally.state(claim, atMs), reason: known ? "limit" : "unknown" };
+  }
+
+  /** The least that all budgets among the claims have left. */
+  #room(claims: readonly Claim[]): number {
+    let room = Number.POSITIVE_INFINITY;
+    for (const claim of claims) {
+      if (claim.kind !== "budget" || claim.limit === Number.POSITIVE_INFINITY) continue;
+      room = Math.min(room, this.#budgets.find(claim.key)?.room(claim) ?? 0);
+    }
+    return room;
   }
 
   #find(claim: Claim): Tally | undefined {
@@ -113,26 +177,42 @@ class MemoryCounter implements Counter {
     return claim.kind === "gauge" ? this.#gauges.find(claim.key) : this.#budgets.find(claim.key);
   }
 
+  /** A budget is made by `begin`, when somebody sees to what it has spent; without a check it may be made at once. */
   #make(claim: Claim, atMs: number): Tally | null {
-    if (claim.kind === "window") return this.#place(this.#windows, claim.key, new Window(claim.windowMs, atMs), atMs);
-    if (claim.kind === "gauge") return this.#place(this.#gauges, claim.key, new Gauge(), atMs);
-    return this.#place(this.#budgets, claim.key, new Budget(claim.periodStart), atMs);
+    const otherwise = claim.fail === "open" ? uncounted : null;
+    if (claim.kind === "window")
+      return this.#place(this.#windows, claim.key, new Window(claim.windowMs, atMs), atMs) ?? otherwise;
+    if (claim.kind === "gauge") return this.#place(this.#gauges, claim.key, new Gauge(), atMs) ?? otherwise;
+    if (claim.limit !== Number.POSITIVE_INFINITY) return null;
+    return this.#place(this.#budgets, claim.key, new Budget(atMs), atMs) ?? uncounted;
   }
 
   #place<T extends Tally>(shelf: Shelf<T>, key: string, tally: T, atMs: number): T | null {
     this.#sweep(stepsPerTally, atMs);
-    if (this.#size() >= this.#countersMax) this.#sweep(stepsWhenFull, atMs);
-    return this.#size() >= this.#countersMax ? null : shelf.put(key, tally);
+    if (this.#isFull()) this.#sweep(stepsWhenFull, atMs, true);
+    if (!this.#isFull()) return shelf.put(key, tally);
+    this.#turnAway(atMs);
+    return null;
   }
 
-  #size(): number {
-    return this.#windows.size + this.#gauges.size + this.#budgets.size;
+  #isFull(): boolean {
+    return this.size >= this.#countersMax;
   }
 
-  #sweep(steps: number, atMs: number): void {
-    this.#windows.sweep(steps, atMs);
-    this.#gauges.sweep(steps, atMs);
-    this.#budgets.sweep(steps, atMs);
+  #turnAway(atMs: number): void {
+    this.#turnedAway++;
+    if (atMs - this.#toldMs < bounds.counterFullTellMs) return;
+    this.#toldMs = atMs;
+    this.#observer?.log("error", "There is no room to count further limits; each does what its `fail` says.", {
+      counted: this.size,
+      turnedAway: this.#turnedAway,
+    });
+  }
+
+  #sweep(steps: number, atMs: number, pressed = false): void {
+    this.#windows.sweep(steps, atMs, pressed);
+    this.#gauges.sweep(steps, atMs, pressed);
+    this.#budgets.sweep(steps, atMs, pressed);
   }
 }
 
@@ -140,6 +220,7 @@ class MemoryCounter implements Counter {
 class Reservation implements Reserved {
   readonly granted = true;
   readonly states: Share[] = [];
+  held = Number.POSITIVE_INFINITY;
   settled = false;
 
   get ticket(): object {

@@ -18,8 +18,8 @@ export class Shelf<T extends Tally> {
     return tally;
   }
 
-  /** Looks at up to `steps` tallies and forgets those that nobody would miss. */
-  sweep(steps: number, atMs: number): void {
+  /** Looks at up to `steps` tallies and forgets those that nobody would miss. `pressed`: others find no room. */
+  sweep(steps: number, atMs: number, pressed = false): void {
     for (let step = 0; step < steps; step++) {
       const next = this.#hand.next();
       if (next.done === true) {
@@ -27,7 +27,7 @@ export class Shelf<T extends Tally> {
         return;
       }
       const tally = this.#tallies.get(next.value);
-      if (tally !== undefined && tally.holds === 0 && tally.atRest(atMs)) this.#tallies.delete(next.value);
+      if (tally !== undefined && tally.holds === 0 && tally.atRest(atMs, pressed)) this.#tallies.delete(next.value);
     }
   }
 }

@@ -4,28 +4,36 @@ import type { Claim, ClaimState } from "#ports/index.ts";
 export interface Tally {
   /** Reservations that still hold a share of it. While there are any it must not be forgotten. */
   holds: number;
-  /** Takes the claim's amount, or nothing and null when it does not fit. An amount that is no number never fits. */
-  take(claim: Claim, atMs: number): Share | null;
+  /** Takes the claim's amount (a budget may be told another), or nothing and null. An amount that is no number never fits. */
+  take(claim: Claim, atMs: number, amount?: number): Share | null;
   /** Puts `actual` in the place of what the share had reserved. */
   settle(share: Share, actual: number, atMs: number): void;
   state(claim: Claim, atMs: number): ClaimState;
-  /** True when forgetting it would lose nothing. */
-  atRest(atMs: number): boolean;
+  /** True when forgetting it would lose nothing. `pressed`: others find no room. */
+  atRest(atMs: number, pressed: boolean): boolean;
+}
+
+/** Where a share went and how its tally stood right after. */
+export interface Taken {
+  /** Which part of the tally the amount went to: the bucket of a window, the period of a budget. */
+  readonly mark: number;
+  readonly used: number;
+  readonly freeInMs: number;
 }
 
 /** What one reservation took of one tally, and how the tally stood right after. */
 export class Share implements ClaimState {
   readonly tally: Tally;
-  readonly amount: number;
-  /** Which part of the tally the amount went to: the bucket of a window, the period of a budget. */
+  /** Grows when a reservation of money is topped up. */
+  amount: number;
   readonly mark: number;
   readonly used: number;
   readonly limit: number;
   readonly freeInMs: number;
 
-  constructor(tally: Tally, claim: Claim, mark: number, used: number, freeInMs: number) {
+  constructor(tally: Tally, claim: Claim, amount: number, { mark, used, freeInMs }: Taken) {
     this.tally = tally;
-    this.amount = claim.amount;
+    this.amount = amount;
     this.mark = mark;
     this.used = used;
     this.limit = claim.limit;
@@ -36,7 +44,7 @@ export class Share implements ClaimState {
 /** Stands in for a tally there was no room for, when its claim says `fail: open`: lets everything through, counts nothing. */
 export const uncounted: Tally = {
   holds: 0,
-  take: (claim) => new Share(uncounted, claim, 0, 0, 0),
+  take: (claim) => new Share(uncounted, claim, claim.amount, { mark: 0, used: 0, freeInMs: 0 }),
   settle: () => undefined,
   state: (claim) => ({ used: 0, limit: claim.limit, freeInMs: 0 }),
   atRest: () => false,

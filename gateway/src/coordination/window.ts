@@ -30,7 +30,8 @@ export class Window implements Tally {
     this.#advance(atMs);
     if (!(this.#total + claim.amount <= claim.limit)) return null;
     this.#add(this.#newest, claim.amount);
-    return new Share(this, claim, this.#newest, this.#total, this.#freeInMs(1, atMs));
+    const taken = { mark: this.#newest, used: this.#total, freeInMs: this.#freeInMs(1, atMs) };
+    return new Share(this, claim, claim.amount, taken);
   }
 
   settle(share: Share, actual: number, atMs: number): void {

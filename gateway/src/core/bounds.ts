@@ -1,6 +1,7 @@
 import { assetsBounds } from "./bounds/assets-bounds.ts";
 import { consoleBounds } from "./bounds/console-bounds.ts";
 import { ledgerBounds } from "./bounds/ledger-bounds.ts";
+import { limitsBounds } from "./bounds/limits-bounds.ts";
 import { requestsBounds } from "./bounds/requests-bounds.ts";
 import { signInBounds } from "./bounds/sign-in-bounds.ts";
 import { startBounds } from "./bounds/start-bounds.ts";
@@ -12,6 +13,7 @@ export const bounds = {
   ...requestsBounds,
   ...upstreamBounds,
   ...ledgerBounds,
+  ...limitsBounds,
   ...startBounds,
   ...tasksBounds,
   ...assetsBounds,

@@ -7,10 +7,8 @@ export type ModelType = "chat" | "image" | "video" | "embedding";
 /** The clocks of one attempt, each separate, in milliseconds. */
 export interface Timeouts {
   readonly connectMs: number;
-  /** From sending to the upstream's status line, of a call that streams. */
+  /** From sending to the upstream's status line. */
   readonly headersMs: number;
-  /** The same where nothing streams: the status line then comes when the whole answer is made. */
-  readonly wholeHeadersMs: number;
   /** From the status line to the first whole event (streams) or the first body byte. */
   readonly firstEventMs: number;
   /** Between two pieces of a body. */
@@ -22,7 +20,6 @@ export interface Timeouts {
 export const defaultTimeouts: Timeouts = Object.freeze({
   connectMs: 5_000,
   headersMs: 60_000,
-  wholeHeadersMs: 600_000,
   firstEventMs: 60_000,
   idleMs: 120_000,
   totalMs: 1_800_000,
@@ -64,6 +61,8 @@ export interface Model {
   readonly createdAt: number;
   readonly deployments: readonly Deployment[];
   readonly fallbacks: readonly string[];
+  /** What a call without a limit of its own may at most produce, in tokens; null: nobody has said it. */
+  readonly outputTokensMax?: number | null;
   /** The version in force; null when nobody has set a price (cost is then 0 and the entry says so). */
   readonly price: PriceVersion | null;
 }

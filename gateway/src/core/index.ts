@@ -8,6 +8,7 @@ export * from "./answer.ts";
 export * from "./asset.ts";
 export * from "./bounds.ts";
 export * from "./catalog.ts";
+export * from "./dearest.ts";
 export * from "./deployment.ts";
 export * from "./dialect.ts";
 export * from "./failure.ts";

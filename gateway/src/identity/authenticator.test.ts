@@ -69,7 +69,6 @@ function house(overrides: Partial<ApiKey> = {}, catalog: Partial<Catalog> = {}) 
       captureRetentionDays: 7,
       drainTimeoutMs: 1,
       videoCopyResults: false,
-      retrySent: false,
     },
     ...catalog,
   };

@@ -6,22 +6,48 @@ import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
 import { type Admission, createAdmission } from "./admit.ts";
 import type { Permit } from "./permit.ts";
-import type { Spent } from "./spent.ts";
+import type { Estimate } from "./spent.ts";
 
-const nothing: Spent = { tokens: 0, nanoUsd: 0 };
+/** What a call would use, or has used. */
+interface Use {
+  readonly tokens: number;
+  readonly nanoUsd: number;
+}
+
+const nothing: Use = { tokens: 0, nanoUsd: 0 };
+
+const estimateOf = ({ tokens, nanoUsd }: Use): Estimate => ({
+  tokens,
+  money: () => ({ most: nanoUsd, least: nanoUsd }),
+});
 
 function house(): { clock: FakeClock; admission: Admission } {
   const clock = new FakeClock(Date.UTC(2026, 0, 31, 23, 0, 0));
-  return { clock, admission: createAdmission({ counter: createMemoryCounter({ clock }), clock }) };
+  const admission = createAdmission({ counter: createMemoryCounter({ clock }), clock });
+  clocks.set(admission, clock);
+  return { clock, admission };
 }
 
-function admit(admission: Admission, principal: Principal, estimate: Spent = nothing): Permit {
-  const permit = admission.admit(principal, estimate);
+const clocks = new WeakMap<Admission, FakeClock>();
+const clockOf = (admission: Admission): FakeClock => clocks.get(admission) ?? new FakeClock();
+
+function admit(admission: Admission, principal: Principal, estimate: Use = nothing): Permit {
+  const permit = admission.admit(principal, estimateOf(estimate));
   if (permit instanceof Promise) throw new Error("a counter in memory answers at once");
   return permit;
 }
 
-function refusal(admission: Admission, principal: Principal, estimate: Spent = nothing): Failure {
+let attempts = 0;
+
+/** As a call ends: its entry is settled, then its permit. */
+function finish(admission: Admission, permit: Permit, { tokens, nanoUsd }: Use): boolean {
+  const attemptId = `att_${++attempts}`;
+  const scopes = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
+  admission.settled({ attemptId, at: clockOf(admission).now(), ...scopes, costNanoUsd: nanoUsd });
+  return permit.settle({ tokens });
+}
+
+function refusal(admission: Admission, principal: Principal, estimate: Use = nothing): Failure {
   try {
     admit(admission, principal, estimate);
   } catch (thrown) {
@@ -50,7 +76,7 @@ test("the tightest of the three scopes decides, wherever it stands", () => {
 test("with rpm N exactly N calls are admitted in a minute, and the refusal says when to come back", () => {
   const { clock, admission } = house();
   const principal = governedPrincipal({ key: { limits: { rpm: 3 } } });
-  for (let call = 0; call < 3; call++) admit(admission, principal).settle(nothing);
+  for (let call = 0; call < 3; call++) finish(admission, admit(admission, principal), nothing);
   const failure = refusal(admission, principal);
   expect(failure.code).toBe("rate_limit_exceeded");
   expect(failure.retryAfterMs).toBe(61_000);
@@ -70,7 +96,7 @@ test("a call too large for the tokens of a minute is admitted alone, and holds t
   const principal = governedPrincipal({ key: { limits: { tpm: 1_000 } } });
   const permit = admit(admission, principal, { tokens: 50_000, nanoUsd: 0 });
   expect(refusal(admission, principal).details?.scope).toBe("tpm of key acme/ci");
-  permit.settle({ tokens: 400, nanoUsd: 0 });
+  finish(admission, permit, { tokens: 400, nanoUsd: 0 });
   admit(admission, principal, { tokens: 600, nanoUsd: 0 });
   expect(refusal(admission, principal, { tokens: 0, nanoUsd: 0 }).code).toBe("rate_limit_exceeded");
 });
@@ -84,7 +110,7 @@ test("a call holds its place among simultaneous ones until it is settled or rele
   const failure = refusal(admission, principal);
   expect(failure).toMatchObject({ code: "rate_limit_exceeded", retryAfterMs: 1_000 });
   expect(failure.details).toMatchObject({ limit: 2, used: 2, scope: "concurrency of group acme/default" });
-  first.settle(nothing);
+  finish(admission, first, nothing);
   admit(admission, principal).release();
   second.release();
   expect(admission.outstanding).toBe(0);
@@ -99,13 +125,14 @@ test("a budget is reserved before the call and refuses what may not fit into the
   expect(failure.details).toEqual({
     limit: 5,
     used: 4,
+    held: 4,
     scope: "workspace acme, per month",
     resets_at: Date.UTC(2026, 1, 1) / 1_000,
   });
   expect(failure.message).toBe(
-    "The budget of 5 USD per month on workspace acme has 1 USD left and this call may cost 1.5 USD; raise it or wait until 2026-02-01T00:00:00.000Z.",
+    "The budget of 5 USD per month on workspace acme has 1 USD left (4 USD is held for calls that are under way) and this call may cost 1.5 USD, which is held until it ends; wait for those calls, ask for less output, raise it or wait until 2026-02-01T00:00:00.000Z.",
   );
-  permit.settle({ tokens: 0, nanoUsd: usdToNano(0.25) });
+  finish(admission, permit, { tokens: 0, nanoUsd: usdToNano(0.25) });
   admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(4.75) });
   expect(refusal(admission, principal).message).toContain("is used up");
 });
@@ -114,9 +141,9 @@ test("a budget in total never resets; a monthly one is new on the first of the m
   const { clock, admission } = house();
   const monthly = governedPrincipal({ key: { budget: { nanoUsd: 10, period: "month" } } });
   const total = governedPrincipal({ group: { budget: { nanoUsd: 10, period: "total" } } });
-  const all: Spent = { tokens: 0, nanoUsd: 10 };
-  admit(admission, monthly, all).settle(all);
-  admit(admission, total, all).settle(all);
+  const all: Use = { tokens: 0, nanoUsd: 10 };
+  finish(admission, admit(admission, monthly, all), all);
+  finish(admission, admit(admission, total, all), all);
   refusal(admission, monthly);
   clock.advance(3_600_000);
   admit(admission, monthly, all);
@@ -138,9 +165,9 @@ test("a permit ends once: the first ending counts, the second is ignored and cou
   const { admission } = house();
   const principal = governedPrincipal({ key: { budget: { nanoUsd: 100, period: "day" } } });
   const permit = admit(admission, principal, { tokens: 0, nanoUsd: 60 });
-  expect(permit.settle({ tokens: 0, nanoUsd: 50 })).toBe(true);
+  expect(finish(admission, permit, { tokens: 0, nanoUsd: 50 })).toBe(true);
   expect(permit.release()).toBe(false);
-  expect(permit.settle({ tokens: 0, nanoUsd: 1 })).toBe(false);
+  expect(permit.settle({ tokens: 0 })).toBe(false);
   expect(admission.repeatedEndings).toBe(2);
   expect(refusal(admission, principal, { tokens: 0, nanoUsd: 51 }).details?.used).toBe(50 / 1e9);
 });
@@ -149,7 +176,7 @@ test("a caller without limits is always admitted, and its permit too ends once",
   const { admission } = house();
   const permit = admit(admission, governedPrincipal({}), { tokens: 1e9, nanoUsd: 1e12 });
   expect(permit.rateHeaders()).toEqual({});
-  expect([permit.settle(nothing), permit.release()]).toEqual([true, false]);
+  expect([finish(admission, permit, nothing), permit.release()]).toEqual([true, false]);
   expect(admission.repeatedEndings).toBe(1);
 });
 
@@ -185,7 +212,7 @@ test("a standing shows every limit of the three scopes without using any of it",
 test("a changed limit holds for the next call and keeps what was counted", () => {
   const { admission } = house();
   for (let call = 0; call < 2; call++)
-    admit(admission, governedPrincipal({ key: { limits: { rpm: 2 } } })).settle(nothing);
+    admit(admission, governedPrincipal({ key: { limits: { rpm: 2 } } })).settle({ tokens: 0 });
   admit(admission, governedPrincipal({ key: { limits: { rpm: 3 } } }));
   expect(refusal(admission, governedPrincipal({ key: { limits: { rpm: 3 } } })).details?.used).toBe(3);
 });
@@ -205,7 +232,7 @@ test("whatever order calls begin and end in, no limit is exceeded and the budget
         group: { limits: { rpm: 20 } },
         key: { limits: { concurrency: 4 } },
       });
-      const open: { readonly permit: Permit; readonly spent: Spent }[] = [];
+      const open: { readonly permit: Permit; readonly spent: Use }[] = [];
       let spent = 0;
       let settled = 0;
       for (const { estimate, share, end, which } of steps) {
@@ -220,7 +247,7 @@ test("whatever order calls begin and end in, no limit is exceeded and the budget
         if (ending === undefined) continue;
         if (end === "release") ending.permit.release();
         else {
-          ending.permit.settle(ending.spent);
+          finish(admission, ending.permit, ending.spent);
           spent += ending.spent.nanoUsd;
           settled++;
         }
@@ -248,7 +275,7 @@ describe("money that is held for work that outlives its call", () => {
     const first = await admission.hold(principal, 60, false);
     const second = await admission.hold(principal, 40, false);
     expect(() => admission.hold(principal, 1, false)).toThrow("budget");
-    first.settle({ tokens: 0, nanoUsd: 10 });
+    finish(admission, first, { tokens: 0, nanoUsd: 10 });
     second.release();
     const third = await admission.hold(principal, 90, false);
     expect(() => admission.hold(principal, 1, false)).toThrow("budget");

@@ -1,26 +1,33 @@
-import type { LimitScope, NanoUsd, Principal } from "#core/index.ts";
+import { bounds, Failure, type LimitScope, type NanoUsd, type Principal } from "#core/index.ts";
 import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
-import { budgetRules } from "./budget.ts";
+import { BudgetRule, budgetRules, type CountedBudget } from "./budget.ts";
 import { concurrencyRules } from "./concurrency.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
 import { CountedPermit, FreePermit, type Permit, type PermitOffice } from "./permit.ts";
 import { rateRules } from "./rate.ts";
-import type { Spent } from "./spent.ts";
+import { type Cost, Spending, type SpendingSource, type Unknown } from "./spending.ts";
+import { type Estimate, noMoney, type Wanted } from "./spent.ts";
 import type { Standing } from "./standing.ts";
 
 /** Every kind of limit there is. The first that refuses is the one the caller is told of: the longest wait first. */
 const kinds: readonly LimitKind[] = [budgetRules, rateRules, concurrencyRules];
 
-const nothing: Spent = { tokens: 0, nanoUsd: 0 };
+const nothing: Wanted = Object.freeze({ tokens: 0, ...noMoney });
 
 export interface AdmissionOptions {
   readonly counter: Counter;
+  /** Its wall clock says which period of a budget runs. */
   readonly clock: Clock;
+  /** Where budgets read what was spent before they were met. Left out: nothing was. */
+  readonly spending?: SpendingSource;
 }
 
 export interface Admission {
-  /** Throws budget_exceeded or rate_limit_exceeded; then nothing was taken from any limit. A promise only when the counter is shared. */
-  admit(principal: Principal, estimate: Spent): Permit | Promise<Permit>;
+  /**
+   * Throws budget_exceeded or rate_limit_exceeded, or ledger_unavailable where it is not known what a budget has spent; then
+   * nothing was taken from any limit. A promise when the counter is shared, or a budget is met for the first time.
+   */
+  admit(principal: Principal, estimate: Estimate): Permit | Promise<Permit>;
   /**
    * Throws what `admit` would throw now for a call that asks for nothing, and so for every other. Takes nothing: it is
    * asked before a call is read, and `admit` decides after that.
@@ -31,10 +38,13 @@ export interface Admission {
    * budget_exceeded, but never for what is `known`: it was granted before a restart, and is only counted again.
    */
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean): Permit | Promise<Permit>;
+  /** An entry of the ledger was settled: what it cost counts from now on. To be told before its permit ends. */
+  settled(cost: Cost): void;
   /** How far each limit of the caller is used up, widest scope first. Takes nothing. */
   standing(principal: Principal): Promise<readonly Standing[]>;
   /** The same of any scopes, in their order. */
   standings(scopes: readonly LimitScope[]): Promise<readonly Standing[]>;
+  close(): void;
   /** Reservations not yet settled or released; 0 at rest. */
   readonly outstanding: number;
   /** Endings of permits that had ended before; 0 unless something is wrong. */
@@ -44,22 +54,30 @@ export interface Admission {
 }
 
 export function createAdmission(options: AdmissionOptions): Admission {
-  return new CountedAdmission(options.counter, options.clock);
+  return new CountedAdmission(options);
+}
+
+/** The limits of one caller. */
+interface CallerRules {
+  readonly all: readonly LimitRule[];
+  readonly budgets: readonly BudgetRule[];
 }
 
 class CountedAdmission implements Admission, PermitOffice {
   readonly counter: Counter;
   readonly #clock: Clock;
+  readonly #spending: Spending;
   /** By scope object: a new catalog brings new objects, so a changed limit is never served from here. */
   readonly #rules = new WeakMap<LimitScope, readonly LimitRule[]>();
   /** The same, put together for a caller; a principal lives as long as its catalog. */
-  readonly #rulesOfCaller = new WeakMap<Principal, readonly LimitRule[]>();
+  readonly #rulesOfCaller = new WeakMap<Principal, CallerRules>();
   #repeatedEndings = 0;
   #unsettled = 0;
 
-  constructor(counter: Counter, clock: Clock) {
+  constructor({ counter, clock, spending }: AdmissionOptions) {
     this.counter = counter;
     this.#clock = clock;
+    this.#spending = new Spending({ counter, clock, source: spending ?? null });
   }
 
   get outstanding(): number {
@@ -83,18 +101,21 @@ class CountedAdmission implements Admission, PermitOffice {
     this.#unsettled++;
   }
 
-  admit(principal: Principal, estimate: Spent): Permit | Promise<Permit> {
-    return this.#reserve(this.#rulesOf(principal), estimate, false);
+  admit(principal: Principal, estimate: Estimate): Permit | Promise<Permit> {
+    const { all, budgets } = this.#rulesOf(principal);
+    const { most, least } = budgets.length === 0 ? noMoney : estimate.money();
+    return this.#reserve(all, { tokens: estimate.tokens, most, least }, false);
   }
 
   check(principal: Principal): void | Promise<void> {
-    const rules = this.#rulesOf(principal);
+    const rules = this.#rulesOf(principal).all;
     const nowMs = this.#clock.now();
     const later: Promise<void>[] = [];
     for (const rule of rules) {
       const claim = rule.claim(nothing, nowMs);
       const refuse = (state: ClaimState): void => {
-        if (state.used + claim.amount > claim.limit) throw rule.refusal(state, nothing, nowMs);
+        const usedUp = claim.kind === "budget" && state.used >= claim.limit;
+        if (usedUp || state.used + claim.amount > claim.limit) throw rule.refusal(state, nothing, nowMs);
       };
       const state = this.counter.peek(claim);
       if (state instanceof Promise) later.push(state.then(refuse));
@@ -104,54 +125,86 @@ class CountedAdmission implements Admission, PermitOffice {
   }
 
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean): Permit | Promise<Permit> {
-    const budgets = this.#rulesOf(principal).filter(({ name }) => name === "budget");
-    return this.#reserve(budgets, { tokens: 0, nanoUsd }, known);
+    return this.#reserve(this.#rulesOf(principal).budgets, { tokens: 0, most: nanoUsd, least: nanoUsd }, known);
   }
 
-  #reserve(rules: readonly LimitRule[], estimate: Spent, known: boolean): Permit | Promise<Permit> {
-    if (rules.length === 0) return new FreePermit(this);
-    const nowMs = this.#clock.now();
-    const claims: Claim[] = [];
-    for (const rule of rules) {
-      const claim = rule.claim(estimate, nowMs);
-      claims.push(known ? { ...claim, limit: Number.MAX_SAFE_INTEGER } : claim);
-    }
-    const answer = this.counter.reserve(claims);
-    if (answer instanceof Promise) return answer.then((later) => this.#permit(rules, later, estimate, nowMs));
-    return this.#permit(rules, answer, estimate, nowMs);
+  settled(cost: Cost): void {
+    this.#spending.settled(cost);
   }
 
   standing(principal: Principal): Promise<readonly Standing[]> {
-    return this.#standingsOf(this.#rulesOf(principal));
+    return this.#standingsOf(this.#rulesOf(principal).all);
   }
 
   standings(scopes: readonly LimitScope[]): Promise<readonly Standing[]> {
     return this.#standingsOf(scopes.flatMap((scope) => this.#scopeRules(scope)));
   }
 
+  close(): void {
+    this.#spending.close();
+  }
+
   async #standingsOf(rules: readonly LimitRule[]): Promise<readonly Standing[]> {
+    await this.#spending.meet(countedBy(rules));
     const nowMs = this.#clock.now();
     return Promise.all(
       rules.map(async (rule) => rule.standing(await this.counter.peek(rule.claim(nothing, nowMs)), nowMs)),
     );
   }
 
-  #permit(rules: readonly LimitRule[], answer: Reserved | Refused, estimate: Spent, nowMs: number): Permit {
-    if (answer.granted) return new CountedPermit(this, rules, answer);
-    const rule = rules[answer.index];
-    if (rule === undefined) throw new RangeError("The counter refused a claim it was not given.");
-    throw rule.refusal(answer.state, estimate, nowMs);
+  #reserve(rules: readonly LimitRule[], wanted: Wanted, known: boolean): Permit | Promise<Permit> {
+    if (rules.length === 0) return new FreePermit(this);
+    const nowMs = this.#clock.now();
+    const claims: Claim[] = [];
+    for (const rule of rules) {
+      const claim = rule.claim(wanted, nowMs);
+      claims.push(known ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim);
+    }
+    const asked: Asked = { rules, claims, wanted, nowMs };
+    const answer = this.counter.reserve(claims);
+    if (answer instanceof Promise) return answer.then((later) => this.#permit(asked, later));
+    return this.#permit(asked, answer);
   }
 
-  #rulesOf(principal: Principal): readonly LimitRule[] {
+  #permit(asked: Asked, answer: Reserved | Refused): Permit | Promise<Permit> {
+    if (answer.granted) return new CountedPermit(this, asked.rules, answer);
+    if (answer.reason === "unknown" && asked.unknown === undefined) {
+      const unknown = this.#spending.meet(countedBy(asked.rules));
+      if (unknown instanceof Promise) return unknown.then((them) => this.#askAgain(asked, them));
+      return this.#askAgain(asked, unknown);
+    }
+    const rule = asked.rules[answer.index];
+    const claim = asked.claims[answer.index];
+    if (rule === undefined || claim === undefined)
+      throw new RangeError("The counter refused a claim it was not given.");
+    if (answer.reason === "limit") throw rule.refusal(answer.state, asked.wanted, asked.nowMs);
+    throw uncountable(answer.reason === "full" ? "full" : "unread", answer.state.freeInMs);
+  }
+
+  /** Once the budgets are met. One that cannot be counted now lets the call through, or not, as its `fail` says. */
+  #askAgain(asked: Asked, unknown: ReadonlyMap<string, Unknown>): Permit | Promise<Permit> {
+    const claims = asked.claims.map((claim) => {
+      const why = claim.kind === "budget" ? unknown.get(claim.key) : undefined;
+      if (why === undefined || claim.limit === Number.POSITIVE_INFINITY) return claim;
+      if (claim.fail === "closed") throw uncountable(why, bounds.budgetReadRetryMsMax);
+      return { ...claim, limit: Number.POSITIVE_INFINITY };
+    });
+    const again: Asked = { ...asked, claims, unknown };
+    const answer = this.counter.reserve(claims);
+    if (answer instanceof Promise) return answer.then((later) => this.#permit(again, later));
+    return this.#permit(again, answer);
+  }
+
+  #rulesOf(principal: Principal): CallerRules {
     const known = this.#rulesOfCaller.get(principal);
     if (known !== undefined) return known;
     const all: LimitRule[] = [];
     for (const scope of principal.scopes) {
       for (const rule of this.#scopeRules(scope)) all.push(rule);
     }
-    this.#rulesOfCaller.set(principal, all);
-    return all;
+    const rules = { all, budgets: all.filter((rule) => rule instanceof BudgetRule) };
+    this.#rulesOfCaller.set(principal, rules);
+    return rules;
   }
 
   #scopeRules(scope: LimitScope): readonly LimitRule[] {
@@ -161,4 +214,27 @@ class CountedAdmission implements Admission, PermitOffice {
     this.#rules.set(scope, rules);
     return rules;
   }
+}
+
+/** What the counter was asked for. `unknown`: the budgets among it were met before. */
+interface Asked {
+  readonly rules: readonly LimitRule[];
+  readonly claims: readonly Claim[];
+  readonly wanted: Wanted;
+  readonly nowMs: number;
+  readonly unknown?: ReadonlyMap<string, Unknown>;
+}
+
+function countedBy(rules: readonly LimitRule[]): readonly CountedBudget[] {
+  const counted: CountedBudget[] = [];
+  for (const rule of rules) if (rule instanceof BudgetRule) counted.push(rule.counted());
+  return counted;
+}
+
+function uncountable(why: Unknown, retryAfterMs: number): Failure {
+  const words =
+    why === "full"
+      ? "There is no room to count a limit of this call now; tell your administrator."
+      : "What a budget of this call has spent so far cannot be read now; try again soon.";
+  return new Failure("ledger_unavailable", words, { retryAfterMs });
 }

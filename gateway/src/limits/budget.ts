@@ -3,13 +3,20 @@ import type { Claim, ClaimState } from "#ports/index.ts";
 import { claimKey } from "./claim-key.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
 import { periodEnd, periodStart } from "./period.ts";
-import type { Spent } from "./spent.ts";
+import type { Wanted } from "./spent.ts";
 import type { Standing } from "./standing.ts";
 
 /** Money per day, week, month, or in total. */
 export const budgetRules: LimitKind = (scope) => (scope.budget === null ? [] : [new BudgetRule(scope, scope.budget)]);
 
-class BudgetRule implements LimitRule {
+/** Which money a budget counts, and under what name. */
+export interface CountedBudget {
+  readonly scope: Pick<LimitScope, "kind" | "id" | "label">;
+  readonly period: Budget["period"];
+  readonly key: string;
+}
+
+export class BudgetRule implements LimitRule {
   readonly name = "budget";
   readonly #scope: LimitScope;
   readonly #budget: Budget;
@@ -24,39 +31,53 @@ class BudgetRule implements LimitRule {
     this.#key = claimKey.budget(scope.kind, scope.id, budget.period);
   }
 
-  /** Never cut to what is left: a call that may cost more than that must not be made. */
-  claim(estimate: Spent, nowMs: number): Claim {
+  /** All that the call can come to; less, when that is not left, only for one that can be ended when it has used that up. */
+  claim(wanted: Wanted, nowMs: number): Claim {
     this.#turn(nowMs);
     return {
       kind: "budget",
       key: this.#key,
       limit: this.#budget.nanoUsd,
-      amount: Math.max(0, Math.ceil(estimate.nanoUsd)),
+      amount: Math.max(0, Math.ceil(wanted.most)),
+      least: Math.max(0, Math.ceil(wanted.least)),
       windowMs: 0,
       periodStart: this.#startMs,
       fail: this.#budget.fail ?? "closed",
     };
   }
 
-  actual(spent: Spent): number {
-    return spent.nanoUsd;
+  /** What it held is freed; what was spent is in the ledger's entries. */
+  actual(): number {
+    return 0;
   }
 
-  refusal(state: ClaimState, estimate: Spent, nowMs: number): Failure {
+  refusal(state: ClaimState, wanted: Wanted, nowMs: number): Failure {
     this.#turn(nowMs);
     const left = Math.max(0, state.limit - state.used);
+    const held = state.held ?? 0;
     const what = `The budget of ${usd(state.limit)} ${inWords(this.#budget.period)} on ${this.#scope.label}`;
-    const standing =
-      left === 0 ? "is used up" : `has ${usd(left)} left and this call may cost ${usd(estimate.nanoUsd)}`;
-    const cure = this.#endMs === null ? "raise it" : `raise it or wait until ${new Date(this.#endMs).toISOString()}`;
-    return new Failure("budget_exceeded", `${what} ${standing}; ${cure}.`, {
+    const underWay = held > 0 ? ` (${usd(held)} is held for calls that are under way)` : "";
+    const needs =
+      wanted.least < wanted.most
+        ? `needs at least ${usd(wanted.least)} to begin`
+        : `may cost ${usd(wanted.most)}, which is held until it ends`;
+    const standing = left === 0 ? `is used up${underWay}` : `has ${usd(left)} left${underWay} and this call ${needs}`;
+    const soon = held > 0 ? "wait for those calls, " : "";
+    const smaller = left === 0 ? "" : "ask for less output, ";
+    const later = this.#endMs === null ? "raise it" : `raise it or wait until ${new Date(this.#endMs).toISOString()}`;
+    return new Failure("budget_exceeded", `${what} ${standing}; ${soon}${smaller}${later}.`, {
       details: {
         limit: nanoToUsd(state.limit),
         used: nanoToUsd(state.used),
+        held: nanoToUsd(held),
         scope: `${this.#scope.label}, ${inWords(this.#budget.period)}`,
         resets_at: this.#resetsAt(),
       },
     });
+  }
+
+  counted(): CountedBudget {
+    return { scope: this.#scope, period: this.#budget.period, key: this.#key };
   }
 
   standing(state: ClaimState, nowMs: number): Standing {

@@ -1,6 +1,6 @@
 import type { Principal } from "#core/index.ts";
 import type { Admission } from "./admit.ts";
-import type { Spent } from "./spent.ts";
+import { nothingWanted } from "./spent.ts";
 
 /**
  * Counts calls that use up nothing but themselves. The returned function ends one; it is to be called however the call
@@ -8,9 +8,7 @@ import type { Spent } from "./spent.ts";
  */
 export function callCounter(admission: Pick<Admission, "admit">): (principal: Principal) => Promise<() => void> {
   return async (principal) => {
-    const permit = await admission.admit(principal, nothing);
-    return () => permit.settle(nothing);
+    const permit = await admission.admit(principal, nothingWanted);
+    return () => permit.settle({ tokens: 0 });
   };
 }
-
-const nothing: Spent = { tokens: 0, nanoUsd: 0 };

@@ -2,7 +2,7 @@ import { Failure, type LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 import { claimKey } from "./claim-key.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
-import type { Spent } from "./spent.ts";
+import type { Wanted } from "./spent.ts";
 import type { Standing } from "./standing.ts";
 
 /** Nobody knows when a running call ends; a second is a fair time to ask again. */
@@ -26,6 +26,7 @@ class ConcurrencyRule implements LimitRule {
       key: claimKey.concurrency(scope.kind, scope.id),
       limit,
       amount: 1,
+      least: 1,
       windowMs: 0,
       periodStart: 0,
       fail: scope.limits.fail ?? "open",
@@ -40,7 +41,7 @@ class ConcurrencyRule implements LimitRule {
     return 0;
   }
 
-  refusal(state: ClaimState, _estimate: Spent, nowMs: number): Failure {
+  refusal(state: ClaimState, _wanted: Wanted, nowMs: number): Failure {
     const { label } = this.#scope;
     const message = `The limit of ${state.limit} requests at the same time on ${label} is reached; wait for a running request to end or ask for a higher limit.`;
     return new Failure("rate_limit_exceeded", message, {

@@ -4,17 +4,18 @@
  *
  * A *limit* is rpm, tpm, concurrency or a budget; a *rule* is one limit on one scope; a *permit* is settled with what was
  * used, or released when nothing was sent: exactly once, later endings are ignored and counted; a *standing* is how far
- * one limit is used up.
+ * one limit is used up. A budget is what the ledger's entries cost and what permits hold.
  *
  * When the world is down: limits decide nothing themselves, each claim carries its limit's `fail` mode to the counter
- * (rates and concurrency: open unless told otherwise; budgets: closed). After a restart, the counter is seeded from the ledger.
+ * (rates and concurrency: open unless told otherwise; budgets: closed). What a budget has spent is read in the ledger when it
+ * is first met, and again until that succeeds.
  */
 export { type Admission, type AdmissionOptions, createAdmission } from "./admit.ts";
 export { callCounter } from "./call-counter.ts";
 export type { LimitName } from "./limit-name.ts";
-export { NewBudgets, type NewBudgetsOptions } from "./new-budgets.ts";
 export { periodEnd, periodStart } from "./period.ts";
 export type { LimitHeader, Permit, RateHeaders } from "./permit.ts";
-export { type SeedOptions, seedBudgets, seedFromLedger, seedRates } from "./seed.ts";
-export type { Spent } from "./spent.ts";
+export { type SeedOptions, seedRates } from "./seed.ts";
+export type { Cost, SpendingSource } from "./spending.ts";
+export { type Estimate, type Money, noMoney, nothingWanted, type Spent } from "./spent.ts";
 export type { Standing } from "./standing.ts";

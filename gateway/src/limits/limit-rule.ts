@@ -1,16 +1,16 @@
 import type { Failure, LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 import type { LimitName } from "./limit-name.ts";
-import type { Spent } from "./spent.ts";
+import type { Spent, Wanted } from "./spent.ts";
 import type { Standing } from "./standing.ts";
 
 /** One limit on one scope: what it claims for a call, and what it says when it refuses. `nowMs` is Unix milliseconds. */
 export interface LimitRule {
   readonly name: LimitName;
-  claim(estimate: Spent, nowMs: number): Claim;
-  /** What a finished call really took of it. */
+  claim(wanted: Wanted, nowMs: number): Claim;
+  /** What a finished call really took of it; a budget hears that from the ledger. */
   actual(spent: Spent): number;
-  refusal(state: ClaimState, estimate: Spent, nowMs: number): Failure;
+  refusal(state: ClaimState, wanted: Wanted, nowMs: number): Failure;
   standing(state: ClaimState, nowMs: number): Standing;
 }
 

@@ -1,3 +1,4 @@
+import type { NanoUsd } from "#core/index.ts";
 import type { ClaimState, Counter, Reserved } from "#ports/index.ts";
 import type { LimitRule } from "./limit-rule.ts";
 import type { Spent } from "./spent.ts";
@@ -21,10 +22,14 @@ export interface RateHeaders {
  * does nothing, and answers false. With a shared counter the effect may come a moment later than the return.
  */
 export interface Permit {
-  /** The call was sent and took this much, over all its attempts. */
+  /** The call was sent and took this much, over all its attempts. Its entries have told the budgets what it cost. */
   settle(spent: Spent): boolean;
   /** Nothing was sent: everything is given back, the request itself too. */
   release(): boolean;
+  /** Money that is held for the call on each of its budgets; Infinity when it has none, so that it may cost anything. */
+  readonly held: NanoUsd;
+  /** Holds more of it: `amount`, or what is left down to `least`. How much that is; 0 when so much is not left. */
+  topUp(amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd>;
   rateHeaders(): RateHeaders;
 }
 
@@ -53,6 +58,14 @@ export class CountedPermit implements Permit {
 
   release(): boolean {
     return this.#end(this.#rules.map(() => 0));
+  }
+
+  get held(): NanoUsd {
+    return this.#reserved.held;
+  }
+
+  topUp(amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd> {
+    return this.#ended ? 0 : this.#office.counter.topUp(this.#reserved.ticket, Math.ceil(amount), Math.ceil(least));
   }
 
   rateHeaders(): RateHeaders {
@@ -103,6 +116,12 @@ export class FreePermit implements Permit {
 
   release(): boolean {
     return this.settle();
+  }
+
+  readonly held = Number.POSITIVE_INFINITY;
+
+  topUp(amount: NanoUsd): NanoUsd {
+    return amount;
   }
 
   rateHeaders(): RateHeaders {

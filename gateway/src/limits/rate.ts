@@ -2,7 +2,7 @@ import { Failure, type LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 import { claimKey } from "./claim-key.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
-import type { Spent } from "./spent.ts";
+import type { Spent, Wanted } from "./spent.ts";
 import type { Standing } from "./standing.ts";
 
 export const rateWindowMs = 60_000;
@@ -32,6 +32,7 @@ class RateRule implements LimitRule {
       key: name === "rpm" ? claimKey.requests(scope.kind, scope.id) : claimKey.tokens(scope.kind, scope.id),
       limit,
       amount: 1,
+      least: 1,
       windowMs: rateWindowMs,
       periodStart: 0,
       fail: scope.limits.fail ?? "open",
@@ -42,18 +43,18 @@ class RateRule implements LimitRule {
    * An estimate above the limit is cut to it, else a large call could never be made at all: alone in an empty window it
    * is let in. An estimate of nothing still claims one token, so that a full window lets nothing through.
    */
-  claim(estimate: Spent): Claim {
+  claim(wanted: Wanted): Claim {
     if (this.name === "rpm") return this.#single;
-    const amount = Math.max(1, Math.min(Math.ceil(estimate.tokens), this.#limit));
+    const amount = Math.max(1, Math.min(Math.ceil(wanted.tokens), this.#limit));
     const { kind, key, limit, windowMs, periodStart, fail } = this.#single;
-    return { kind, key, limit, amount, windowMs, periodStart, fail };
+    return { kind, key, limit, amount, least: amount, windowMs, periodStart, fail };
   }
 
   actual(spent: Spent): number {
     return this.name === "rpm" ? 1 : spent.tokens;
   }
 
-  refusal(state: ClaimState, _estimate: Spent, nowMs: number): Failure {
+  refusal(state: ClaimState, _wanted: Wanted, nowMs: number): Failure {
     const scope = `${this.name} of ${this.#scope.label}`;
     const waitMs = Math.max(1_000, Math.ceil(state.freeInMs));
     const unit = this.name === "rpm" ? "requests" : "tokens";

@@ -1,67 +1,56 @@
 import { expect, test } from "bun:test";
 import { createMemoryCounter } from "#coordination/index.ts";
-import type { BudgetPeriod } from "#core/index.ts";
-import type { LedgerStore, RecentRow, SpendRow } from "#ports/index.ts";
+import type { Group, Workspace } from "#core/index.ts";
+import type { RecentRow } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
 import { createAdmission } from "./admit.ts";
-import { seedFromLedger } from "./seed.ts";
+import { seedRates } from "./seed.ts";
 
 const ids = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
 
-/** A ledger that remembers these rows; only the two questions that seeding asks can be answered. */
-function ledger(spend: (period: BudgetPeriod) => SpendRow[], recent: RecentRow[]): LedgerStore {
-  const unasked = (): never => {
-    throw new Error("seeding asks only what was spent and what is recent");
-  };
-  return {
-    spend: async (period) => spend(period),
-    recent: async (sinceMs) => recent.filter((row) => row.at >= sinceMs),
-    insert: unasked,
-    page: unasked,
-    usage: unasked,
-    keeper: unasked,
-    price: unasked,
-    check: unasked,
-    prune: unasked,
-  };
-}
-
-test("after a restart budgets and rates stand where the ledger says, and a request of several attempts counts once", async () => {
+/** What stands after a restart, when the ledger has these rows. */
+async function restarted(rows: readonly RecentRow[]) {
   const clock = new FakeClock();
   const counter = createMemoryCounter({ clock });
-  const principal = governedPrincipal({
-    workspace: { budget: { nanoUsd: 9e9, period: "month" } },
+  const { key, group, workspace, scopes } = governedPrincipal({
     group: { limits: { rpm: 10 } },
-    key: { limits: { tpm: 1_000 }, budget: { nanoUsd: 5e9, period: "day" } },
+    key: { limits: { tpm: 1_000 } },
   });
-  const attempt = (requestId: string, agoMs: number, tokens: number): RecentRow => ({
-    ...ids,
-    requestId,
-    at: clock.now() - agoMs,
-    tokens,
-  });
-  const store = ledger(
-    (period) =>
-      period === "day"
-        ? [{ ...ids, nanoUsd: 2e9 }]
-        : [
-            { ...ids, nanoUsd: 3e9 },
-            { ...ids, keyId: "key_2", nanoUsd: 4e9 },
-          ],
-    [
-      attempt("req_1", 30_000, 0),
-      attempt("req_1", 29_000, 200),
-      attempt("req_2", 10_000, 300),
-      attempt("req_3", 90_000, 500),
-    ],
-  );
-  await seedFromLedger({ counter, ledgerStore: store, clock, scopes: principal.scopes });
-  const standings = await createAdmission({ counter, clock }).standing(principal);
-  expect(standings.map(({ name, used }) => [name, used])).toEqual([
-    ["budget", 7],
+  const catalog = {
+    workspaces: new Map<string, Workspace>([[workspace.id, workspace]]),
+    groups: new Map<string, Group>([[group.id, group]]),
+  };
+  const ledgerStore = {
+    recent: async (sinceMs: number, untilMs: number) =>
+      rows.map((row) => ({ ...row, at: clock.now() + row.at })).filter(({ at }) => at >= sinceMs && at <= untilMs),
+  };
+  await seedRates({ counter, ledgerStore, clock, catalog });
+  const admission = createAdmission({ counter, clock });
+  const standings = await admission.standing({ key, group, workspace, scopes });
+  return { used: standings.map(({ name, used }) => [name, used]), size: counter.size };
+}
+
+test("after a restart rates stand where the ledger says", async () => {
+  const { used } = await restarted([
+    { ...ids, at: -30_000, requests: 1, tokens: 200 },
+    { ...ids, at: -10_000, requests: 1, tokens: 300 },
+    { ...ids, at: -90_000, requests: 9, tokens: 500 },
+  ]);
+  expect(used).toEqual([
     ["rpm", 2],
-    ["budget", 2],
     ["tpm", 500],
   ]);
+});
+
+test("what a clock that was set back calls the future does not fill the last minute", async () => {
+  const { used } = await restarted([{ ...ids, at: 2 * 86_400_000, requests: 500, tokens: 900_000 }]);
+  expect(used).toEqual([
+    ["rpm", 0],
+    ["tpm", 0],
+  ]);
+});
+
+test("of workspaces and groups only those are counted that have a rate", async () => {
+  expect((await restarted([{ ...ids, at: -1_000, requests: 1, tokens: 5 }])).size).toBe(4);
 });

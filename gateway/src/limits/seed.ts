@@ -1,86 +1,44 @@
-import type { BudgetPeriod, LimitScope, ScopeKind } from "#core/index.ts";
-import type { Clock, Counter, LedgerStore, SpendRow } from "#ports/index.ts";
+import type { Catalog, LimitScope, ScopeKind } from "#core/index.ts";
+import type { Clock, Counter, LedgerStore, RecentRow } from "#ports/index.ts";
 import { claimKey } from "./claim-key.ts";
-import { periodStart } from "./period.ts";
 import { rateWindowMs } from "./rate.ts";
 
 export interface SeedOptions {
-  readonly counter: Counter;
-  readonly ledgerStore: LedgerStore;
+  readonly counter: Pick<Counter, "seed">;
+  readonly ledgerStore: Pick<LedgerStore, "recent">;
   readonly clock: Clock;
-  /** The scopes that have budgets. Left out: whatever the ledger knows is counted, for every period. */
-  readonly scopes?: Iterable<LimitScope>;
+  readonly catalog: Pick<Catalog, "workspaces" | "groups">;
 }
 
-/** Fills a counter that starts empty with what the ledger remembers, before the first call is admitted. */
-export async function seedFromLedger(options: SeedOptions): Promise<void> {
-  await seedBudgets(options);
-  await seedRates(options);
-}
-
-const periods: readonly BudgetPeriod[] = ["day", "week", "month", "total"];
-
-/** What each budget has spent in its running period. */
-export async function seedBudgets(options: SeedOptions): Promise<void> {
-  const { counter, ledgerStore, clock } = options;
-  const wanted = options.scopes === undefined ? null : wantedBudgets(options.scopes);
-  for (const period of periods) {
-    if (wanted !== null && !wanted.periods.has(period)) continue;
-    const nowMs = clock.now();
-    const startMs = periodStart(period, nowMs);
-    for (const [name, nanoUsd] of sumBudgets(await ledgerStore.spend(period, nowMs), period)) {
-      if (wanted === null || wanted.keys.has(name)) counter.seed(name, "budget", nanoUsd, nowMs, 0, startMs);
-    }
-  }
-}
-
-/** What was requested in the last minute: a request counts once, however many attempts it took. */
+/**
+ * After a restart: what was requested in the last minute, so that it counts once and where it belongs. Windows are made only
+ * where a limit stands; which keys have one is not in the catalog, so every key of that minute gets its own, and what nobody
+ * asks for is forgotten a minute later. What bears a later time than now (the clock was set back) is not of the last minute.
+ */
 export async function seedRates(options: SeedOptions): Promise<void> {
-  const { counter, ledgerStore, clock } = options;
-  const seen = new Set<string>();
-  const rows = await ledgerStore.recent(clock.now() - rateWindowMs);
-  for (const row of rows) {
-    const first = !seen.has(row.requestId);
-    seen.add(row.requestId);
-    for (const [kind, id] of scopesOf(row)) {
-      if (first) counter.seed(claimKey.requests(kind, id), "window", 1, row.at, rateWindowMs, 0);
-      if (row.tokens > 0) counter.seed(claimKey.tokens(kind, id), "window", row.tokens, row.at, rateWindowMs, 0);
+  const { counter, ledgerStore, clock, catalog } = options;
+  const now = clock.now();
+  for (const row of await ledgerStore.recent(now - rateWindowMs, now + skewMs)) {
+    for (const [kind, id] of limitedScopes(row, catalog)) {
+      if (row.requests > 0) counter.seed(claimKey.requests(kind, id), row.requests, row.at, rateWindowMs);
+      if (row.tokens > 0) counter.seed(claimKey.tokens(kind, id), row.tokens, row.at, rateWindowMs);
     }
   }
 }
 
-type ScopeIds = Pick<SpendRow, "workspaceId" | "groupId" | "keyId">;
+/** A call that ended while the clock was corrected by a little is still of the last minute. */
+const skewMs = 1_000;
 
-function scopesOf(row: ScopeIds): readonly (readonly [ScopeKind, string])[] {
-  return [
-    ["workspace", row.workspaceId],
-    ["group", row.groupId],
-    ["key", row.keyId],
-  ];
+function limitedScopes(
+  row: RecentRow,
+  { workspaces, groups }: SeedOptions["catalog"],
+): readonly (readonly [ScopeKind, string])[] {
+  const scopes: (readonly [ScopeKind, string])[] = [["key", row.keyId]];
+  if (hasRates(groups.get(row.groupId)?.scope)) scopes.push(["group", row.groupId]);
+  if (hasRates(workspaces.get(row.workspaceId)?.scope)) scopes.push(["workspace", row.workspaceId]);
+  return scopes;
 }
 
-function sumBudgets(rows: readonly SpendRow[], period: BudgetPeriod): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>();
-  for (const row of rows) {
-    if (row.nanoUsd === 0) continue;
-    for (const [kind, id] of scopesOf(row)) {
-      const name = claimKey.budget(kind, id, period);
-      sums.set(name, (sums.get(name) ?? 0) + row.nanoUsd);
-    }
-  }
-  return sums;
-}
-
-function wantedBudgets(scopes: Iterable<LimitScope>): {
-  keys: ReadonlySet<string>;
-  periods: ReadonlySet<BudgetPeriod>;
-} {
-  const keys = new Set<string>();
-  const wantedPeriods = new Set<BudgetPeriod>();
-  for (const scope of scopes) {
-    if (scope.budget === null) continue;
-    keys.add(claimKey.budget(scope.kind, scope.id, scope.budget.period));
-    wantedPeriods.add(scope.budget.period);
-  }
-  return { keys, periods: wantedPeriods };
+function hasRates(scope: LimitScope | undefined): boolean {
+  return scope?.limits.rpm !== undefined || scope?.limits.tpm !== undefined;
 }

@@ -1,8 +1,30 @@
 import type { NanoUsd } from "#core/index.ts";
 
-/** What a call takes from the limits: estimated before it is sent, known after it. */
+/** What a call has taken from its rates. What it cost its budgets hear from the ledger's entries. */
 export interface Spent {
   /** Input and output together. */
   readonly tokens: number;
-  readonly nanoUsd: NanoUsd;
+}
+
+/** Money to be held for a call: all that it can come to and, where it can be ended before that, what it needs to begin. */
+export interface Money {
+  readonly most: NanoUsd;
+  readonly least: NanoUsd;
+}
+
+/** What a call will probably use, and what it may at most cost. */
+export interface Estimate {
+  readonly tokens: number;
+  /** Asked only when a budget stands on its caller. */
+  money(): Money;
+}
+
+export const noMoney: Money = Object.freeze({ most: 0, least: 0 });
+
+/** Of a call that counts as a request and no more. */
+export const nothingWanted: Estimate = Object.freeze({ tokens: 0, money: () => noMoney });
+
+/** An estimate with its money worked out, or left out where nobody asks. */
+export interface Wanted extends Money {
+  readonly tokens: number;
 }

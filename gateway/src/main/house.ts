@@ -7,7 +7,7 @@ import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/inde
 import { bounds, Failure } from "#core/index.ts";
 import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "#identity/index.ts";
 import { createRecorder, recover } from "#ledger/index.ts";
-import { callCounter, createAdmission, NewBudgets, type Standing, seedFromLedger } from "#limits/index.ts";
+import { callCounter, createAdmission, type Standing, seedRates } from "#limits/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
@@ -22,10 +22,10 @@ import {
   openStaticFiles,
   startDrain,
 } from "#storage/index.ts";
-import { systemChance } from "#system/index.ts";
+import { steadyClock, systemChance } from "#system/index.ts";
 import { createMetrics, createObserver } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { budgetScopes, seeBudgets } from "./budget-changes.ts";
+import { entriesToldTo } from "./booked.ts";
 import { CatalogHolder } from "./catalog-holder.ts";
 import { ConfigFile } from "./config-facts.ts";
 import { openConsole } from "./console.ts";
@@ -120,11 +120,16 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const journal = createJournal({ directory, durability, drain, clock, observer, onFatal: options.onFatal });
 
   const catalog = new CatalogHolder(controlStore, observer, first);
-  const counter = createMemoryCounter({ clock });
-  await seedFromLedger({ counter, ledgerStore, clock });
-  const admission = createAdmission({ counter, clock });
+  const counter = createMemoryCounter({ clock, observer });
+  await seedRates({ counter, ledgerStore, clock, catalog: first });
+  const reports = createReportStore({ databasePath: control.databasePath, clock, observer });
+  // What money is counted by: a clock that is set by mistake opens no new month.
+  const steady = steadyClock(clock, observer);
+  const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
+  const admission = createAdmission({ counter, clock: steady, spending });
+  const booked = entriesToldTo(admission, observer);
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
-  const recorder = createRecorder({ journal, clock, ids, observer });
+  const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
   const explainer = openExplainer({ control, catalog, observer, metrics });
   const explain = createExplainStore(control.database, clock);
   const relay = new Relay({
@@ -141,8 +146,6 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     explainer,
   });
   const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
-  const reports = createReportStore({ databasePath: control.databasePath, clock, observer });
-  const newBudgets = new NewBudgets({ counter, reports, clock }, budgetScopes(first));
   const feed = createChangeFeed({ database: control.database, clock, observer });
   const stopFeed = feed.subscribe((change) => {
     authenticator.changed(change);
@@ -150,7 +153,6 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       void catalog.refresh();
       void useOidc({ signIn, controlStore, observer });
     }
-    void seeBudgets(change, { catalog, controlStore, newBudgets, observer });
   });
   const changesSeen = async (): Promise<void> => {
     await feed.catchUp();
@@ -170,7 +172,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     recorder,
     transport,
     spool,
-    observer,
+    observer: booked,
     explainer,
   });
   await studio.start();
@@ -249,8 +251,10 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     sluice_streams_open: () => relay.liveStreams,
     sluice_reservations_open: () => admission.outstanding,
     sluice_request_body_bytes: () => bodyRoom.bytes,
+    sluice_limits_counted: () => counter.size,
     sluice_catalog_version: () => catalog.current.version,
   });
+  metrics.counts({ sluice_limits_turned_away_total: () => counter.turnedAway });
   const stopPruning = pruneDaily({ clock, ledgerStore, explainer, catalog, observer });
   const server = openPort(face, {
     hostname: environment.host,
@@ -276,6 +280,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     await studio.stop();
     await notices.stop();
     stopFeed();
+    admission.close();
     await reports.close();
     stopPruning();
     await explainer.close(bounds.lastBytesMs);

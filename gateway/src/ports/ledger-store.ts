@@ -1,4 +1,4 @@
-import type { BudgetPeriod, LedgerEntry, NanoUsd, Outcome, PriceVersion } from "#core/index.ts";
+import type { LedgerEntry, NanoUsd, Outcome, PriceVersion } from "#core/index.ts";
 
 export interface LedgerFilter {
   readonly workspaceId?: string;
@@ -19,20 +19,15 @@ export interface LedgerPage {
   readonly next: string | null;
 }
 
-export interface SpendRow {
-  readonly workspaceId: string;
-  readonly groupId: string;
-  readonly keyId: string;
-  readonly nanoUsd: NanoUsd;
-}
-
+/** What one key did in one second, with its group and workspace. */
 export interface RecentRow {
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
-  /** Unix milliseconds of the entry. */
+  /** When these calls began: Unix milliseconds of a whole second. */
   readonly at: number;
-  readonly requestId: string;
+  /** A request counts once, however many attempts it took. */
+  readonly requests: number;
   readonly tokens: number;
 }
 
@@ -70,10 +65,8 @@ export interface LedgerStore {
   /** Idempotent by attempt id; rollups move with the rows in the same transaction. Resolves to how many were new. */
   insert(entries: readonly LedgerEntry[]): Promise<number>;
   page(filter: LedgerFilter, cursor: string | null, limit: number): Promise<LedgerPage>;
-  /** Cost by workspace, group and key since the period's start (UTC), from the rollups. */
-  spend(period: BudgetPeriod, now: number): Promise<readonly SpendRow[]>;
-  /** Entries that ended in the last minute, to rebuild rate windows after a restart. */
-  recent(sinceMs: number): Promise<readonly RecentRow[]>;
+  /** What ended in a time, to rebuild rate windows after a restart. A refused call took nothing, so it is not in it. */
+  recent(sinceMs: number, untilMs: number): Promise<readonly RecentRow[]>;
   usage(filter: LedgerFilter): Promise<readonly UsageSum[]>;
   /** Price versions by id, for recovery and re-computation. */
   price(versionId: string): Promise<PriceVersion | null>;

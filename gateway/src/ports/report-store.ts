@@ -9,6 +9,7 @@ import type {
   UsageDimension,
   UsageFigures,
 } from "@sluice/contract";
+import type { NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./people-store.ts";
 
 /** Which requests. Times are Unix milliseconds, from inclusive, to exclusive. `workspaceId` null: of every workspace. */
@@ -88,6 +89,29 @@ export interface ModelUsage {
  * cannot write, so that a long search delays nobody. Every call has a bound on its time (`bounds.reportMs`) and rejects
  * with `request_timeout` beyond it.
  */
+/** One budget's scope and period, from whole hour to whole hour (Unix milliseconds); `to` null: without an end. */
+export interface SpendingAsk {
+  readonly kind: ScopeKind;
+  readonly id: string;
+  readonly from: number;
+  readonly to: number | null;
+}
+
+export interface RecentCost {
+  readonly attemptId: string;
+  readonly at: number;
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  readonly costNanoUsd: NanoUsd;
+}
+
+export interface SpendingReading {
+  /** In the order they were asked. `later`: what bears a time behind the period. */
+  readonly spent: readonly { readonly amount: NanoUsd; readonly later: NanoUsd }[];
+  readonly recent: readonly RecentCost[];
+}
+
 export interface ReportStore {
   /**
    * Newest first. A page may be shorter than `limit`, even empty, and still have a next one: a search for what is rare ends
@@ -130,6 +154,11 @@ export interface ReportStore {
       readonly usd: number;
     }[]
   >;
+  /**
+   * What scopes have spent, and beside it, of one moment, the entries of theirs that ended since `endedSince`, so that what
+   * was counted elsewhere meanwhile can be told apart. At most bounds.budgetReadEntriesMax + 1 of them.
+   */
+  spending(asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading>;
   /** `entries` is right to those of the hour up to which old ones have been removed. */
   facts(): Promise<{ readonly entries: number; readonly sizeBytes: number | null }>;
   /** A whole copy of the database in a file of its own, which `done` removes. */

@@ -11,7 +11,9 @@ export interface RequestFacts {
   readonly wantsUsage: boolean;
   /** The caller's own cap on output tokens, times the number of choices; null when it set none. */
   readonly outputTokensMax: number | null;
-  /** A calibrated guess at the tokens of the input, from its size. */
+  /** Answers asked for at once, where a dialect has that; default 1. `outputTokensMax` has them in it already. */
+  readonly choices?: number;
+  /** A calibrated guess at the tokens of the input, from its size: a token for each four bytes of text. */
   readonly inputEstimate: number;
   /** Where stream options stand, for those dialects that have them. */
   readonly streamOptionsSpan: Span | null;
@@ -23,10 +25,6 @@ export interface RequestFacts {
   readonly keeps: boolean;
   /** The upstream makes the answer whether its caller stays or leaves. */
   readonly background?: boolean;
-  /** Members of the body that choose a model or multiply the cost, by the names in `choosingMembers`. */
-  readonly choosing?: readonly string[] | undefined;
-  /** Models that tools name for themselves. */
-  readonly toolModels?: readonly string[] | undefined;
   /** Pictures asked for; 0 where the endpoint makes none. */
   readonly images: number;
 }

@@ -1,6 +1,5 @@
 import type { Provider } from "#core/index.ts";
 import { forwardHeadersProblem } from "./caller-headers.ts";
-import { passMembersProblem } from "./governed-members.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
 
@@ -41,7 +40,7 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
     }
   }
   const headers = kind.lanes.length === 0 ? null : forwardHeadersProblem(provider);
-  return headers ?? passMembersProblem(provider) ?? kind.checkSettings?.(provider) ?? null;
+  return headers ?? kind.checkSettings?.(provider) ?? null;
 }
 
 function withoutSlash(url: string): string {

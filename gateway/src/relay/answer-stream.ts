@@ -6,7 +6,8 @@ import type { LiveStream } from "./live-streams.ts";
 
 /** Where a stream is accounted for: told of its way, and once of its end. */
 export interface StreamEntry {
-  progress(tap: StreamTap): void;
+  /** Gives the failure that the stream has to end with now, when its money is used up. */
+  progress(tap: StreamTap): Failure | null;
   /** It came to its good end. */
   finish(status: number, tap: StreamTap): void;
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void;
@@ -81,8 +82,8 @@ export class AnswerStream implements LiveStream {
       if (this.#first !== null) {
         const first = this.#first;
         this.#first = null;
-        entry.progress(tap);
-        if (this.#deliver(first)) return;
+        const end = entry.progress(tap);
+        if (this.#deliver(first, end)) return;
       }
       for (;;) {
         this.#reading = true;
@@ -91,8 +92,8 @@ export class AnswerStream implements LiveStream {
         if (this.#over) return;
         if (chunk === null) return this.#endOfBytes();
         const whole = tap.push(chunk);
-        entry.progress(tap);
-        if (this.#deliver(whole)) return;
+        const end = entry.progress(tap);
+        if (this.#deliver(whole, end)) return;
       }
     } catch (thrown) {
       this.#reading = false;
@@ -104,13 +105,19 @@ export class AnswerStream implements LiveStream {
   }
 
   /** True when the pull is answered: something was written, or the stream is over. */
-  #deliver(whole: Uint8Array): boolean {
+  #deliver(whole: Uint8Array, end: Failure | null): boolean {
     const { tap, answer } = this.#parts;
     if (tap.ended) {
       this.#settleEnd();
       if (whole.length > 0) this.#controller?.enqueue(whole);
       this.#controller?.close();
       void readTail(answer);
+      return true;
+    }
+    if (end !== null) {
+      if (whole.length > 0) this.#controller?.enqueue(whole);
+      answer.body.cancel();
+      this.#breakOff("interrupted", end);
       return true;
     }
     if (whole.length === 0) return false;
@@ -195,7 +202,10 @@ export class AnswerStream implements LiveStream {
         const chunk = await answer.body.read("idle", idleMs);
         if (chunk === null) break;
         tap.push(chunk);
-        entry.progress(tap);
+        const end = entry.progress(tap);
+        if (end === null) continue;
+        answer.body.cancel();
+        break;
       }
     } catch {
       answer.body.cancel();

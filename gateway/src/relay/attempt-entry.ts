@@ -1,13 +1,4 @@
-import {
-  asFailure,
-  type Failure,
-  type NanoUsd,
-  noUsage,
-  type Outcome,
-  tokensOf,
-  type Usage,
-  type UsageSource,
-} from "#core/index.ts";
+import { asFailure, type Failure, noUsage, type Outcome, tokensOf, type Usage, type UsageSource } from "#core/index.ts";
 import type { Attempt } from "#ledger/index.ts";
 import type { ReplyFacts, StreamTap, UsageReading } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
@@ -15,7 +6,9 @@ import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 import { failureWords } from "./failure-words.ts";
 import type { RelayHouse } from "./house.ts";
+import { StreamMoney } from "./stream-money.ts";
 import type { Way } from "./way.ts";
+import { inputTokensMax } from "./worst-case.ts";
 
 /**
  * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The
@@ -40,6 +33,8 @@ export class AttemptEntry {
   #keptId: string | null = null;
   #reported: () => UsageReading | null = () => null;
   #refusedWith: string | null = null;
+  /** null: no budget stands on the caller. */
+  readonly #money: StreamMoney | null;
   readonly #inputEstimate = (): number => this.#house.forecast.input(this.#call.facts, this.#pick.model.name);
   readonly #reached = () => {
     const { usage, source } = this.#usedSoFar();
@@ -69,16 +64,18 @@ export class AttemptEntry {
         upstreamDialect: way.lane.dialect,
         retryIndex: tally.attempts - 1,
         priceVersion: pick.model.price?.id ?? null,
-        reservedNanoUsd: house.forecast.cost(call.facts, pick.model),
+        reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
       },
       pick.model.price,
     );
     this.attemptId = this.#record.attemptId;
+    const pays = call.facts.stream && Number.isFinite(tally.permit.held);
+    this.#money = pays ? new StreamMoney(tally.permit, pick.model, inputTokensMax(call)) : null;
   }
 
   sending(): void {
     this.#sentMs = this.#house.clock.monotonic();
-    this.#tally.tried++;
+    this.#tally.sent();
   }
 
   /** The first whole event, or the whole reply, is here: from now on the caller is being answered. */
@@ -105,7 +102,7 @@ export class AttemptEntry {
     this.#refusedWith = words;
   }
 
-  progress(tap: StreamTap): void {
+  progress(tap: StreamTap): Failure | null {
     this.#tap = tap;
     if (this.#firstTokenMs === null && tap.contentSeen) {
       this.#firstTokenMs = this.#house.clock.monotonic() - this.#startMs;
@@ -118,6 +115,8 @@ export class AttemptEntry {
     const events = tap.events - this.#eventsTold;
     this.#eventsTold = tap.events;
     if (events > 0) this.#record.progress(events, this.#reached);
+    if (this.#money === null || tap.ended) return null;
+    return this.#money.check(Math.max(tap.outputEstimate, tap.usage?.usage.output ?? 0));
   }
 
   /** A whole reply that is an answer. `images`: pictures in it that its usage may not count; the price may be for them. */
@@ -135,46 +134,25 @@ export class AttemptEntry {
     this.#learn(told);
   }
 
-  /**
-   * Before an answer began. What was refused, and what was never sent, costs nothing. The rest may have been done: its input
-   * is paid for, and it is sent to nobody else unless the operator says so. Gives the failure with what follows from that.
-   */
-  fail(thrown: Failure): Failure {
-    const sent = this.#sentMs !== 0;
-    const failure = sent ? this.#judged(thrown) : thrown.with({ arrival: "unsent" });
+  /** Before an answer began. What the upstream charges for a failed attempt is normally nothing. */
+  fail(failure: Failure): void {
     const outcome = failure.code === "client_closed" ? "cancelled" : "failed";
-    if (this.#firstByteMs === null && sent) this.#tally.awayMs += this.#house.clock.monotonic() - this.#sentMs;
-    if (sent && neverDialled(failure)) this.#tally.tried--;
+    if (this.#firstByteMs === null && this.#sentMs !== 0)
+      this.#tally.awayMs += this.#house.clock.monotonic() - this.#sentMs;
     const status = failure.upstream?.status ?? failure.status;
     const reported = this.#reported();
-    const seen: Measured = mayBeCharged(failure) ? this.#unanswered() : nothingYet;
-    const told: Measured = reported === null ? seen : { usage: reported.usage, source: "upstream" };
+    const told: Measured = reported === null ? nothingYet : { usage: reported.usage, source: "upstream" };
     this.#settle(outcome, status, failure, told, reported?.raw ?? null);
-    return failure;
-  }
-
-  /** Nobody is charged for counting tokens, so that is like a refusal: it may be asked elsewhere. */
-  #judged(failure: Failure): Failure {
-    if (failure.arrival !== "unknown") return failure;
-    if (this.#call.speech.endpoint === "count-tokens") return failure.with({ arrival: "refused" });
-    const again = this.#house.catalog().settings.retrySent;
-    return again || failure.retry === "never" ? failure : failure.with({ retry: "never" });
-  }
-
-  /** What an upstream may charge for a request of which it showed nothing. */
-  #unanswered(): Measured {
-    const { images } = this.#call.facts;
-    return withImages(estimated(this.#inputEstimate(), 0), images);
   }
 
   /**
-   * After an answer began: what was seen is paid for, and the input also when nothing was seen yet, unless the upstream
-   * itself said that it failed.
+   * After an answer began: what was seen is paid for, and the input also when nothing was seen yet, unless it is the
+   * upstream that failed.
    */
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void {
     const later = this.#paidLater(tap);
     const seen = later ? nothingYet : measuredStream(tap, this.#inputEstimate);
-    const begun = !later && seen.source === "none" && tap.failure === null;
+    const begun = !later && seen.source === "none" && outcome !== "failed";
     const told: Measured = begun ? estimated(this.#inputEstimate(), 0) : seen;
     this.#settle(outcome, failure.status, failure, told, tap.usage?.raw ?? null);
   }
@@ -230,7 +208,7 @@ export class AttemptEntry {
     this.#settled = true;
     const now = this.#house.clock.monotonic();
     const { usage, source } = this.#toBePaid(told) ? told : nothingYet;
-    const entry = this.#record.settle({
+    this.#record.settle({
       outcome,
       httpStatus,
       errorCode: failure?.code ?? null,
@@ -244,8 +222,7 @@ export class AttemptEntry {
       upstreamId: this.#keptId,
     });
     if (this.#keptId !== null && told.source !== "none") this.#tellKeeper(this.#keptId, true);
-    if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
-    this.#tally.add(tokensOf(usage), entry.costNanoUsd satisfies NanoUsd);
+    this.#tally.add(tokensOf(usage));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
     const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
     this.#pick.end(ended, now - this.#startMs);
@@ -273,15 +250,6 @@ export function callFields(call: Call) {
     userAgent: call.userAgent,
     tags: call.tags,
   } as const;
-}
-
-function mayBeCharged({ arrival }: Failure): boolean {
-  return arrival === "stale" || arrival === "unknown";
-}
-
-/** Refused before any connection was tried. */
-function neverDialled({ trouble }: Failure): boolean {
-  return trouble === "url" || trouble === "name" || trouble === "private_address" || trouble === "forbidden_address";
 }
 
 const nothingYet: Measured = { usage: noUsage, source: "none" };

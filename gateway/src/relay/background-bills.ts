@@ -102,7 +102,7 @@ export class BackgroundBills {
       overheadMs: null,
       upstreamId,
     });
-    return { tokens: tokensOf(entry.usage), nanoUsd: entry.costNanoUsd };
+    return { tokens: tokensOf(entry.usage) };
   }
 }
 
@@ -110,4 +110,4 @@ function nameOf(workspaceId: string, upstreamId: string): string {
   return `${workspaceId}\n${upstreamId}`;
 }
 
-const nothing: Spent = { tokens: 0, nanoUsd: 0 };
+const nothing: Spent = { tokens: 0 };

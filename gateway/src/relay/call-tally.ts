@@ -1,4 +1,4 @@
-import type { Failure, NanoUsd, Turn } from "#core/index.ts";
+import type { Failure, Turn } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import type { FailedAttempt } from "./failed-attempt.ts";
 import { Warnings } from "./translator.ts";
@@ -6,8 +6,6 @@ import { Warnings } from "./translator.ts";
 /** What one call has come to over all its attempts, and the one place where its permit ends. */
 export class CallTally {
   attempts = 0;
-  /** Of those, the ones for which an upstream was reached for; the others ended before. */
-  tried = 0;
   /** Milliseconds spent waiting for upstreams and between attempts; the rest of the time is ours. */
   awayMs = 0;
   /** The call in neutral form, once an attempt had to be translated, and what its own dialect could not say. */
@@ -20,7 +18,6 @@ export class CallTally {
   readonly permit: Permit;
   readonly #over: () => void;
   #tokens = 0;
-  #nanoUsd: NanoUsd = 0;
   #sent = false;
 
   /** `over` is called once, when the permit has ended. */
@@ -29,9 +26,9 @@ export class CallTally {
     this.#over = over;
   }
 
-  add(tokens: number, nanoUsd: NanoUsd): void {
+  /** What an attempt used. What it cost the budgets heard when its entry was settled. */
+  add(tokens: number): void {
     this.#tokens += tokens;
-    this.#nanoUsd += nanoUsd;
   }
 
   failed(attempt: FailedAttempt): void {
@@ -39,14 +36,13 @@ export class CallTally {
     this.failures.push(attempt);
   }
 
-  /** Something of an attempt has left this machine, or may have. */
   sent(): void {
     this.#sent = true;
   }
 
   /** Ends the permit: with what was used, or as if nothing had been when nothing was sent. */
   end(): void {
-    if (this.#sent) this.permit.settle({ tokens: this.#tokens, nanoUsd: this.#nanoUsd });
+    if (this.#sent) this.permit.settle({ tokens: this.#tokens });
     else this.permit.release();
     this.#over();
   }

@@ -1,4 +1,4 @@
-import { bounds, costOf, type Model, type NanoUsd, noUsage, tokensOf, type Usage } from "#core/index.ts";
+import { bounds, type Model, tokensOf, type Usage } from "#core/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 
 /** What the answers of one model have lately been. */
@@ -16,7 +16,7 @@ const ratioMin = 0.2;
 const ratioMax = 3;
 
 /**
- * What a call will probably use, for its reservation and for answers that report nothing. Input is guessed from the
+ * What a call will probably use, for its rates and for answers that report nothing. Input is guessed from the
  * body's size, corrected by what this model's upstreams have counted so far; output is the caller's own cap or, without
  * one, what this model's answers have lately been.
  */
@@ -25,16 +25,6 @@ export class UsageForecast {
 
   tokens(facts: RequestFacts, model: Model): number {
     return this.input(facts, model.name) + this.#output(facts, model.name);
-  }
-
-  cost(facts: RequestFacts, model: Model): NanoUsd {
-    if (model.price === null) return 0;
-    return costOf(model.price.table, {
-      ...noUsage,
-      inputUncached: this.input(facts, model.name),
-      output: this.#output(facts, model.name),
-      images: facts.images,
-    });
   }
 
   input(facts: RequestFacts, model: string): number {

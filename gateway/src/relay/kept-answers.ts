@@ -1,14 +1,14 @@
 import { asFailure, bounds, Failure, type Provider } from "#core/index.ts";
-import type { Permit, Spent } from "#limits/index.ts";
+import { nothingWanted, type Permit, type Spent } from "#limits/index.ts";
 import type { AnswerKeeper, OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap, UsageReading } from "#protocols/index.ts";
 import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
-import { passAtOnce } from "./answer-headers.ts";
 import { AnswerStream, type StreamEntry } from "./answer-stream.ts";
 import type { CallResult } from "./call.ts";
 import { withQuery } from "./forwarded-query.ts";
 import type { RelayHouse } from "./house.ts";
 import type { KeptCall } from "./kept-call.ts";
+
 import { refusalOf } from "./refusal.ts";
 import { forwardedHeaders } from "./request-headers.ts";
 import { signalUntilAnswered } from "./signal-until-answered.ts";
@@ -21,7 +21,7 @@ export async function askKeeper(house: RelayHouse, call: KeptCall): Promise<Call
   try {
     const keeper = await house.keepers.find(call.principal.workspace.id, call.upstreamId);
     if (keeper === null || !call.mayCall(keeper.model)) throw notFound(call.upstreamId);
-    const admitted = house.admission.admit(call.principal, nothing);
+    const admitted = house.admission.admit(call.principal, nothingWanted);
     const permit = admitted instanceof Promise ? await admitted : admitted;
     const sending = signalUntilAnswered(call.signal, !keeper.paid);
     try {
@@ -49,7 +49,7 @@ interface Asked {
   readonly permit: Permit;
 }
 
-const nothing: Spent = { tokens: 0, nanoUsd: 0 };
+const nothing: Spent = { tokens: 0 };
 
 async function send(
   { house, call, keeper }: Asked,
@@ -96,7 +96,6 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
     if (answer.status < 200 || answer.status > 299) throw await refused(house, call, provider, kind, answer);
     const headers = answerHeaders(call, provider, answer);
     if (headers["content-type"]?.startsWith("text/event-stream") === true) {
-      passAtOnce(headers);
       return { status: answer.status, headers, body: openStream(asked, answer, idleMs) };
     }
     const body = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
@@ -121,7 +120,7 @@ function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): Reada
     void paid(asked, heard.usageFinal ? heard.usage : null).then((spent) => permit.settle(spent));
   };
   const entry: StreamEntry = {
-    progress: () => {},
+    progress: () => null,
     finish: (_status, heard) => end(heard),
     breakOff: (_outcome, _failure, heard) => end(heard),
   };

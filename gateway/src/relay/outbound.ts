@@ -4,7 +4,6 @@ import type { Pick } from "#routing/index.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
 import type { Call } from "./call.ts";
 import { withQuery } from "./forwarded-query.ts";
-import { governedRequest } from "./governed-request.ts";
 import type { RelayHouse } from "./house.ts";
 import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
 import type { Translator, Warnings } from "./translator.ts";
@@ -34,12 +33,7 @@ export async function sendAttempt(
   headers["x-attempt-id"] = entry.attemptId;
   headers["user-agent"] ??= "sluice";
   const made = bodyOf(parts);
-  const whole = made instanceof Promise ? await made : made;
-  const warn = translation?.warn ?? ((what: string) => void warnings.add(what));
-  const body =
-    whole instanceof Uint8Array
-      ? governedRequest(house, call, whole, { provider, kind, translated: translation !== null, warn })
-      : whole;
+  const body = made instanceof Promise ? await made : made;
   headers["content-type"] = body instanceof Uint8Array ? "application/json" : body.contentType;
   const url = laneUrl(provider, lane, upstreamModel, facts.stream);
   const draft: OutboundDraft = {
@@ -51,7 +45,7 @@ export async function sendAttempt(
     headers,
     body: body instanceof Uint8Array ? body : null,
   };
-  lane.adjust?.(draft, warn);
+  lane.adjust?.(draft, translation?.warn ?? ((what) => void warnings.add(what)));
   const token = kind.tokens === undefined ? null : await house.tokens.tokenOf(provider, kind.tokens, signal);
   const authorized = kind.authorize(draft, { now: house.clock.now(), token });
   if (authorized !== undefined) await authorized;
@@ -63,10 +57,9 @@ export async function sendAttempt(
       headers: draft.headers,
       body: draft.body ?? (body instanceof Uint8Array ? null : body),
       connectMs: provider.timeouts.connectMs,
-      headersMs: facts.stream ? provider.timeouts.headersMs : provider.timeouts.wholeHeadersMs,
+      headersMs: provider.timeouts.headersMs,
       totalMs: provider.timeouts.totalMs,
       allowPrivateNetwork: provider.allowPrivateNetwork,
-      ownConnection: facts.images > 0,
     },
     signal,
   );

@@ -15,6 +15,7 @@ import { askKeeper } from "./kept-answers.ts";
 import type { KeptCall } from "./kept-call.ts";
 import { LiveStreams } from "./live-streams.ts";
 import { wayOf } from "./way.ts";
+import { CallEstimate } from "./worst-case.ts";
 
 /** The walk of one call: plan, admit, try until an answer has begun, settle. */
 export class Relay {
@@ -52,10 +53,7 @@ export class Relay {
       wishes = continues === null ? this.#wishes(call) : await this.#bound(call, continues);
       const planned = router.plan(call.models, wishes);
       plan = planned;
-      const admitted = admission.admit(call.principal, {
-        tokens: forecast.tokens(call.facts, model),
-        nanoUsd: forecast.cost(call.facts, model),
-      });
+      const admitted = admission.admit(call.principal, new CallEstimate(forecast, call, model));
       const permit = admitted instanceof Promise ? await admitted : admitted;
       tally = new CallTally(permit, () => {
         discard(call);

@@ -95,11 +95,11 @@ describe("the order of a plan", () => {
     for (let failures = 0; failures < 5; failures++)
       take(router.plan([model("x", [deployment("a")])])).end(unwell(), 1);
     const plan = router.plan([asked]);
-    failWith(plan, take(plan), new Failure("upstream_error", "400", { arrival: "refused" }));
+    failWith(plan, take(plan), new Failure("invalid_request", "400"));
     expect(notesOf(plan)).toEqual(["b: null", "a: breaker open for 30.0 s: 5 failures in a row"]);
     expect(plan.explain().walk).toEqual([
       "attempt 1 to b: first in order",
-      "b failed: upstream_error, retry never",
+      "b failed: invalid_request, retry never",
       "no further attempt: this failure is not retried",
     ]);
   });

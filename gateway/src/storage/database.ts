@@ -22,7 +22,7 @@ export type Connection = Kysely<Tables> | Transaction<Tables>;
 
 /** Several reads that see one and the same moment. */
 export async function inSnapshot<Result>(
-  database: Database,
+  database: Pick<Database, "kysely">,
   read: (snapshot: Connection) => Promise<Result>,
 ): Promise<Result> {
   return await database.kysely

@@ -5,7 +5,7 @@ import { ledgerInsert } from "./ledger-insert.ts";
 import { findKeeper } from "./ledger-keeper.ts";
 import { ledgerPage } from "./ledger-page.ts";
 import { pruneLedger } from "./ledger-prune.ts";
-import { periodStart, recentEntries, spendSince, usageByModel } from "./ledger-sums.ts";
+import { recentEntries, usageByModel } from "./ledger-sums.ts";
 import { priceReader } from "./price-rows.ts";
 
 /** The ledger on a database. Any number of them, in any process, may insert into the same one. */
@@ -14,8 +14,7 @@ export function createLedgerStore(database: Database): LedgerStore {
   return {
     insert: ledgerInsert(database),
     page: (filter, cursor, limit) => ledgerPage(database, filter, cursor, limit),
-    spend: (period, now) => spendSince(database, periodStart(period, now)),
-    recent: (sinceMs) => recentEntries(database, sinceMs),
+    recent: (sinceMs, untilMs) => recentEntries(database, sinceMs, untilMs),
     usage: (filter) => usageByModel(database, filter),
     price,
     keeper: (workspaceId, upstreamId) => findKeeper(database, workspaceId, upstreamId),

@@ -1,55 +1,38 @@
-import type { BudgetPeriod } from "#core/index.ts";
-import type { LedgerFilter, RecentRow, SpendRow, UsageSum } from "#ports/index.ts";
+import { sql } from "kysely";
+import type { LedgerFilter, RecentRow, UsageSum } from "#ports/index.ts";
 import { type Connection, type Database, inSnapshot } from "./database.ts";
 import { type UsageColumn, usageColumnOf } from "./ledger-columns.ts";
 import { matches } from "./ledger-page.ts";
 import { hourMs } from "./ledger-rollup.ts";
 
-/** Cost by workspace, group and key since the period's start. Periods start on whole hours, so rollups suffice. */
-export async function spendSince(database: Database, start: number): Promise<readonly SpendRow[]> {
+/** By key and second, as few rows as the last minute's rates need. */
+export async function recentEntries(
+  database: Database,
+  sinceMs: number,
+  untilMs: number,
+): Promise<readonly RecentRow[]> {
+  const second = sql<number>`at - at % 1000`;
   const rows = await database.kysely
-    .selectFrom("usage_rollups")
-    .select(["workspace_id", "group_id", "key_id"])
-    .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano_usd"))
-    .where("hour", ">=", start)
-    .groupBy(["workspace_id", "group_id", "key_id"])
-    .orderBy("workspace_id")
-    .orderBy("group_id")
+    .selectFrom("ledger_entries")
+    .select(["workspace_id", "group_id", "key_id", second.as("second")])
+    .select((eb) => [
+      sql<number>`sum(case when retry_index = 0 then 1 else 0 end)`.as("requests"),
+      ...tokenColumns.map((column) => eb.fn.sum<number>(column).as(column)),
+    ])
+    .where("ended_at", ">=", sinceMs)
+    .where("ended_at", "<=", untilMs)
+    .where("outcome", "!=", "rejected")
+    .groupBy(["workspace_id", "group_id", "key_id", second])
+    .orderBy(second)
     .orderBy("key_id")
     .execute();
   return rows.map((row) => ({
     workspaceId: row.workspace_id,
     groupId: row.group_id,
     keyId: row.key_id,
-    nanoUsd: Number(row.nano_usd),
-  }));
-}
-
-/** When the period that holds `now` began: UTC, weeks on Monday; `total` never began. */
-export function periodStart(period: BudgetPeriod, now: number): number {
-  if (period === "total") return 0;
-  const date = new Date(now);
-  const day = period === "month" ? 1 : date.getUTCDate() - (period === "week" ? (date.getUTCDay() + 6) % 7 : 0);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), day);
-}
-
-/** Entries that ended since then. A refused call took nothing, so it is not among them. */
-export async function recentEntries(database: Database, sinceMs: number): Promise<readonly RecentRow[]> {
-  const rows = await database.kysely
-    .selectFrom("ledger_entries")
-    .select(["workspace_id", "group_id", "key_id", "at", "request_id", ...tokenColumns])
-    .where("ended_at", ">=", sinceMs)
-    .where("outcome", "!=", "rejected")
-    .orderBy("ended_at")
-    .orderBy("attempt_id")
-    .execute();
-  return rows.map((row) => ({
-    workspaceId: row.workspace_id,
-    groupId: row.group_id,
-    keyId: row.key_id,
-    at: row.at,
-    requestId: row.request_id,
-    tokens: tokenColumns.reduce((sum, column) => sum + row[column], 0),
+    at: Number(row.second),
+    requests: Number(row.requests),
+    tokens: tokenColumns.reduce((sum, column) => sum + Number(row[column]), 0),
   }));
 }
 

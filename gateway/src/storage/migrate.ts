@@ -11,6 +11,7 @@ import { migration008 } from "./migration-008.ts";
 import { migration009 } from "./migration-009.ts";
 import { migration010 } from "./migration-010.ts";
 import { migration011 } from "./migration-011.ts";
+import { migration012 } from "./migration-012.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -27,6 +28,7 @@ export const migrations: Migrations = Object.freeze({
   "009": migration009,
   "010": migration010,
   "011": migration011,
+  "012": migration012,
 });
 
 /**

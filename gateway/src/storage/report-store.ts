@@ -29,6 +29,7 @@ export function createReportStore(options: ReportStoreOptions): ReportStore {
     modelUsage: ask("modelUsage"),
     deploymentUse: ask("deploymentUse"),
     dailySpend: ask("dailySpend"),
+    spending: ask("spending"),
     facts: async () => ({
       entries: await desks.ask("entryCount", []),
       sizeBytes: await databaseSize(options.databasePath),

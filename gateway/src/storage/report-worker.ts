@@ -11,6 +11,7 @@ import { Deadline, type Desk } from "./report-desk.ts";
 import { keyPage } from "./report-keys.ts";
 import type { ReportAnswer, ReportAsk, ReportKind, ReportOrder, ReportReply } from "./report-messages.ts";
 import { requestPage } from "./report-requests.ts";
+import { spending } from "./report-spending.ts";
 import { dailySpend, deploymentUse, entryCount, modelUsage } from "./report-sums.ts";
 import { usageReading } from "./report-usage.ts";
 
@@ -31,6 +32,7 @@ const answers: {
   modelUsage,
   deploymentUse,
   dailySpend,
+  spending,
   entryCount,
   copy: copyDatabase,
 };

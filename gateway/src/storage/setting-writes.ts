@@ -30,7 +30,6 @@ async function settingsInForce(connection: Connection) {
     disconnect: { default: disconnectDefault },
     video: { copy_results: settings.videoCopyResults },
     drain_timeout_ms: settings.drainTimeoutMs,
-    retry_sent: settings.retrySent,
   };
   return { settings: config, managedByFile: fromFile.map((row) => row.name) };
 }

@@ -9,7 +9,7 @@ import {
   priceVariant,
   type Task,
 } from "#core/index.ts";
-import type { Permit } from "#limits/index.ts";
+import { nothingWanted, type Permit } from "#limits/index.ts";
 import type { JsonObject } from "#protocols/index.ts";
 import { explanationOf } from "#relay/index.ts";
 import { checkTakeable } from "./check-capabilities.ts";
@@ -81,10 +81,10 @@ async function accept(house: TaskHouse, call: CreateCall): Promise<Accepted> {
   await holdersOf(house, principal.workspace.id, request.references.assetIds);
   await earlierTasks(house, principal.workspace.id, request.references.taskIds);
   if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
-  const rates = await house.admission.admit(principal, { tokens: 0, nanoUsd: 0 });
+  const rates = await house.admission.admit(principal, nothingWanted);
   try {
     const accepted = await store(house, call, request);
-    rates.settle({ tokens: 0, nanoUsd: 0 });
+    rates.settle({ tokens: 0 });
     return accepted;
   } catch (thrown) {
     rates.release();

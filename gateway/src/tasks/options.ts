@@ -32,7 +32,7 @@ export interface VideoTasksOptions {
   readonly store: TaskStore;
   readonly transport: Transport;
   readonly router: Router;
-  readonly admission: Pick<Admission, "admit" | "check" | "hold">;
+  readonly admission: Pick<Admission, "admit" | "check" | "hold" | "settled">;
   readonly recorder: Pick<Recorder, "refuse">;
   readonly explainer: Pick<Explainer, "explain">;
   readonly tokens: AccountTokenSource;

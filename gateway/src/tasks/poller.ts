@@ -82,7 +82,7 @@ export class Poller {
     const nowMs = clock.monotonic();
     if (nowMs - this.#sweptMs < bounds.taskHoldsSweepMs) return;
     this.#sweptMs = nowMs;
-    await holds.sweep(store);
+    await holds.sweep(store, this.#house.admission);
   }
 
   async #tick(): Promise<void> {

@@ -11,7 +11,6 @@ export interface Waits {
   readonly connectMs: number;
   readonly headersMs: number;
   readonly totalMs: number;
-  readonly ownConnection?: boolean;
 }
 
 export const lookWaits: Waits = {

@@ -31,6 +31,8 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_ledger_healthy: "1 while the journal can be written, else 0.",
   sluice_streams_open: "Streams under way.",
   sluice_reservations_open: "Reservations of limits that are not yet settled.",
+  sluice_limits_counted: "Limits in use that are counted now.",
+  sluice_limits_turned_away_total: "Claims on limits that found no room to be counted.",
   sluice_catalog_version: "Version of the configuration in force.",
   sluice_explanations_dropped_total: "Explanations of requests that could not be kept in time.",
   sluice_captures_dropped_total: "Captures of requests that could not be kept in time.",

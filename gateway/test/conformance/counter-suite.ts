@@ -11,6 +11,7 @@ export const windowClaim = (key: string, limit: number, amount = 1): Claim => ({
   key,
   limit,
   amount,
+  least: amount,
   windowMs: 60_000,
   periodStart: 0,
   fail: "closed",
@@ -40,14 +41,23 @@ export function counterSuite(name: string, create: CounterFactory): void {
 
 type Made = () => Promise<{ clock: FakeClock; counter: Counter }>;
 
+/** As limits do it: a budget that is met for the first time has nothing behind it here. */
+async function reserve(counter: Counter, claims: readonly Claim[]): Promise<Reserved | Refused> {
+  for (const { kind, key, periodStart } of claims) {
+    if (kind !== "budget" || counter.begin(key, periodStart) !== "unknown") continue;
+    counter.known(key, periodStart, { amount: 0, cleanFrom: Number.POSITIVE_INFINITY, again: false });
+  }
+  return await counter.reserve(claims);
+}
+
 async function granted(counter: Counter, claims: readonly Claim[]): Promise<Reserved> {
-  const answer = await counter.reserve(claims);
+  const answer = await reserve(counter, claims);
   if (!answer.granted) throw new Error(`claim ${answer.index} was refused at ${answer.state.used}`);
   return answer;
 }
 
 async function refused(counter: Counter, claims: readonly Claim[]): Promise<Refused> {
-  const answer = await counter.reserve(claims);
+  const answer = await reserve(counter, claims);
   if (answer.granted) throw new Error("the claims were granted");
   return answer;
 }
@@ -58,7 +68,7 @@ function admissionTests(made: Made): void {
   test("with limit N exactly N of many simultaneous claims are granted, for every kind of limit", async () => {
     for (const claim of [windowClaim("k", 7), gaugeClaim("k", 7), budgetClaim("k", 7, 1)]) {
       const { counter } = await made();
-      const answers = await Promise.all(Array.from({ length: 40 }, () => counter.reserve([claim])));
+      const answers = await Promise.all(Array.from({ length: 40 }, () => reserve(counter, [claim])));
       expect(answers.filter((answer) => answer.granted)).toHaveLength(7);
       expect(counter.outstanding).toBe(7);
     }
@@ -192,9 +202,9 @@ function windowTests(made: Made): void {
   test("what happened before the counter existed is counted at its own time", async () => {
     const { clock, counter } = await made();
     clock.advance(5_000);
-    counter.seed("k", "window", 3, clock.now() - 50_000, 60_000, 0);
-    counter.seed("k", "window", 2, clock.now() - 1_000, 60_000, 0);
-    counter.seed("k", "window", 9, clock.now() - 62_000, 60_000, 0);
+    counter.seed("k", 3, clock.now() - 50_000, 60_000);
+    counter.seed("k", 2, clock.now() - 1_000, 60_000);
+    counter.seed("k", 9, clock.now() - 62_000, 60_000);
     expect(await usedOf(counter, windowClaim("k", 10))).toBe(5);
     clock.advance(11_500);
     expect(await usedOf(counter, windowClaim("k", 10))).toBe(2);
@@ -211,14 +221,74 @@ function budgetTests(made: Made): void {
     await refused(counter, [budgetClaim("none", 0, 0)]);
   });
 
-  test("settling puts the real cost in the place of the estimate, also when it is higher", async () => {
+  test("what was spent counts when it is told, and settling gives back what was held", async () => {
     const { counter } = await made();
     const cheap = await granted(counter, [budgetClaim("b", 100, 60)]);
-    await counter.settle(cheap.ticket, [5]);
+    counter.spend("b", 0, 5);
+    expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(65);
+    await counter.settle(cheap.ticket, [0]);
     const dear = await granted(counter, [budgetClaim("b", 100, 95)]);
-    await counter.settle(dear.ticket, [130]);
-    expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(135);
+    counter.spend("b", 0, 130);
+    await counter.settle(dear.ticket, [0]);
+    expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 135, held: 0 });
     await refused(counter, [budgetClaim("b", 100, 0)]);
+  });
+
+  test("a budget that is not met yet, or not known yet, refuses as unknown; without a limit the amount is held all the same", async () => {
+    const { counter } = await made();
+    expect(await counter.reserve([budgetClaim("b", 100, 1)])).toMatchObject({ granted: false, reason: "unknown" });
+    expect(counter.begin("b", 0)).toBe("unknown");
+    expect(await counter.reserve([budgetClaim("b", 100, 1)])).toMatchObject({ granted: false, reason: "unknown" });
+    expect(await counter.reserve([budgetClaim("b", Number.POSITIVE_INFINITY, 30)])).toMatchObject({ granted: true });
+    counter.known("b", 0, { amount: 20, cleanFrom: Number.POSITIVE_INFINITY, again: true });
+    expect(counter.begin("b", 0)).toBe("known");
+    expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 50, held: 30 });
+  });
+
+  test("what is spent while a budget is being read is added to what is read, and a second reading adds nothing", async () => {
+    const { counter } = await made();
+    counter.begin("b", 0);
+    counter.spend("b", 0, 7);
+    for (const amount of [70, 500]) counter.known("b", 0, { amount, cleanFrom: Number.POSITIVE_INFINITY, again: true });
+    expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(77);
+    expect(counter.spend("none", 0, 1)).toBe(false);
+  });
+
+  test("of a claim that can do with less what is left is held, on every budget alike; else all or nothing", async () => {
+    const { counter } = await made();
+    const claims = (amount: number, least: number) => [
+      { ...budgetClaim("wide", 1_000, amount), least },
+      { ...budgetClaim("tight", 100, amount), least },
+    ];
+    expect((await granted(counter, claims(60, 60))).held).toBe(60);
+    const some = await granted(counter, claims(500, 10));
+    expect(some.held).toBe(40);
+    expect((await refused(counter, claims(500, 10))).reason).toBe("limit");
+    expect(await usedOf(counter, budgetClaim("wide", 1_000, 0))).toBe(100);
+    await counter.settle(some.ticket, [0, 0]);
+    await refused(counter, claims(500, 41));
+  });
+
+  test("holding more takes what is left, of every budget alike, and nothing when too little is", async () => {
+    const { counter } = await made();
+    const { ticket, held } = await granted(counter, [budgetClaim("wide", 1_000, 10), budgetClaim("tight", 100, 10)]);
+    expect([held, await counter.topUp(ticket, 50, 5)]).toEqual([10, 50]);
+    expect(await counter.topUp(ticket, 50, 41)).toBe(0);
+    expect(await counter.topUp(ticket, 50, 5)).toBe(40);
+    expect(await counter.topUp(ticket, 50, 1)).toBe(0);
+    expect(await usedOf(counter, budgetClaim("wide", 1_000, 0))).toBe(100);
+    await counter.settle(ticket, [0, 0]);
+    expect(await usedOf(counter, budgetClaim("tight", 100, 0))).toBe(0);
+  });
+
+  test("simultaneous holds and top-ups never hold more than there is", async () => {
+    const { counter } = await made();
+    const tickets = await Promise.all(
+      Array.from({ length: 10 }, async () => (await granted(counter, [budgetClaim("b", 100, 4)])).ticket),
+    );
+    const got = await Promise.all(tickets.flatMap((ticket) => [0, 1, 2].map(() => counter.topUp(ticket, 7, 1))));
+    expect(got.reduce((sum, each) => sum + each, 0)).toBe(60);
+    expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(100);
   });
 
   test("a new period begins at nothing, and a call of the old one costs it nothing", async () => {
@@ -226,23 +296,30 @@ function budgetTests(made: Made): void {
     const old = await granted(counter, [budgetClaim("b", 100, 100, 1_000)]);
     expect(await usedOf(counter, budgetClaim("b", 100, 0, 2_000))).toBe(0);
     await granted(counter, [budgetClaim("b", 100, 30, 2_000)]);
-    await counter.settle(old.ticket, [500]);
+    counter.spend("b", 1_000, 500);
+    await counter.settle(old.ticket, [0]);
     expect(await usedOf(counter, budgetClaim("b", 100, 0, 2_000))).toBe(30);
   });
 
-  test("a period that is over does not come back when the wall clock is set back", async () => {
+  test("a period that comes again when the clock is set back is found as it was", async () => {
     const { counter } = await made();
-    await granted(counter, [budgetClaim("b", 100, 100, 2_000)]);
+    await granted(counter, [budgetClaim("b", 100, 100, 1_000)]);
+    await granted(counter, [budgetClaim("b", 100, 60, 2_000)]);
     await refused(counter, [budgetClaim("b", 100, 1, 1_000)]);
+    await refused(counter, [budgetClaim("b", 100, 41, 2_000)]);
   });
 
-  test("spending from before the counter existed is counted in its own period only", async () => {
-    const { clock, counter } = await made();
-    counter.seed("b", "budget", 70, clock.now(), 0, 2_000);
-    counter.seed("b", "budget", 20, clock.now(), 0, 2_000);
-    counter.seed("b", "budget", 999, clock.now(), 0, 1_000);
-    expect(await usedOf(counter, budgetClaim("b", 100, 0, 2_000))).toBe(90);
-    await refused(counter, [budgetClaim("b", 100, 11, 2_000)]);
+  test("periods behind the one that was read are known when the ledger held nothing of them, and else have to be read", async () => {
+    const { counter } = await made();
+    counter.begin("clean", 1_000);
+    counter.known("clean", 1_000, { amount: 70, cleanFrom: 2_000, again: true });
+    counter.spend("clean", 3_000, 5);
+    expect(await counter.reserve([budgetClaim("clean", 100, 96, 3_000)])).toMatchObject({ reason: "limit" });
+    expect(await counter.reserve([budgetClaim("clean", 100, 95, 3_000)])).toMatchObject({ granted: true });
+    expect(await counter.reserve([budgetClaim("clean", 100, 1, 500)])).toMatchObject({ reason: "unknown" });
+    counter.begin("other", 1_000);
+    counter.known("other", 1_000, { amount: 70, cleanFrom: Number.POSITIVE_INFINITY, again: true });
+    expect(await counter.reserve([budgetClaim("other", 100, 1, 2_000)])).toMatchObject({ reason: "unknown" });
   });
 }
 
@@ -252,9 +329,10 @@ function conservationTests(made: Made): void {
     const claims = [gaugeClaim("g", 2), budgetClaim("b", 100, 50)];
     const first = await granted(counter, claims);
     await granted(counter, claims);
-    await counter.settle(first.ticket, [0, 10]);
     await counter.settle(first.ticket, [0, 0]);
-    expect(await Promise.all(claims.map((claim) => usedOf(counter, claim)))).toEqual([1, 60]);
+    await counter.settle(first.ticket, [0, 0]);
+    expect(await Promise.all(claims.map((claim) => usedOf(counter, claim)))).toEqual([1, 50]);
+    expect(await counter.topUp(first.ticket, 10, 10)).toBe(0);
     expect(counter.outstanding).toBe(1);
   });
 
@@ -281,12 +359,13 @@ function conservationTests(made: Made): void {
         const endOne = async (at: number): Promise<void> => {
           const [ending] = open.splice(at % Math.max(1, open.length), 1);
           if (ending === undefined) return;
-          await counter.settle(ending.ticket, [ending.actual, ending.actual, 0]);
+          counter.spend(ending.key, 0, ending.actual);
+          await counter.settle(ending.ticket, [ending.actual, 0, 0]);
           spent.set(ending.key, (spent.get(ending.key) ?? 0) + ending.actual);
         };
         for (const { key, estimate, actual, ending, end } of steps) {
           const claims = [windowClaim(key, 500, estimate), budgetClaim(key, 500, estimate), gaugeClaim("all", 5)];
-          const answer = await counter.reserve(claims);
+          const answer = await reserve(counter, claims);
           if (answer.granted) open.push({ key, actual, ticket: answer.ticket });
           if (end) await endOne(ending);
           expect(counter.outstanding).toBe(open.length);

@@ -24,7 +24,6 @@ export function ledgerStoreSuite(name: string, make: StoreGroundFactory): void {
 }
 
 const hour = 3_600_000;
-const day = 24 * hour;
 
 async function everyEntry(ground: StoreGround, filter: LedgerFilter = {}, size = 7): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = [];
@@ -73,7 +72,7 @@ function insertTests(make: StoreGroundFactory): void {
     const batch = [...Array.from({ length: 100 }, (_, n) => ledgerEntry(`good_${n}`)), broken];
     await expect(ground.ledgerStore.insert(batch)).rejects.toThrow();
     expect(await everyEntry(ground)).toEqual([]);
-    expect(await ground.ledgerStore.spend("total", newYear)).toEqual([]);
+    expect(await ground.ledgerStore.usage({})).toEqual([]);
     expect(await ground.ledgerStore.insert(batch.slice(0, 100))).toBe(100);
   });
 
@@ -150,37 +149,20 @@ function pageTests(make: StoreGroundFactory): void {
 }
 
 function sumTests(make: StoreGroundFactory): void {
-  test("spend counts from the start of the UTC day, of Monday, of the month, or from ever", async () => {
+  test("recent entries of one key and second are one row, and a request of several attempts counts once", async () => {
     await using ground = await make();
-    // 2026-03-04 is a Wednesday.
-    const now = Date.UTC(2026, 2, 4, 15, 30);
-    const at = (name: string, moment: number) => ledgerEntry(name, { at: moment, costNanoUsd: 1 });
+    const at = newYear + hour;
     await ground.ledgerStore.insert([
-      at("today", Date.UTC(2026, 2, 4)),
-      at("yesterday", Date.UTC(2026, 2, 4) - 1),
-      at("monday", Date.UTC(2026, 2, 2)),
-      at("sunday", Date.UTC(2026, 2, 2) - 1),
-      at("first", Date.UTC(2026, 2, 1)),
-      at("february", Date.UTC(2026, 2, 1) - 1),
+      ledgerEntry("first", { at: at + 10, endedAt: at + 20 }),
+      ledgerEntry("again", { at: at + 30, endedAt: at + 40, retryIndex: 1 }),
+      ledgerEntry("later", { at: at + 1_000, endedAt: at + 1_040 }),
+      ledgerEntry("other", { at: at + 1_000, endedAt: at + 1_040, keyId: "key_2" }),
     ]);
-    const spent = async (period: "day" | "week" | "month" | "total", moment = now) =>
-      (await ground.ledgerStore.spend(period, moment)).reduce((sum, row) => sum + row.nanoUsd, 0);
-    expect([await spent("day"), await spent("week"), await spent("month"), await spent("total")]).toEqual([1, 3, 5, 6]);
-    const sunday = Date.UTC(2026, 2, 1, 12);
-    expect([await spent("week", sunday), await spent("week", sunday + day)]).toEqual([6, 3]);
-  });
-
-  test("spend is told for each workspace, group and key", async () => {
-    await using ground = await make();
-    await ground.ledgerStore.insert([
-      ledgerEntry("a", { costNanoUsd: 5 }),
-      ledgerEntry("b", { costNanoUsd: 7, model: "other" }),
-      ledgerEntry("c", { costNanoUsd: 9, keyId: "key_2" }),
-    ]);
-    const scope = { workspaceId: "ws_1", groupId: "grp_1" };
-    expect(await ground.ledgerStore.spend("day", newYear)).toEqual([
-      { ...scope, keyId: "key_1", nanoUsd: 12 },
-      { ...scope, keyId: "key_2", nanoUsd: 9 },
+    const rows = await ground.ledgerStore.recent(at, at + 60_000);
+    expect(rows.map(({ keyId, at: second, requests, tokens }) => [keyId, second - at, requests, tokens])).toEqual([
+      ["key_1", 0, 1, 300],
+      ["key_1", 1_000, 1, 150],
+      ["key_2", 1_000, 1, 150],
     ]);
   });
 
@@ -191,9 +173,10 @@ function sumTests(make: StoreGroundFactory): void {
       ledgerEntry("long", { at: newYear, endedAt: since }),
       ledgerEntry("old", { at: newYear, endedAt: since - 1 }),
       refusedEntry("refused", { at: since, endedAt: since }),
+      ledgerEntry("future", { at: newYear, endedAt: since + 1 }),
     ]);
-    expect(await ground.ledgerStore.recent(since)).toEqual([
-      { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1", at: newYear, requestId: "req_long", tokens: 150 },
+    expect(await ground.ledgerStore.recent(since, since)).toEqual([
+      { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1", at: newYear, requests: 1, tokens: 150 },
     ]);
   });
 }

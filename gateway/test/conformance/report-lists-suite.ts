@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ConsoleKey } from "@sluice/contract";
-import { nanoToUsd } from "#core/index.ts";
+import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
 import type { AuditFilter, KeyFilter } from "#ports/index.ts";
 import type { ReportGround } from "./report-ground.ts";
 import { day, everyRow, hour } from "./report-store-suite.ts";
@@ -247,6 +247,45 @@ function sumTests(ground: () => ReportGround): void {
     expect(new Set(gone.map((row) => row.keyId))).toEqual(new Set(["key_gone"]));
     expect(sum(gone)).toBeCloseTo(spendOf(own.filter((entry) => entry.keyId === "key_gone")), 6);
     expect(days.every((row) => row.day % day === 0 && row.day >= since)).toBe(true);
+  });
+
+  test("what scopes have spent is their entries of the period, and the latest of these are named", async () => {
+    const { reports, entries, acme } = ground();
+    const [some] = entries;
+    if (some === undefined) throw new Error("the ground has entries");
+    const from = newYear;
+    const to = newYear + day;
+    const groupId = acme.groups[0] ?? "";
+    const asks = [
+      { kind: "workspace", id: acme.id, from, to },
+      { kind: "group", id: groupId, from, to: null },
+      { kind: "key", id: some.keyId, from, to },
+      { kind: "key", id: "key_unknown", from, to },
+    ] as const;
+    const cost = (of: readonly LedgerEntry[]) => of.reduce((sum, entry) => sum + entry.costNanoUsd, 0);
+    const within = (entry: LedgerEntry) => entry.at >= from && entry.at < to;
+    const later = (entry: LedgerEntry) => entry.at >= to;
+    const ofAcme = entries.filter(({ workspaceId }) => workspaceId === acme.id);
+    const ofGroup = entries.filter((entry) => entry.groupId === groupId && entry.at >= from);
+    const ofKey = entries.filter(({ keyId }) => keyId === some.keyId);
+    const since = newYear + 12 * hour;
+    const { spent, recent } = await reports.spending(asks, since);
+    expect(spent).toEqual([
+      { amount: cost(ofAcme.filter(within)), later: cost(ofAcme.filter(later)) },
+      { amount: cost(ofGroup), later: 0 },
+      { amount: cost(ofKey.filter(within)), later: cost(ofKey.filter(later)) },
+      { amount: 0, later: 0 },
+    ]);
+    const latest = entries.filter(
+      (entry) =>
+        entry.endedAt >= since &&
+        entry.costNanoUsd > 0 &&
+        (entry.workspaceId === acme.id || entry.groupId === groupId || entry.keyId === some.keyId),
+    );
+    expect(new Set(recent.map(({ attemptId }) => attemptId))).toEqual(
+      new Set(latest.map(({ attemptId }) => attemptId)),
+    );
+    expect(recent.length).toBeGreaterThan(0);
   });
 
   test("the count of entries follows what comes in and what retention takes", async () => {

@@ -34,7 +34,7 @@ async function taken(ground: TaskGround, name: string): Promise<LeasedTask> {
 
 const moneyOf = async (ground: TaskGround) => {
   const { entries, costNanoUsd, faults } = await ground.ledgerStore.check();
-  const spent = (await ground.ledgerStore.spend("total", newYear)).reduce((sum, row) => sum + row.nanoUsd, 0);
+  const spent = (await ground.ledgerStore.usage({})).reduce((sum, row) => sum + row.costNanoUsd, 0);
   return { entries, costNanoUsd, spent, faults };
 };
 

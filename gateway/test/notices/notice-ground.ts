@@ -63,12 +63,16 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
   const workspace = [...catalog.workspaces.values()][0];
   if (workspace === undefined) throw new Error("the ground has no workspace");
   const budgetKeys = async (scope: LimitScope, usd: number) => {
+    // Budgets count from when they are first looked at; what was before stands in a ledger, which is not here.
+    await admission.standings([scope]);
     const permit = await admission.hold(
       { scopes: [scope] } as unknown as Parameters<typeof admission.hold>[0],
       usdToNano(usd),
       true,
     );
-    permit.settle({ tokens: 0, nanoUsd: usdToNano(usd) });
+    const scopes = { workspaceId: scope.id, groupId: "grp_1", keyId: "key_1" };
+    admission.settled({ attemptId: ids.next("att_"), at: clock.now(), ...scopes, costNanoUsd: usdToNano(usd) });
+    permit.settle({ tokens: 0 });
   };
   return {
     clock,

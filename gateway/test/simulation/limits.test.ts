@@ -21,9 +21,12 @@ test.each([1, 2, 3, 4, 5])(
     const refusals = new Set<string>();
     let underWay = 0;
     let spent = 0;
+    let attempts = 0;
 
     const begin = (): void => {
-      const estimate = { tokens: Math.floor(chance.unit() * 3_000), nanoUsd: Math.floor(chance.unit() * 1_000) };
+      const tokens = Math.floor(chance.unit() * 3_000);
+      const nanoUsd = Math.floor(chance.unit() * 1_000);
+      const estimate = { tokens, money: () => ({ most: nanoUsd, least: nanoUsd }) };
       let permit: Permit;
       try {
         const answer = admission.admit(principal, estimate);
@@ -36,7 +39,7 @@ test.each([1, 2, 3, 4, 5])(
       underWay++;
       expect(underWay).toBeLessThanOrEqual(6);
       const sent = chance.unit() < 0.9;
-      const cost = Math.floor(estimate.nanoUsd * chance.unit());
+      const cost = Math.floor(nanoUsd * chance.unit());
       if (sent) admittedAt.push(clock.monotonic());
       clock.after(chance.unit() * 20_000, () => {
         underWay--;
@@ -45,7 +48,9 @@ test.each([1, 2, 3, 4, 5])(
           return;
         }
         spent += cost;
-        permit.settle({ tokens: Math.floor(estimate.tokens * 2 * chance.unit()), nanoUsd: cost });
+        const scopes = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
+        admission.settled({ attemptId: `att_${++attempts}`, at: clock.now(), ...scopes, costNanoUsd: cost });
+        permit.settle({ tokens: Math.floor(tokens * 2 * chance.unit()) });
       });
     };
 

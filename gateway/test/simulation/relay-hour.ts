@@ -5,6 +5,7 @@ import { createAdmission } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { type CallResult, Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
+import { entriesToldTo } from "../../src/main/booked.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
@@ -43,7 +44,6 @@ const catalog: Catalog = {
     captureRetentionDays: 7,
     drainTimeoutMs: 1,
     videoCopyResults: false,
-    retrySent: false,
   },
 };
 
@@ -64,7 +64,7 @@ export async function playHour(seed: number) {
     catalog: () => catalog,
     router,
     admission,
-    recorder: createRecorder({ journal, clock, ids, observer }),
+    recorder: createRecorder({ journal, clock, ids, observer: entriesToldTo(admission, observer) }),
     journal,
     transport: upstream,
     ledgerStore: {
@@ -128,7 +128,6 @@ export async function playHour(seed: number) {
       relay.run({
         ...caller,
         principal,
-        mayCall: () => true,
         speech: habit.speech,
         facts: habit.speech.wire.readRequest(body, null),
         body,

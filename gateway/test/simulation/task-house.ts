@@ -107,7 +107,7 @@ export function openTaskHouse(town: TaskWorld, changes: HouseChanges = {}): Task
     log: (level, message, fields) => {
       if (level === "error" || level === "warn") noise.push({ level, message, fields });
     },
-    attemptEnd: () => undefined,
+    attemptEnd: (entry) => admission.settled(entry),
     requestEnd: () => undefined,
     breakerChange: () => undefined,
     configReload: () => undefined,
@@ -247,7 +247,6 @@ function catalogOf(models: readonly Model[]): Catalog {
       logBodies: "none",
       drainTimeoutMs: 1,
       videoCopyResults: false,
-      retrySent: false,
     },
   };
 }

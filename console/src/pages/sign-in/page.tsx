@@ -19,8 +19,6 @@ export default function SignInPage() {
   const { arrival } = useArrival();
   const queries = useQueryClient();
   const [next] = useUrlText("next");
-  // The gateway sends somebody here who came from elsewhere and has a second factor.
-  const [step] = useUrlText("step");
   const signedIn = () => void queries.invalidateQueries({ queryKey: ["session.show"] });
 
   if (arrival?.kind === "setup" || (answer.setup_needed && arrival === null)) {
@@ -41,12 +39,7 @@ export default function SignInPage() {
       }
     >
       <CameBack />
-      <SignInForm
-        methods={answer.methods}
-        page={nextPage(next)}
-        firstStep={step === "code" ? "code" : "password"}
-        onDone={signedIn}
-      />
+      <SignInForm methods={answer.methods} page={nextPage(next)} onDone={signedIn} />
     </Card>
   );
 }

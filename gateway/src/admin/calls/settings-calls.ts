@@ -47,13 +47,12 @@ async function settingsView(house: SettingsCallsHouse, request: Request): Promis
   return {
     settings,
     managed_by_file: [...managedByFile],
-    oidc: accounts.map(({ id, name, issuer, clientId, allowedDomains, secondFactorTrusted }) => ({
+    oidc: accounts.map(({ id, name, issuer, clientId, allowedDomains }) => ({
       id,
       name,
       issuer,
       client_id: clientId,
       allowed_domains: [...allowedDomains],
-      second_factor_trusted: secondFactorTrusted,
       has_secret: true,
       callback_url: `${origin}/api/auth/callback/${id}`,
     })),
@@ -93,14 +92,7 @@ function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc"
     const why = before === null ? "is needed" : "must be given again, since the issuer changes";
     throw new Failure("invalid_request", `\`client_secret\` ${why}.`, { param: "client_secret" });
   }
-  return {
-    name: body.name,
-    issuer,
-    clientId: body.client_id,
-    clientSecret,
-    allowedDomains: domainsOf(body),
-    secondFactorTrusted: body.second_factor_trusted ?? false,
-  };
+  return { name: body.name, issuer, clientId: body.client_id, clientSecret, allowedDomains: domainsOf(body) };
 }
 
 /** By https, or on this machine. */

@@ -5,8 +5,6 @@ export const ledgerBounds = {
   flushMs: 30_000,
   /** How often old ledger entries are looked for. */
   pruneMs: 3_600_000,
-  /** Counters kept in memory (scopes × limits). */
-  countersMax: 1_000_000,
   /** How soon a checkpoint follows the last one in a stream. */
   checkpointMs: 1_000,
   checkpointEvents: 64,

@@ -1,5 +1,4 @@
 import { bounds, Failure } from "#core/index.ts";
-import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
@@ -8,9 +7,7 @@ import { readCount, readLabel, requireItems, scanRequest } from "../request-memb
 import { estimateTokens } from "./size-estimate.ts";
 
 /** The vendor reads both spellings of every name (protobuf's JSON mapping). */
-const wanted = bodyNames([
-  // The path says it; a body that says it too could say another.
-  "model",
+const wanted = new GovernedNames([
   "contents",
   "systemInstruction",
   "system_instruction",
@@ -35,15 +32,13 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     modelSpan: null,
     stream: path.stream,
     wantsUsage: true,
-    outputTokensMax: config === undefined ? null : outputTokensMax(body, config),
+    ...(config === undefined ? { outputTokensMax: null } : outputFacts(body, config)),
     inputEstimate: estimateAll(body, [contents, instruction, members.get("tools")]),
     streamOptionsSpan: null,
     // A cache is known to one account only, and is worth something only there.
     affinity: readLabel(body, eitherOf(members, "cachedContent", "cached_content")),
     continues: null,
     keeps: false,
-    choosing: members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members),
-    toolModels: toolModels(body, members.get("tools")),
     images: 0,
   };
 }
@@ -53,13 +48,16 @@ export function patchGeminiRequest(body: Uint8Array): Uint8Array {
   return body;
 }
 
-function outputTokensMax(body: Uint8Array, config: Span): number | null {
-  if (body[config.start] !== 0x7b) return null;
+function outputFacts(body: Uint8Array, config: Span): Pick<RequestFacts, "outputTokensMax" | "choices"> {
+  if (body[config.start] !== 0x7b) return { outputTokensMax: null };
   const inner = body.subarray(config.start, config.end);
   const members = scanConfig(inner);
   const cap = readCount(inner, eitherOf(members, "maxOutputTokens", "max_output_tokens"));
   const candidates = readCount(inner, eitherOf(members, "candidateCount", "candidate_count")) ?? 1;
-  return cap === null ? null : cap * Math.max(1, candidates);
+  return {
+    outputTokensMax: cap === null ? null : cap * Math.max(1, candidates),
+    ...(candidates > 1 ? { choices: candidates } : {}),
+  };
 }
 
 /** A member in one of its two spellings. In both at once the vendor and we could come to different values. */

@@ -1,5 +1,4 @@
 import { splice } from "../bytes.ts";
-import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { type Span, scanObject } from "../json-scan.ts";
@@ -14,7 +13,7 @@ import {
   sizeOf,
 } from "../request-members.ts";
 
-const wanted = bodyNames([
+const wanted = new GovernedNames([
   "model",
   "messages",
   "stream",
@@ -45,13 +44,12 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     stream,
     wantsUsage,
     outputTokensMax: cap === null ? null : cap * Math.max(1, choices),
+    ...(choices > 1 ? { choices } : {}),
     inputEstimate: Math.ceil(sizeOf(messages, members.get("tools")) / 4),
     streamOptionsSpan: options ?? null,
     affinity: readLabel(body, members.get("prompt_cache_key")) ?? readLabel(body, members.get("user")),
     continues: null,
     keeps: false,
-    choosing: choosingIn(members),
-    toolModels: toolModels(body, members.get("tools")),
     images: 0,
   };
 }

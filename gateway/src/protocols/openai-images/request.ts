@@ -1,12 +1,11 @@
 import { splice } from "../bytes.ts";
-import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
 import { readBoolean, readCount, readLabel, readModel, scanRequest } from "../request-members.ts";
 
-const wanted = bodyNames([
+const wanted = new GovernedNames([
   "model",
   "prompt",
   "stream",
@@ -36,7 +35,6 @@ export function readImagesRequest(body: Uint8Array): RequestFacts {
     affinity: readLabel(body, members.get("user")),
     continues: null,
     keeps: false,
-    choosing: choosingIn(members),
     images: Math.max(1, readCount(body, members.get("n")) ?? 1, seriesMax(body, members)),
   };
 }

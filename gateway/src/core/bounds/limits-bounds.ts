@@ -1,0 +1,34 @@
+/** Counting for limits, and money that is held for calls. Times in milliseconds. */
+export const limitsBounds = {
+  /** Counters kept in memory (limits in use × scopes). */
+  countersMax: 1_000_000,
+  /** How often it is told that there is no room for more. */
+  counterFullTellMs: 60_000,
+  /** A budget that nobody used for this long is forgotten; the ledger knows it. */
+  budgetIdleMs: 3_600_000,
+  /** The same when others find no room. */
+  budgetIdleMsWhenFull: 5_000,
+  /** Periods of one budget that are kept: the running one and those before it, for a clock that is set back. */
+  budgetPeriodsKept: 4,
+  /** How long a call waits until it is known what its budget has spent. */
+  budgetReadWaitMs: 2_000,
+  /** Budgets whose spending is asked for at once. */
+  budgetReadBatchMax: 500,
+  /** The waits after a reading that failed: the first, doubled each time up to the last. */
+  budgetReadRetryMs: 250,
+  budgetReadRetryMsMax: 10_000,
+  /** An entry may bear a time this much earlier than the moment it was settled at. */
+  budgetReadSlackMs: 5_000,
+  /** Entries that one reading may have to tell apart; with more it is tried again. */
+  budgetReadEntriesMax: 50_000,
+  /** The wall clock is taken to have been set when it moves this much otherwise than time passes … */
+  clockJumpMs: 5_000,
+  /** … and is believed again when it stays so for this long. */
+  clockTrustMs: 600_000,
+  /** What a model may at most answer when nobody says it. */
+  outputTokensAssumed: 8_192,
+  /** The least output that must be paid for before a stream begins on what is left of a budget. */
+  budgetOutputTokensMin: 256,
+  /** How much more output is held at once for a stream that has used up what was held for it. */
+  budgetStepTokens: 1_024,
+} as const;

@@ -1,0 +1,192 @@
+import { expect, test } from "bun:test";
+import { createMemoryCounter } from "#coordination/index.ts";
+import { bounds, type FailMode, Failure, type Principal } from "#core/index.ts";
+import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
+import { steadyClock } from "#system/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
+import { type Admission, createAdmission } from "./admit.ts";
+
+const scopes = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
+const money = (nanoUsd: number) => ({ tokens: 0, money: () => ({ most: nanoUsd, least: nanoUsd }) });
+
+/** Turns of the loop in which everything that waits for no clock is done. */
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+};
+
+/** An admission over a ledger that is told of entries, and shows them to readings a while later. */
+function ground(options: { readonly down?: boolean } = {}) {
+  const clock = new FakeClock(Date.UTC(2026, 4, 10, 12));
+  const steady = steadyClock(clock, { log: () => {} });
+  const entries: (RecentCost & { readonly endedAt: number })[] = [];
+  const state = { down: options.down ?? false, asked: 0, hold: null as Promise<void> | null };
+  const inPeriod = (ask: SpendingAsk, at: number) => at >= ask.from && at < (ask.to ?? Number.POSITIVE_INFINITY);
+  const sum = (costs: readonly RecentCost[]) => costs.reduce((all, { costNanoUsd }) => all + costNanoUsd, 0);
+  const reports = {
+    async spending(asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading> {
+      state.asked += asks.length;
+      if (state.down) throw new Error("closed");
+      const seen = [...entries];
+      if (state.hold !== null) await state.hold;
+      const spent = asks.map((ask) => ({
+        amount: sum(seen.filter(({ at }) => inPeriod(ask, at))),
+        later: sum(seen.filter(({ at }) => at >= (ask.to ?? Number.POSITIVE_INFINITY))),
+      }));
+      return { spent, recent: seen.filter(({ endedAt }) => endedAt >= endedSince) };
+    },
+  };
+  const counter = createMemoryCounter({ clock });
+  const source = { reports, settled: async () => {}, observer: { log: () => {} } };
+  const admission = createAdmission({ counter, clock: steady, spending: source });
+  let count = 0;
+  const enter = (costNanoUsd: number, at = steady.now()) => {
+    const cost = { ...scopes, attemptId: `att_${++count}`, at, costNanoUsd };
+    entries.push({ ...cost, endedAt: steady.now() });
+    return cost;
+  };
+  const spend = (costNanoUsd: number, at?: number) => admission.settled(enter(costNanoUsd, at));
+  return { clock, admission, counter, state, enter, spend };
+}
+
+const keyWith = (nanoUsd: number, period: "day" | "month" | "total" = "day", fail?: FailMode): Principal =>
+  governedPrincipal({ key: { budget: { nanoUsd, period, ...(fail === undefined ? {} : { fail }) } } });
+
+/** Refusals of a budget that is known come at once, others later; here they come alike. */
+const admitted = async (admission: Admission, ...asked: Parameters<Admission["admit"]>) => admission.admit(...asked);
+
+const codeOf = (thrown: unknown): string => (thrown instanceof Failure ? thrown.code : String(thrown));
+
+test("a budget that is met while calls end has what the ledger holds and what came since, each once", async () => {
+  const { admission, state, enter, spend } = ground();
+  spend(100);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.hold = promise;
+  const standing = admission.standing(keyWith(1_000));
+  // In the reading and told of afterwards; in the reading and told before; told only.
+  const late = enter(7);
+  spend(20);
+  await settle();
+  spend(3);
+  resolve();
+  const [before] = await standing;
+  expect((before?.used ?? 0) * 1e9).toBeCloseTo(130, 3);
+  admission.settled(late);
+  const [after] = await admission.standing(keyWith(1_000));
+  expect((after?.used ?? 0) * 1e9).toBeCloseTo(130, 3);
+});
+
+test("a budget whose spending cannot be read refuses at once, unless it fails open, and is read again by itself", async () => {
+  const { clock, admission, state, spend } = ground({ down: true });
+  spend(100);
+  const refused = await admitted(admission, keyWith(150), money(60)).catch(codeOf);
+  expect(refused).toBe("ledger_unavailable");
+  const open = await admission.admit(keyWith(150, "day", "open"), money(60));
+  open.release();
+  const asked = state.asked;
+  state.down = false;
+  for (let second = 0; second < 3; second++) {
+    await settle();
+    clock.advance(1_000);
+  }
+  await settle();
+  expect(state.asked).toBe(asked + 1);
+  const known = () => admission.admit(keyWith(150), money(60));
+  expect(known).toThrow("budget");
+  expect(admission.outstanding).toBe(0);
+});
+
+test("a reading that does not come keeps no call longer than its bound", async () => {
+  const { clock, admission, state } = ground();
+  state.hold = new Promise(() => {});
+  const waiting = admitted(admission, keyWith(150), money(60)).catch(codeOf);
+  await settle();
+  clock.advance(bounds.budgetReadWaitMs);
+  expect(await waiting).toBe("ledger_unavailable");
+});
+
+test("many budgets that are met at once are read together", async () => {
+  const { admission, state } = ground();
+  await admission.standings(
+    Array.from({ length: 200 }, (_, n) => ({ ...keyScope, id: `key_${n}`, budget: { nanoUsd: 5, period: "day" } })),
+  );
+  expect(state.asked).toBe(200);
+});
+const keyScope = { kind: "key", label: "key acme/x", limits: {} } as const;
+
+test("31 days forward and back admits what the budget allows, no more, however long the clock stayed there", async () => {
+  for (const stayMs of [60_000, 3_600_000]) {
+    const { clock, admission, spend } = ground();
+    const principal = keyWith(10, "month");
+    let spent = 0;
+    const tryAll = async () => {
+      for (let call = 0; call < 20; call++) {
+        const permit = await admitted(admission, principal, money(1)).catch(() => null);
+        if (permit === null) continue;
+        spend(1);
+        permit.settle({ tokens: 0 });
+        spent++;
+      }
+    };
+    await tryAll();
+    clock.jump(31 * 86_400_000);
+    await tryAll();
+    // Only a clock that stays where it is brings the new month, and with it a new budget.
+    clock.advance(stayMs);
+    await tryAll();
+    const inNewMonth = spent - 10;
+    expect(inNewMonth).toBe(stayMs > bounds.clockTrustMs ? 10 : 0);
+    clock.jump(-31 * 86_400_000);
+    await tryAll();
+    clock.advance(3_600_000);
+    await tryAll();
+    expect(spent).toBe(10 + inNewMonth);
+  }
+});
+
+test("a budget that nobody used for a while is forgotten and found again in the ledger as it was", async () => {
+  const { clock, admission, counter, spend } = ground();
+  const principal = keyWith(100, "total");
+  (await admitted(admission, principal, money(1))).release();
+  spend(42);
+  expect(counter.size).toBe(1);
+  clock.advance(bounds.budgetIdleMs + 1);
+  for (let call = 0; call < 100; call++) {
+    const permit = admission.admit(governedPrincipal({ group: { limits: { rpm: 1_000 } } }), money(0));
+    if (!(permit instanceof Promise)) permit.release();
+  }
+  clock.advance(61_000);
+  spend(8);
+  const [standing] = await admission.standing(principal);
+  expect((standing?.used ?? 0) * 1e9).toBeCloseTo(50, 3);
+});
+
+test("after 250,000 scopes have called, limits of new ones hold exactly, and nothing is left of those that are over", async () => {
+  const { clock, admission, counter } = ground();
+  const limited = (id: string): Principal => {
+    const principal = governedPrincipal({ key: { limits: { rpm: 5 }, budget: { nanoUsd: 100, period: "day" } } });
+    const scope = { ...principal.key.scope, id };
+    return { ...principal, key: { ...principal.key, id, scope }, scopes: [scope] };
+  };
+  for (let batch = 0; batch < 250; batch++) {
+    const permits = Array.from({ length: 1_000 }, (_, n) => admission.admit(limited(`key_${batch}_${n}`), money(1)));
+    for (const permit of await Promise.all(permits)) permit.settle({ tokens: 0 });
+    clock.advance(100);
+  }
+  expect(counter.size).toBeLessThanOrEqual(500_000);
+  const newcomer = limited("key_new");
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => admitted(admission, newcomer, money(1)).catch(codeOf)),
+  );
+  expect(answers.filter((answer) => typeof answer !== "string")).toHaveLength(5);
+  for (const answer of answers) if (typeof answer !== "string") answer.settle({ tokens: 0 });
+  expect([admission.outstanding, counter.turnedAway]).toEqual([0, 0]);
+  // A day later the same number of calls of one key is enough to clear all of them away.
+  clock.advance(86_400_000);
+  const one = limited("key_one");
+  for (let call = 0; call < 3_000_000 && counter.size > 100; call++) {
+    const permit = admission.admit(one, money(0));
+    (permit instanceof Promise ? await permit : permit).release();
+  }
+  expect(counter.size).toBeLessThanOrEqual(100);
+}, 60_000);

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { steadyClock } from "./steady-clock.ts";
+
+const day = 86_400_000;
+
+function steady() {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const time = steadyClock(clock, { log: (_level, message) => void told.push(message) });
+  return { clock, time, told, startMs: clock.now() };
+}
+
+test("while nobody sets it, it is the wall clock, small corrections included", () => {
+  const { clock, time, told } = steady();
+  for (let step = 0; step < 100; step++) {
+    clock.advance(3_600_000);
+    clock.jump(step % 2 === 0 ? 900 : -1_100);
+    expect(time.now()).toBe(clock.now());
+  }
+  expect(told).toEqual([]);
+});
+
+test.each([31 * day, -2 * day])(
+  "a clock that is set by %d ms and back within minutes is not followed at all",
+  (byMs) => {
+    const { clock, time, told, startMs } = steady();
+    clock.jump(byMs);
+    for (let minute = 0; minute < 9; minute++) {
+      expect(Math.abs(time.now() - startMs - minute * 60_000)).toBeLessThanOrEqual(1);
+      clock.advance(60_000);
+    }
+    clock.jump(-byMs);
+    expect(time.now()).toBe(clock.now());
+    expect(told).toHaveLength(1);
+  },
+);
+
+test.each([31 * day, -2 * day])("a clock that is set by %d ms and stays so is believed after a while", (byMs) => {
+  const { clock, time, startMs } = steady();
+  clock.jump(byMs);
+  expect(time.now()).toBe(startMs);
+  clock.advance(bounds.clockTrustMs);
+  expect(time.now()).toBe(clock.now());
+});
+
+test("a clock that is set again and again is believed only when it rests", () => {
+  const { clock, time } = steady();
+  for (let jump = 0; jump < 20; jump++) {
+    clock.jump(day);
+    const before = time.now();
+    clock.advance(bounds.clockTrustMs / 2);
+    expect(time.now() - before).toBe(bounds.clockTrustMs / 2);
+  }
+  clock.advance(bounds.clockTrustMs);
+  expect(time.now()).toBe(clock.now());
+});

@@ -1,0 +1,56 @@
+import { bounds } from "#core/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
+
+/**
+ * A clock whose wall is not moved by a hand for a moment. As long as wall and monotonic time agree it is the wall clock; when
+ * the wall has moved by more than bounds.clockJumpMs otherwise than time passed, it goes on as time passes, and follows only
+ * when the wall has stayed where it was set for bounds.clockTrustMs. Money is counted by it: a clock that is a month ahead for
+ * a minute opens no new month. (A machine that slept is such a jump too; its budgets follow a few minutes later.)
+ */
+export function steadyClock(clock: Clock, observer: Pick<Observer, "log">): Clock {
+  const steady = new SteadyTime(clock, observer);
+  return { now: () => steady.now(), monotonic: () => clock.monotonic(), after: (ms, act) => clock.after(ms, act) };
+}
+
+class SteadyTime {
+  readonly #clock: Clock;
+  readonly #observer: Pick<Observer, "log">;
+  /** Wall minus monotonic time, as it is believed; and as it was set, when that is something else. */
+  #offset: number;
+  #doubted: { readonly offset: number; readonly sinceMs: number } | null = null;
+
+  constructor(clock: Clock, observer: Pick<Observer, "log">) {
+    this.#clock = clock;
+    this.#observer = observer;
+    this.#offset = clock.now() - clock.monotonic();
+  }
+
+  now(): number {
+    const monotonicMs = this.#clock.monotonic();
+    const wallMs = this.#clock.now();
+    const offset = wallMs - monotonicMs;
+    if (Math.abs(offset - this.#offset) <= bounds.clockJumpMs) {
+      // Small corrections are followed at once, as they come.
+      this.#offset = offset;
+      this.#doubted = null;
+      return wallMs;
+    }
+    if (this.#doubted === null || Math.abs(offset - this.#doubted.offset) > bounds.clockJumpMs) {
+      this.#doubted = { offset, sinceMs: monotonicMs };
+      this.#tell(offset - this.#offset);
+    }
+    if (monotonicMs - this.#doubted.sinceMs < bounds.clockTrustMs) return Math.floor(monotonicMs + this.#offset);
+    this.#offset = offset;
+    this.#doubted = null;
+    return wallMs;
+  }
+
+  #tell(byMs: number): void {
+    const seconds = Math.round(Math.abs(byMs) / 1_000);
+    const minutes = bounds.clockTrustMs / 60_000;
+    this.#observer.log(
+      "warn",
+      `The clock was set ${byMs > 0 ? "forward" : "back"} by ${seconds} s. Budgets and the ledger follow when it stays so for ${minutes} minutes.`,
+    );
+  }
+}

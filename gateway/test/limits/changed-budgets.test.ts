@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from "bun:test";
+import { aliceKey, hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+
+let house: StartedHouse;
+afterEach(() => house.stop());
+
+const models = [{ name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 0, output: 1_000 } }];
+/** A call of five tokens costs half a cent. */
+const call = async (): Promise<number> =>
+  (await house.chat({ ...hello, max_tokens: 5 }, { script: { tokens: 5 } })).status;
+
+type BudgetOf = { readonly usd: number; readonly period: "day" | "month" | "total" } | undefined;
+
+async function apply(budget: BudgetOf, group = "default"): Promise<void> {
+  await house.control.controlStore.apply(
+    {
+      providers: [upstream("main", house.simulator)],
+      models,
+      workspaces: [
+        {
+          slug: "acme",
+          groups: [{ name: "default" }, { name: "other", budget: { usd: 0.02, period: "day" } }],
+          keys: [{ name: "alice", secret: aliceKey, group, ...(budget === undefined ? {} : { budget }) }],
+        },
+      ],
+      settings: { drain_timeout_ms: 2_000 },
+    },
+    "test",
+  );
+  await house.house.catalog.refresh();
+  // The change reaches the cached key within a look at the changes.
+  await Bun.sleep(700);
+}
+
+const used = async (scope = "key"): Promise<number | undefined> => {
+  const { limits } = (await (await house.get("/v1/usage")).json()) as {
+    limits: { kind: string; used: number; scope: string }[];
+  };
+  return limits.find(({ kind, scope: of }) => kind === "budget" && of.startsWith(scope))?.used;
+};
+
+test("a budget that is removed and set again within its period has forgotten nothing", async () => {
+  house = await startHouse({
+    models,
+    keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.05, period: "month" } }],
+  });
+  for (let n = 0; n < 3; n++) expect(await call()).toBe(200);
+  await apply(undefined);
+  for (let n = 0; n < 4; n++) expect(await call()).toBe(200);
+  await apply({ usd: 0.05, period: "month" });
+  expect(await call()).toBe(200);
+  expect(await used()).toBeCloseTo(0.04, 9);
+  await apply({ usd: 0.045, period: "day" });
+  expect([await call(), await call()]).toEqual([200, 402]);
+  expect(await used()).toBeCloseTo(0.045, 9);
+}, 20_000);
+
+test("calls under way when a budget is set count against it as soon as they end", async () => {
+  house = await startHouse({ models });
+  const slow = { tokens: 5, latency_ms: 1_500 };
+  const underWay = [1, 2].map(() => house.chat({ ...hello, max_tokens: 5 }, { script: slow }));
+
+  expect(await call()).toBe(200);
+  await apply({ usd: 0.05, period: "total" });
+  expect(await call()).toBe(200);
+  await Promise.all(underWay.map(async (answer) => (await answer).text()));
+  expect(await used()).toBeCloseTo(0.02, 9);
+}, 20_000);
+
+test("a key that moves to another group leaves what it spent behind and spends from the other's budget", async () => {
+  house = await startHouse({ models });
+  for (let n = 0; n < 3; n++) expect(await call()).toBe(200);
+  await apply(undefined, "other");
+  expect([await call(), await call(), await call(), await call(), await call()]).toEqual([200, 200, 200, 200, 402]);
+  expect(await used("group acme/other")).toBeCloseTo(0.02, 9);
+}, 20_000);

@@ -1,0 +1,97 @@
+import { afterEach, expect, test } from "bun:test";
+import { aliceKey, hello, type StartedHouse, startHouse } from "../started-house.ts";
+
+let house: StartedHouse;
+afterEach(() => house.stop());
+
+/** 10 USD for a million tokens of output; a call without a limit of its own is held for 8,192 of them: 0.08192 USD. */
+const price = { input: 1, output: 10 };
+
+const withBudget = (usd: number, models?: Parameters<typeof startHouse>[0]): Promise<StartedHouse> =>
+  startHouse({
+    models: [{ name: "gpt-test", deployments: [{ provider: "main", upstream_model: "upstream-gpt" }], price }],
+    keys: [{ name: "alice", secret: aliceKey, budget: { usd, period: "total" } }],
+    ...models,
+  });
+
+const spentUsd = async (): Promise<number> =>
+  (await house.entries()).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
+
+test("however many calls without max_tokens come at once, a budget is not exceeded", async () => {
+  house = await withBudget(0.1);
+  const script = { tokens: 6_000, latency_ms: 50 };
+  const answers = await Promise.all(Array.from({ length: 60 }, () => house.chat(hello, { script })));
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+  await Promise.all(answers.map((answer) => answer.text()));
+  const spent = await spentUsd();
+  expect(spent).toBeGreaterThan(0.05);
+  expect(spent).toBeLessThanOrEqual(0.1);
+  expect(house.house.outstanding()).toBe(0);
+});
+
+test("a refusal says what is left, what is held for others and what this call would hold", async () => {
+  house = await withBudget(0.1);
+  const first = house.chat(hello, { script: { tokens: 5, latency_ms: 400 } });
+  while (house.house.outstanding() === 0) await Bun.sleep(2);
+  const { error } = (await (await house.chat(hello)).json()) as { error: { message: string; held: number } };
+  expect(error.held).toBeGreaterThan(0.08);
+  expect(error.message).toContain("is held for calls that are under way");
+  expect(error.message).toContain("this call may cost 0.08");
+  expect((await first).status).toBe(200);
+  // What was held comes back at once.
+  expect((await house.chat(hello, { script: { tokens: 5 } })).status).toBe(200);
+});
+
+test("the dearest model of the plan is held, not only the one that was asked for", async () => {
+  house = await withBudget(0.1, {
+    models: [
+      { name: "gpt-test", deployments: [{ provider: "main" }], price: { output: 0.1 }, fallbacks: ["dear"] },
+      { name: "dear", deployments: [{ provider: "main" }], price: { output: 100 } },
+    ],
+  });
+  expect((await house.chat(hello)).status).toBe(402);
+  expect((await house.chat({ ...hello, max_tokens: 900 })).status).toBe(200);
+});
+
+test("each of several answers is held", async () => {
+  house = await withBudget(0.1);
+  expect((await house.chat({ ...hello, n: 2 })).status).toBe(402);
+  expect((await house.chat({ ...hello, n: 2, max_tokens: 4_000 })).status).toBe(200);
+});
+
+test("a small budget still serves a stream, and ends it in-band when its money is used up", async () => {
+  // Enough for 1,000 tokens of output, where the model could make 8,192.
+  house = await withBudget(0.0101);
+  const response = await house.chat({ ...hello, stream: true }, { script: { tokens: 8_000, event_ms: 1 } });
+  expect(response.status).toBe(200);
+  const text = await response.text();
+  expect(text).toContain('"code":"budget_exceeded"');
+  expect(text).not.toContain("[DONE]");
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ outcome: "interrupted", errorCode: "budget_exceeded", usageSource: "estimated" });
+  expect(entry?.usage.output).toBeGreaterThan(900);
+  // Beyond what was held there is one piece of the upstream's at most, however much that machine put into it.
+  expect(await spentUsd()).toBeLessThan(0.05);
+  const served = house.simulator.simulator.truth.find(entry?.attemptId ?? "");
+  expect(served?.terminal_sent).toBe(false);
+  expect(house.house.outstanding()).toBe(0);
+});
+
+test("a stream that has used up what was held goes on when another call gives money back", async () => {
+  house = await withBudget(0.09);
+  // Holds all but 0.008 USD, and uses hardly any of it.
+  const other = house.chat(hello, { script: { tokens: 1, latency_ms: 300 } });
+  while (house.house.outstanding() === 0) await Bun.sleep(2);
+  const response = await house.chat({ ...hello, stream: true }, { script: { tokens: 1_500, event_ms: 1 } });
+  expect(response.status).toBe(200);
+  expect((await other).status).toBe(200);
+  expect(await response.text()).toContain("[DONE]");
+  expect((await house.entries()).map(({ outcome }) => outcome)).toEqual(["succeeded", "succeeded"]);
+});
+
+test("a stream does not begin on less than its input and a little output cost", async () => {
+  house = await withBudget(0.002);
+  const refused = await house.chat({ ...hello, stream: true });
+  expect(refused.status).toBe(402);
+  expect(await refused.text()).toContain("needs at least");
+});
