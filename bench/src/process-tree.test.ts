@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { patienceMs } from "../../test/until.ts";
 import { startChild } from "./child.ts";
 import { until } from "./deadline.ts";
 import { processTree, treeCpuMs, treeMemory } from "./process-tree.ts";
@@ -14,13 +15,13 @@ test.skipIf(!onLinux)(
     const family = processTree(child.pid);
     expect(family.length).toBeGreaterThanOrEqual(2);
     expect(treeMemory(child.pid).residentKb).toBeGreaterThan(0);
-    while (treeCpuMs(child.pid) < 30) await Bun.sleep(5);
+    await until(() => treeCpuMs(child.pid) >= 30, patienceMs, "what it burns");
     await child.stop();
     // What is killed keeps a number until its parent has looked, but runs nothing any more.
     const command = (pid: number) =>
       Bun.file(`/proc/${pid}/cmdline`)
         .text()
         .catch(() => "");
-    for (const pid of family) await until(async () => (await command(pid)) === "", 2_000, `the end of ${pid}`);
+    for (const pid of family) await until(async () => (await command(pid)) === "", patienceMs, `the end of ${pid}`);
   },
 );

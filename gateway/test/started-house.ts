@@ -63,7 +63,7 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
   };
   const control = await openControl(environment);
   await control.controlStore.apply(configOf(simulator, overrides), "test");
-  const house = await openHouse({
+  const opened = await openHouse({
     environment,
     control,
     directory: openJournalDirectory(control.journalPath),
@@ -74,6 +74,14 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
     },
     ...(overrides.idleSeconds === undefined ? {} : { idleSeconds: overrides.idleSeconds }),
   });
+  let closing: Promise<void> | null = null;
+  const house: House = {
+    ...opened,
+    close() {
+      closing ??= opened.close();
+      return closing;
+    },
+  };
   const url = `http://127.0.0.1:${house.server.port}`;
   const post: StartedHouse["post"] = (path, body, options = {}) =>
     fetch(`${url}${path}`, {

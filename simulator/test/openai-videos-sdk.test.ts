@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { type RunningSimulator, serveSimulator } from "../src/index.ts";
 import { lastRecord, scripted, thrownBy } from "./sdk-call.ts";
@@ -11,17 +11,23 @@ beforeAll(() => {
   client = new OpenAI({ baseURL: running.url, apiKey: "sk-sim-0000", maxRetries: 0 });
 });
 afterAll(() => running.stop());
+// Tasks stand where the time of day says.
+afterEach(() => void setSystemTime());
 
 const request = { model: "sora-2", prompt: "a cat", seconds: "8", size: "1280x720" } as const;
 
 describe("videos through the official client", () => {
   test("are made, watched until they are there, and downloaded", async () => {
-    let video = await client.videos.create(request, scripted({ queued_ms: 100, running_ms: 100, video_bytes: 3_000 }));
+    let video = await client.videos.create(
+      request,
+      scripted({ queued_ms: 60_000, running_ms: 60_000, video_bytes: 3_000 }),
+    );
     expect(video).toMatchObject({ object: "video", status: "queued", progress: 0, seconds: "8", size: "1280x720" });
     const seen = new Set<string>([video.status]);
     while (video.status !== "completed") {
       video = await client.videos.retrieve(video.id);
       seen.add(video.status);
+      setSystemTime(Date.now() + 40_000);
     }
     expect([...seen]).toEqual(["queued", "in_progress", "completed"]);
     expect(video).toMatchObject({ progress: 100, prompt: "a cat", error: null, completed_at: expect.any(Number) });

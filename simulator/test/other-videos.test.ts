@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { until } from "../../test/until.ts";
 import { type RunningSimulator, type Script, serveSimulator } from "../src/index.ts";
-import { type Json, stuck, type TaskAnswer, type TaskCall, taskCall, truthOf, until } from "./task-call.ts";
+import { type Json, stuck, type TaskAnswer, type TaskCall, taskCall, truthOf } from "./task-call.ts";
 
 let running: RunningSimulator;
 beforeAll(() => {

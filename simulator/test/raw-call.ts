@@ -23,6 +23,8 @@ export interface RawOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Leave as soon as this is in what was received. */
   readonly leaveAfter?: string;
+  /** Called with all that has come so far, as Latin-1 text, whenever more has come. */
+  readonly onText?: (text: string) => void;
   /** Leave when this is aborted. */
   readonly leave?: AbortSignal;
   /** Sent as they are instead of a request made from the above. */
@@ -57,8 +59,9 @@ export function rawCall(port: number, options: RawOptions): Promise<RawAnswer> {
   function take(socket: Socket, bytes: Buffer): void {
     if (firstByteMs < 0) firstByteMs = performance.now() - started;
     pieces.push(Buffer.from(bytes));
-    if (firstBodyMs >= 0 && options.leaveAfter === undefined) return;
+    if (firstBodyMs >= 0 && options.leaveAfter === undefined && options.onText === undefined) return;
     const text = Buffer.concat(pieces).toString("latin1");
+    options.onText?.(text);
     const split = text.indexOf("\r\n\r\n");
     if (firstBodyMs < 0 && split >= 0 && text.length > split + 4) firstBodyMs = performance.now() - started;
     if (options.leaveAfter !== undefined && text.includes(options.leaveAfter)) {

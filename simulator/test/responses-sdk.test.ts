@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import OpenAI from "openai";
 import type { ResponseInputItem, ResponseStreamEvent } from "openai/resources/responses/responses";
 import OpenAIPrevious from "openai-previous";
@@ -10,6 +10,8 @@ beforeAll(() => {
   running = serveSimulator();
 });
 afterAll(() => running.stop());
+// Tasks stand where the time of day says.
+afterEach(() => void setSystemTime());
 
 /** Both majors take the same calls here; the older one is used through the newer one's types. */
 function clientOf(Sdk: typeof OpenAI | typeof OpenAIPrevious, key = "sk-one"): OpenAI {
@@ -185,10 +187,10 @@ describe.each([
   test("in the background: queued, then complete with its usage; or cancelled", async () => {
     const client = clientOf(Sdk);
     const request = { model: "gpt-x", input: "x", background: true };
-    const queued = await client.responses.create(request, scripted({ background_ms: 40, tokens: 2 }));
+    const queued = await client.responses.create(request, scripted({ background_ms: 600_000, tokens: 2 }));
     expect(queued).toMatchObject({ status: "queued", background: true, output: [] });
     expect(await lastRecord(running)).toMatchObject({ output_tokens_emitted: 0, usage_sent: false });
-    await Bun.sleep(50);
+    setSystemTime(Date.now() + 600_000);
     expect(await client.responses.retrieve(queued.id)).toMatchObject({
       status: "completed",
       usage: { output_tokens: 2 },
@@ -197,7 +199,7 @@ describe.each([
     await client.responses.retrieve(queued.id);
     expect(await lastRecord(running)).toMatchObject({ output_tokens_emitted: 0 });
 
-    const slow = await client.responses.create(request, scripted({ background_ms: 10_000 }));
+    const slow = await client.responses.create(request, scripted({ background_ms: 600_000 }));
     expect(await client.responses.cancel(slow.id)).toMatchObject({ status: "cancelled", output: [] });
     const foreground = await client.responses.create({ model: "gpt-x", input: "x" });
     expect(await thrownBy(client.responses.cancel(foreground.id))).toMatchObject({ status: 400 });

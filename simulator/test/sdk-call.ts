@@ -1,3 +1,4 @@
+import { until } from "../../test/until.ts";
 import type { RunningSimulator, Script, TruthRecord } from "../src/index.ts";
 
 /** Request options that carry a script. */
@@ -18,12 +19,10 @@ export function thrownBy(call: PromiseLike<unknown>): PromiseLike<unknown> {
 
 /** The truth of the last attempt, once its answer is over. */
 export async function lastRecord(running: RunningSimulator): Promise<TruthRecord> {
-  for (;;) {
+  return await until(() => {
     const { in_flight: inFlight, data } = running.simulator.truth.list();
-    const record = data.at(-1);
-    if (inFlight === 0 && record !== undefined) return record;
-    await Bun.sleep(1);
-  }
+    return inFlight === 0 ? data.at(-1) : null;
+  });
 }
 
 export function sha256(data: string | Uint8Array): string {

@@ -65,8 +65,3 @@ export async function taskCall(running: RunningSimulator, path: string, call: Ta
 export function truthOf(running: RunningSimulator, id: string): TaskTruthRecord | undefined {
   return running.simulator.tasks.list().data.find((task) => task.id === id);
 }
-
-/** Waits for what a callback or a socket brings about. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(1);
-}

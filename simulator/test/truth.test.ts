@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../../test/until.ts";
 import { createSimulator, type RunningSimulator, serveSimulator, type TruthRecord } from "../src/index.ts";
 import { dechunk, rawCall } from "./raw-call.ts";
 import { sha256 } from "./sdk-call.ts";
@@ -91,7 +92,7 @@ describe("the truth", () => {
       );
     }
     // A fetch resolves with the answer, a moment before the record is closed.
-    while (small.truth.list().in_flight > 0) await Bun.sleep(1);
+    await until(() => small.truth.list().in_flight === 0);
     const state = small.truth.list();
     expect(state).toMatchObject({ total: 5, dropped: 2 });
     expect(state.data.map((record) => record.attempt_id)).toEqual(["a2", "a3", "a4"]);

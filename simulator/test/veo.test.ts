@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { GoogleGenAI } from "@google/genai";
 import { type RunningSimulator, type Script, serveSimulator } from "../src/index.ts";
 import { scripted } from "./sdk-call.ts";
@@ -11,6 +11,8 @@ beforeAll(() => {
   client = new GoogleGenAI({ apiKey: "AIza-sim", httpOptions: { baseUrl: `http://127.0.0.1:${running.port}` } });
 });
 afterAll(() => running.stop());
+// Tasks stand where the time of day says.
+afterEach(() => void setSystemTime());
 
 const model = "veo-3.1-generate-preview";
 const key = { "x-goog-api-key": "AIza-sim" };
@@ -25,10 +27,15 @@ function make(script: Script, config: object = {}) {
 
 describe("Veo on the Gemini API, through the official client", () => {
   test("runs without a word, and ends with samples whose download wants the key", async () => {
-    let operation = await make({ queued_ms: 5, running_ms: 30 }, { numberOfVideos: 2 });
+    let operation = await make({ queued_ms: 5_000, running_ms: 30_000 }, { numberOfVideos: 2 });
     expect(operation.name).toMatch(/^models\/veo-3\.1-generate-preview\/operations\/[0-9a-z]{12}$/);
     expect(operation.done).toBeUndefined();
-    while (operation.done !== true) operation = await client.operations.getVideosOperation({ operation });
+    setSystemTime(Date.now() + 20_000);
+    operation = await client.operations.getVideosOperation({ operation });
+    expect(operation.done).toBeUndefined();
+    setSystemTime(Date.now() + 20_000);
+    operation = await client.operations.getVideosOperation({ operation });
+    expect(operation.done).toBe(true);
     const videos = operation.response?.generatedVideos ?? [];
     expect(videos.length).toBe(2);
     const uri = videos[0]?.video?.uri ?? "";

@@ -72,14 +72,3 @@ function bareEnvironment(): Record<string, string> {
     kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
 }
-
-/** Waits until `probe` gives something, looking every few milliseconds. Throws with `what` after `limitMs`. */
-export async function until<T>(what: string, limitMs: number, probe: () => Promise<T | null> | T | null): Promise<T> {
-  const deadline = performance.now() + limitMs;
-  for (;;) {
-    const found = await probe();
-    if (found !== null) return found;
-    if (performance.now() > deadline) throw new Error(`${what}: not within ${limitMs} ms`);
-    await Bun.sleep(5);
-  }
-}

@@ -10,7 +10,7 @@ let house: House;
 
 beforeAll(async () => {
   house = await openHouse((url) => matrixConfig(url, ["limited", "long", "broken"]));
-}, 60_000);
+});
 afterAll(() => house?.close());
 
 const betas =

@@ -12,7 +12,7 @@ let house: House;
 
 beforeAll(async () => {
   house = await openHouse(codexConfig);
-}, 60_000);
+});
 afterAll(() => house?.close());
 
 /** Beside the matrix: one model on two accounts, whose sealed contents only they themselves can open. */

@@ -2,7 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Child, startChild, until } from "./child.ts";
+import { until } from "../until.ts";
+import { type Child, startChild } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-first-start-"));
@@ -31,11 +32,7 @@ test("a first start with nothing set prints a call that works, and a second one 
   const env = { SLUICE_PORT: String(await freePort()), SLUICE_DATA_DIR: join(folder, "a") };
   const url = `http://127.0.0.1:${env.SLUICE_PORT}`;
   const first = serve(env);
-  const key = await until(
-    "the printed key",
-    20_000,
-    async () => first.output().match(/Bearer (sk-sluice-\w+)/)?.[1] ?? null,
-  );
+  const key = await until(async () => first.output().match(/Bearer (sk-sluice-\w+)/)?.[1] ?? null);
   expect(first.output()).toMatch(/Console +http:\S+\/console\/#setup=[\w-]{40,}/);
   const answer = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
@@ -47,7 +44,7 @@ test("a first start with nothing set prints a call that works, and a second one 
   expect(await first.exited).toBe(0);
 
   const second = serve(env);
-  await until("the second banner", 20_000, async () => (second.output().includes("is ready on") ? true : null));
+  await until(async () => (second.output().includes("is ready on") ? true : null));
   expect(second.output()).not.toContain("sk-sluice-");
   const models = await fetch(`${url}/v1/models`, { headers: { "x-api-key": key } });
   expect(((await models.json()) as { data: { id: string }[] }).data.map((model) => model.id)).toEqual(["demo"]);
@@ -59,7 +56,7 @@ test("a first start with nothing set prints a call that works, and a second one 
   expect(await sameData.exited).toBe(1);
   expect(lastLine(sameData)).toContain("Another gateway runs on the data directory");
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
-}, 60_000);
+});
 
 test("provider keys in the environment become providers, and their secrets are printed nowhere", async () => {
   const secret = "sk-canary-4f1e8d2c9b7a6053";
@@ -70,11 +67,11 @@ test("provider keys in the environment become providers, and their secrets are p
     OPENAI_API_KEY: secret,
     ARK_API_KEY: secret,
   });
-  await until("the banner", 20_000, async () => (child.output().includes("is ready on") ? true : null));
+  await until(async () => (child.output().includes("is ready on") ? true : null));
   expect(child.output()).toContain("found: OpenAI (OPENAI_API_KEY), Volcengine Ark (ARK_API_KEY)");
   expect(child.output()).toContain("gpt-6.1-sol");
   expect(child.output()).not.toContain(secret);
-}, 30_000);
+});
 
 test("an address that others can reach is refused until there is an administrator", async () => {
   const env = { SLUICE_HOST: "0.0.0.0", SLUICE_PORT: String(await freePort()), SLUICE_DATA_DIR: join(folder, "d") };
@@ -86,7 +83,7 @@ test("an address that others can reach is refused until there is an administrato
     SLUICE_ADMIN_EMAIL: "ada@example.com",
     SLUICE_ADMIN_PASSWORD: "correct horse battery",
   });
-  await until("the banner", 20_000, async () => (allowed.output().includes("is ready on") ? true : null));
+  await until(async () => (allowed.output().includes("is ready on") ? true : null));
   expect(allowed.output()).not.toContain("#setup=");
   expect(allowed.output()).not.toContain("correct horse");
-}, 60_000);
+});

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ConfigFile } from "@sluice/contract";
+import { until } from "../until.ts";
 import { chat, dechunk, errorOf, eventsOf, rawChat } from "./chat-call.ts";
-import { until } from "./child.ts";
 import { expectedNanoUsd, exportLedger } from "./ledger-rows.ts";
 import { type House, openHouse } from "./open-house.ts";
 import { keys, model, testConfig } from "./test-config.ts";
@@ -44,7 +44,7 @@ beforeAll(async () => {
     config = governed(url);
     return config;
   });
-}, 60_000);
+});
 afterAll(() => house?.close());
 
 const call = (key: string, tokens = 1, more: Record<string, unknown> = {}): Promise<Response> =>
@@ -53,6 +53,7 @@ const call = (key: string, tokens = 1, more: Record<string, unknown> = {}): Prom
 describe("limits", () => {
   test("requests per minute: exactly the limit is admitted, the rest is 429 and never reaches the upstream", async () => {
     await house.simulator.clear();
+    const beganAt = Date.now() / 1_000;
     const answers = await Promise.all(Array.from({ length: 8 }, () => call(limited.rpm)));
     expect(answers.filter((answer) => answer.status === 200).length).toBe(3);
     expect((await house.simulator.settled()).length).toBe(3);
@@ -66,7 +67,8 @@ describe("limits", () => {
       const error = await errorOf(answer);
       expect(error).toMatchObject({ code: "rate_limit_exceeded", type: "rate_limit_error", limit: 3, used: 3 });
       expect(error.scope).toContain("key acme/rpm");
-      expect(Math.abs((error.resets_at ?? 0) - (Date.now() / 1000 + wait))).toBeLessThanOrEqual(3);
+      // Both say the same moment; the one counts from when it was said, which was after the calls began.
+      expect((error.resets_at ?? 0) - wait).toBeWithin(Math.floor(beganAt), Date.now() / 1_000 + 2);
     }
   });
 
@@ -90,7 +92,7 @@ describe("limits", () => {
     expect(error).toMatchObject({ code: "rate_limit_exceeded", limit: 2, used: 2 });
     expect(error.scope).toContain("concurrency");
     leaving.abort();
-    await until("a free place", 2_000, async () => ((await call(limited.two)).status === 200 ? true : null));
+    await until(async () => ((await call(limited.two)).status === 200 ? true : null));
     expect(await running[0]?.text()).toContain("[DONE]");
   });
 
@@ -122,7 +124,7 @@ describe("limits", () => {
     await house.gateway.kill9();
     await house.gateway.restart();
     await refused();
-  }, 30_000);
+  });
 });
 
 describe("credentials", () => {
@@ -145,7 +147,7 @@ describe("credentials", () => {
     }
   });
 
-  test("made and revoked on the command line work, and stop working, within two seconds", async () => {
+  test("made and revoked on the command line work, and stop working", async () => {
     const made = await house.gateway.cli(
       "key",
       "create",
@@ -161,12 +163,12 @@ describe("credentials", () => {
     const key = JSON.parse(made.stdout) as { readonly id: string; readonly secret: string };
     expect(key.secret).toMatch(/^sk-sluice-/);
     const status = async (): Promise<number> => (await call(key.secret)).status;
-    await until("the new key to work", 2_000, async () => ((await status()) === 200 ? true : null));
+    await until(async () => ((await status()) === 200 ? true : null));
     const revoked = await house.gateway.cli("key", "revoke", key.id);
     expect(revoked.status, revoked.stderr).toBe(0);
-    await until("the revoked key to be refused", 2_000, async () => ((await status()) === 401 ? true : null));
+    await until(async () => ((await status()) === 401 ? true : null));
     expect(await status()).toBe(401);
-  }, 30_000);
+  });
 });
 
 describe("the config file", () => {
@@ -183,7 +185,7 @@ describe("the config file", () => {
   test("is read again when it changes, and calls that run meanwhile are not disturbed", async () => {
     const running = rawChat(house.gateway.port, { stream: true, script: { tokens: 200, event_ms: 5 } });
     house.gateway.writeConfig(changed("gpt-added"));
-    await until("the new model", 4_000, async () => ((await listed()).includes("gpt-added") ? true : null));
+    await until(async () => ((await listed()).includes("gpt-added") ? true : null));
     expect((await chat(house.gateway.url, { model: "gpt-added" })).status).toBe(200);
     expect(eventsOf(dechunk((await running).body)).at(-1)).toBe("[DONE]");
   });
@@ -192,7 +194,7 @@ describe("the config file", () => {
     const before = await listed();
     house.gateway.writeConfig('{"models": [{"name": "half", "deployments": [{"provider": "nobody"}]}]}');
     house.gateway.reload();
-    await until("the reason", 4_000, () => (house.gateway.output().includes("nobody") ? true : null));
+    await until(() => (house.gateway.output().includes("nobody") ? true : null));
     expect(await listed()).toEqual(before);
     expect((await call(keys.main)).status).toBe(200);
     house.gateway.writeConfig("{ this is no JSON");
@@ -200,7 +202,7 @@ describe("the config file", () => {
     expect((await call(keys.main)).status).toBe(200);
     house.gateway.writeConfig(changed("gpt-again"));
     house.gateway.reload();
-    await until("the next good file", 4_000, async () => ((await listed()).includes("gpt-again") ? true : null));
+    await until(async () => ((await listed()).includes("gpt-again") ? true : null));
     expect(await listed()).not.toContain("gpt-added");
   });
 });
@@ -210,7 +212,7 @@ describe("the record", () => {
     const tagged = await call(keys.main, 7);
     const request = tagged.headers.get("x-request-id");
     await tagged.text();
-    const row = await until("the entry in the export", 5_000, async () => {
+    const row = await until(async () => {
       const rows = await exportLedger(house.gateway);
       return rows.find((one) => one.request_id === request) ?? null;
     });
@@ -230,7 +232,7 @@ describe("the record", () => {
     expect(refusals.every((one) => one.cost_nano_usd === 0 && one.usage_source === "none")).toBe(true);
     const verified = await house.gateway.cli("ledger", "verify");
     expect(verified.status, verified.stderr).toBe(0);
-  }, 30_000);
+  });
 
   test("holds each try of a call that was retried, the failed one at no cost", async () => {
     const script = { name: "governed", fail_first: 1, status: 500, tokens: 3 };
@@ -238,13 +240,13 @@ describe("the record", () => {
     expect(answer.status).toBe(200);
     const request = answer.headers.get("x-request-id");
     await answer.text();
-    const tries = await until("both entries", 5_000, async () => {
+    const tries = await until(async () => {
       const rows = (await exportLedger(house.gateway)).filter((one) => one.request_id === request);
       return rows.length === 2 ? rows.toSorted((one, other) => one.retry_index - other.retry_index) : null;
     });
     expect(tries[0]).toMatchObject({ outcome: "failed", cost_nano_usd: 0, output: 0, retry_index: 0 });
     expect(tries[1]).toMatchObject({ outcome: "succeeded", output: 3, retry_index: 1 });
-  }, 30_000);
+  });
 
   test("is what the key itself is told at GET /v1/usage", async () => {
     const answer = await fetch(`${house.gateway.url}/v1/usage`, {
@@ -257,10 +259,10 @@ describe("the record", () => {
 
 test("SIGTERM: readiness fails, a live stream is finished, and the process ends with 0", async () => {
   const running = rawChat(house.gateway.port, { stream: true, script: { tokens: 300, event_ms: 5 } });
-  await until("the stream upstream", 5_000, async () => ((await house.simulator.truth()).in_flight > 0 ? true : null));
+  await until(async () => ((await house.simulator.truth()).in_flight > 0 ? true : null));
   const stopped = house.gateway.stop();
   const answer = await running;
   expect(eventsOf(dechunk(answer.body)).at(-1)).toBe("[DONE]");
   expect(await stopped).toBe(0);
   await house.gateway.restart();
-}, 30_000);
+});

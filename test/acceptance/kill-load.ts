@@ -34,6 +34,11 @@ export class KillLoad {
     return this.#seen;
   }
 
+  /** How many calls have ended in whatever way. */
+  get made(): number {
+    return this.#seen.length;
+  }
+
   stop(): void {
     this.#stopped = true;
   }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { TruthRecord } from "@sluice/simulator";
-import { until } from "./child.ts";
+import { until } from "../until.ts";
 import { judgeLedger, type Verdict } from "./judge-ledger.ts";
 import { readStanding } from "./key-standing.ts";
 import { type CallSeen, KillLoad } from "./kill-load.ts";
@@ -13,6 +13,10 @@ import { startSimulator } from "./start-simulator.ts";
 import { keys, testConfig } from "./test-config.ts";
 
 export interface KillLoopOptions {
+  /** It ends when it has killed as often, and as many calls have been made. */
+  readonly kills: number;
+  readonly calls: number;
+  /** Not earlier than this. */
   readonly seconds: number;
   readonly clients: number;
   /** Share of calls whose caller leaves in the middle. */
@@ -23,7 +27,9 @@ export interface KillLoopOptions {
 }
 
 export const shortKillLoop: KillLoopOptions = {
-  seconds: 20,
+  kills: 12,
+  calls: 400,
+  seconds: 0,
   clients: 24,
   abortShare: 0.15,
   killAfterMs: [500, 1_200],
@@ -66,10 +72,10 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
   try {
     const load = new KillLoad(gateway.url, options);
     const loaded = load.run();
-    const deadline = performance.now() + options.seconds * 1_000;
     let kills = 0;
     let slowestStartMs = 0;
-    while (performance.now() < deadline) {
+    const notBefore = performance.now() + options.seconds * 1_000;
+    while (kills < options.kills || load.made < options.calls || performance.now() < notBefore) {
       await Bun.sleep(load.between(...options.killAfterMs));
       await gateway.kill9();
       kills += 1;
@@ -81,7 +87,7 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
     const calls: readonly CallSeen[] = await loaded;
     await simulator.settled();
     // Limits far above the load: what they count must come back to the books, and what they hold to nothing.
-    const standing = await until("every permit to be given back", 10_000, async () => {
+    const standing = await until(async () => {
       const now = await readStanding(gateway.url, keys.main);
       return now.running === 0 ? now : null;
     });
@@ -133,6 +139,8 @@ if (import.meta.main) {
     throw new Error("--durability is process, disk or strict");
   }
   const report = await runKillLoop({
+    kills: shortKillLoop.kills,
+    calls: shortKillLoop.calls,
     seconds: Number(values.seconds),
     clients: Number(values.clients),
     abortShare: Number(values.aborts),

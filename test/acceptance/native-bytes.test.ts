@@ -13,7 +13,7 @@ let sealed: Sealed;
 beforeAll(async () => {
   house = await openHouse((url) => withHeaders(matrixConfig(url, [])));
   sealed = await sealedByUpstream();
-}, 60_000);
+});
 afterAll(() => house?.close());
 
 /** The operator passes on two headers more, one of which nobody has heard of yet. */

@@ -24,10 +24,9 @@ for await (const chunk of stream) {
   usage ??= chunk.usage ?? null;
 }
 
-const long = [{ role: "user", content: 'x [[sim {"tokens":5000,"event_ms":5}]]' }];
+const long = [{ role: "user", content: 'x [[sim {"tokens":500000,"event_ms":5}]]' }];
 const leaving = await client.chat.completions.create({ model: "gpt-test", stream: true, messages: long });
 for await (const chunk of leaving) if (chunk.choices[0]?.delta.content) break;
-const leftAt = Date.now();
 
 const refusal = await client.chat.completions.create({ model: "gpt-none", messages }).then(
   () => null,
@@ -42,7 +41,6 @@ console.log(
     whole: { text: whole.choices[0].message.content, usage: whole.usage, request: whole._request_id },
     streamed,
     usage,
-    leftAt,
     refusal,
   }),
 );

@@ -5,7 +5,7 @@ import { type House, openHouse } from "./open-house.ts";
 let house: House;
 beforeAll(async () => {
   house = await openHouse();
-}, 60_000);
+});
 afterAll(() => house?.close());
 
 /** Sends bytes as they are and gives back every status line that came, and the bodies. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
   }
   results = await runMatrix(house, matrixCallers({ url: house.gateway.url, key: keys.main }), cases);
   console.log(`\n${matrixTable(results)}\n`);
-}, 120_000);
+});
 afterAll(() => house?.close());
 
 describe.each(rows.map((caller) => caller.name))("%s", (caller) => {

@@ -2,7 +2,8 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
-import { type Child, type Finished, runChild, startChild, until } from "./child.ts";
+import { patienceMs, until } from "../until.ts";
+import { type Child, type Finished, runChild, startChild } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
 /** The gateway as an operator has it: a process, a data directory, a config file, an address. Nothing of its inside. */
@@ -36,7 +37,6 @@ export interface GatewayOptions {
 }
 
 const cliFile = "gateway/src/cli/cli.ts";
-const readyMs = 30_000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-acceptance-"));
@@ -66,7 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function start(): Promise<void> {
     child = startChild(cliFile, ["serve"], env);
-    await until("GET /readyz", readyMs, async () => {
+    await until(async () => {
       if (!child.running()) throw new Error(`the gateway ended:\n${child.output()}`);
       return (await isReady(url)) ? true : null;
     }).catch((reason: unknown) => {
@@ -103,7 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function isReady(url: string): Promise<boolean> {
   try {
-    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) })).ok;
+    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) })).ok;
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
 import type { Script, TaskTruthRecord, TaskTruthState, TruthRecord, TruthState } from "@sluice/simulator";
-import { startChild, until } from "./child.ts";
+import { until } from "../until.ts";
+import { startChild } from "./child.ts";
 
 /** The simulator in a process of its own, and the hand on its controls. */
 export interface SimulatorProcess {
@@ -29,7 +30,7 @@ export interface SimulatorSetup {
 export async function startSimulator({ truthFile, env = {} }: SimulatorSetup = {}): Promise<SimulatorProcess> {
   const args = truthFile === undefined ? [] : ["--truth", truthFile];
   const child = startChild("simulator/src/main.ts", args, env);
-  const port = await until("the simulator's address", 20_000, () => {
+  const port = await until(() => {
     if (!child.running()) throw new Error(`the simulator ended:\n${child.output()}`);
     return portIn(child.output());
   });
@@ -55,7 +56,7 @@ export async function startSimulator({ truthFile, env = {} }: SimulatorSetup = {
     url: `http://127.0.0.1:${port}/v1`,
     truth,
     settled: () =>
-      until("the simulator's last answer", 20_000, async () => {
+      until(async () => {
         const state = await truth();
         return state.in_flight === 0 ? state.data : null;
       }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Script, TruthRecord } from "@sluice/simulator";
+import { until } from "../until.ts";
 import { type ChatOptions, dechunk, eventsOf, rawChat } from "./chat-call.ts";
-import { until } from "./child.ts";
 import { type House, openHouse } from "./open-house.ts";
 import { openSlowReader } from "./slow-reader.ts";
 import { model, testConfig } from "./test-config.ts";
@@ -31,9 +31,10 @@ beforeAll(async () => {
       ],
     };
   });
-}, 60_000);
+});
 afterAll(() => house?.close());
 
+const looksAtRest = 20;
 const withUsage = { stream_options: { include_usage: true } };
 
 /** A streamed call over a bare socket, and the upstream's record of it. */
@@ -77,12 +78,20 @@ describe("the bytes of a stream", () => {
     expect(text).toBe(sent.replace(usage, ""));
   });
 
-  test("arrive as they are made: the first word long before the last", async () => {
-    const started = performance.now();
-    const answer = await rawChat(house.gateway.port, { stream: true, script: { tokens: 10, event_ms: 50 } });
-    expect(answer.firstBodyMs).toBeLessThan(150);
-    expect(performance.now() - started).toBeGreaterThan(500);
-    expect(eventsOf(dechunk(answer.body)).at(-1)).toBe("[DONE]");
+  test("arrive as they are made: a word is here before the next one is said", async () => {
+    await house.simulator.clear();
+    const leaving = new AbortController();
+    const first = Promise.withResolvers<void>();
+    // The upstream says a few words and then nothing more: whoever gathered the answer would have nothing to pass on.
+    const call = rawChat(
+      house.gateway.port,
+      { stream: true, script: { tokens: 10, stall_after_events: 4 } },
+      { leave: leaving.signal, onText: (text) => text.includes("quick") && first.resolve() },
+    );
+    await first.promise;
+    expect((await house.simulator.truth()).in_flight).toBe(1);
+    leaving.abort();
+    expect(eventsOf(dechunk((await call).body)).at(-1)).not.toBe("[DONE]");
   });
 
   test("of a whole reply are the upstream's too", async () => {
@@ -196,38 +205,29 @@ describe("a whole reply that is not whole", () => {
 
 describe("a caller that goes away", () => {
   test.each([
-    ["in the middle of a stream", true, { tokens: 3_000, event_ms: 4 }, "brown"],
+    ["in the middle of a stream", true, { tokens: 300_000, event_ms: 4 }, "brown"],
     ["during silence inside a stream", true, { tokens: 9, stall_after_events: 3 }, "quick"],
-  ] satisfies [string, boolean, Script, string][])(
-    "%s cancels the upstream within 250 ms",
-    async (_, streamed, script, word) => {
-      await house.simulator.clear();
-      await rawChat(house.gateway.port, { stream: streamed, script }, { leaveAfter: word });
-      const leftAt = Date.now();
-      const record = await abortedRecord();
-      expect((record.aborted_at ?? 0) - leftAt).toBeLessThan(250);
-    },
-  );
+  ] satisfies [string, boolean, Script, string][])("%s cancels the upstream", async (_, streamed, script, word) => {
+    await house.simulator.clear();
+    await rawChat(house.gateway.port, { stream: streamed, script }, { leaveAfter: word });
+    expect(await abortedRecord()).toMatchObject({ terminal_sent: false, hits: 1 });
+  });
 
   test.each([
     ["before a whole reply", false],
     ["before a stream's first byte", true],
-  ])("%s cancels the upstream within 250 ms", async (_, streamed) => {
+  ])("%s cancels the upstream", async (_, streamed) => {
     await house.simulator.clear();
     const leaving = new AbortController();
     const call = rawChat(
       house.gateway.port,
-      { stream: streamed, script: { latency_ms: 30_000 } },
+      { stream: streamed, script: { latency_ms: 600_000 } },
       { leave: leaving.signal },
     );
-    await until("the upstream's request", 5_000, async () =>
-      (await house.simulator.truth()).in_flight === 1 ? true : null,
-    );
+    await until(async () => ((await house.simulator.truth()).in_flight === 1 ? true : null));
     leaving.abort();
-    const leftAt = Date.now();
-    const record = await abortedRecord();
+    expect(await abortedRecord()).toMatchObject({ status: 0, hits: 1 });
     await call;
-    expect((record.aborted_at ?? 0) - leftAt).toBeLessThan(250);
   });
 });
 
@@ -236,22 +236,14 @@ test("a slow reader slows the upstream, and in the end gets everything", async (
   const reader = openSlowReader(house.gateway.port, { stream: true, script: { tokens: 300_000 } });
   await reader.begun;
   const emitted = async (): Promise<number> => (await house.simulator.truth()).data[0]?.bytes_emitted ?? 0;
-  // The upstream has come to rest when two looks a while apart see the same figure.
-  let before = -1;
-  const atRest = await until("the upstream to wait", 10_000, async () => {
-    const now = await emitted();
-    if (now === before) return now;
-    before = now;
-    await Bun.sleep(300);
-    return null;
-  });
+  const atRest = await restOf(emitted);
   expect(atRest).toBeGreaterThan(0);
   // Both connections' kernel buffers may hold ten megabytes each; the whole answer is seventy.
   expect(atRest).toBeLessThan(32 * 1024 * 1024);
   const total = await reader.readAll();
   expect(total.endsWith("data: [DONE]\n\n\r\n0\r\n\r\n")).toBe(true);
   expect(total.match(/"content":" /g)?.length).toBe(300_000);
-}, 60_000);
+});
 
 test("fifteen seconds of silence are filled with a comment, which is no event", async () => {
   const answer = await rawChat(house.gateway.port, {
@@ -261,10 +253,22 @@ test("fifteen seconds of silence are filled with a comment, which is no event", 
   const text = dechunk(answer.body);
   expect(text.match(/^:/gm)?.length).toBe(1);
   expect(eventsOf(text).at(-1)).toBe("[DONE]");
-}, 30_000);
+});
+
+/** What a count stays at: it has come to rest when it is the same at many looks in a row. */
+async function restOf(count: () => Promise<number>): Promise<number> {
+  let before = -1;
+  let same = 0;
+  return await until(async () => {
+    const now = await count();
+    same = now === before ? same + 1 : 0;
+    before = now;
+    return same >= looksAtRest ? now : null;
+  });
+}
 
 function abortedRecord(): Promise<TruthRecord> {
-  return until("the upstream's abort", 5_000, async () => {
+  return until(async () => {
     const { data } = await house.simulator.truth();
     return data.find((record) => record.aborted_at !== null) ?? null;
   });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const door = { url: house.gateway.url, key: keys.main, onExchange: (one: Taped) => void taped.push(one) };
   await runMatrix(house, latestCallers(door), [...textCases, ...toolCases, ...failureCases]);
   literals = distinct([...taped.flatMap(literalsIn), ...(await besideTheMatrix())]);
-}, 120_000);
+});
 afterAll(() => house?.close());
 
 test("every answer has the type that its vendor has published", async () => {
@@ -36,7 +36,7 @@ test("every answer has the type that its vendor has published", async () => {
   for (const { name } of matrixUpstreams)
     expect(literals.some((literal) => literal.from.endsWith(` ${name}`))).toBe(true);
   expect(await checkVendorTypes(literals)).toEqual([]);
-}, 60_000);
+});
 
 test("the check finds what is missing, unknown or of another type", async () => {
   const whole = literals.find((literal) => literal.type === "Message");
@@ -50,7 +50,7 @@ test("the check finds what is missing, unknown or of another type", async () => 
     whole,
   ]);
   expect(faults.map((fault) => /from (\w+)/.exec(fault)?.[1])).toEqual(["missing", "unknown", "mistyped"]);
-}, 60_000);
+});
 
 /** Answers that no case of the matrix asks for. */
 async function besideTheMatrix(): Promise<readonly Literal[]> {

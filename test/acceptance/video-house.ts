@@ -1,5 +1,5 @@
 import type { ConfigFile } from "@sluice/contract";
-import { until } from "./child.ts";
+import { until } from "../until.ts";
 import { keys } from "./test-config.ts";
 
 /** A gateway for videos: a model behind an account of Ark, with its asset library. */
@@ -71,7 +71,7 @@ export class VideoClient {
 
   /** Asks until `status` is none of these any more. */
   polled(path: string, ...passing: readonly string[]): Promise<Json> {
-    return until(`${path} to end`, 20_000, async () => {
+    return until(async () => {
       const { body } = await this.tell(path);
       await Bun.sleep(30);
       return passing.includes(String(body["status"])) ? null : body;

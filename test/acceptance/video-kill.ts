@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { TruthRecord } from "@sluice/simulator";
-import { until } from "./child.ts";
+import { until } from "../until.ts";
 import { type CreateRequest, judgeVideos, type ShownTask, type VideoRow, type VideoVerdict } from "./judge-videos.ts";
 import { readStanding } from "./key-standing.ts";
 import { type Gateway, startGateway } from "./start-gateway.ts";
@@ -82,7 +82,7 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
     await gateway.stop();
     env.leap(pastEveryDeadlineMs);
     await gateway.restart();
-    const shown = await until("every task to end", 20_000, async () => {
+    const shown = await until(async () => {
       const all = await everyTask(gateway);
       return all.some(isOpen) ? null : all;
     });

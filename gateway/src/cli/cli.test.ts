@@ -68,7 +68,7 @@ test("a key is given a new secret; the old one opens for as long as was said", a
   expect((await sluice(["key", "rotate", key.id], dataDir)).stderr).toBe(
     "sluice: The key ci is revoked, which is for good. Make a new one.\n",
   );
-}, 30_000);
+});
 
 test("check accepts a good file, and tells every problem of a bad one without touching the data directory", async () => {
   const dataDir = join(folder, "untouched");

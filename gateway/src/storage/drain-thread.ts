@@ -74,7 +74,11 @@ class DrainThread implements JournalDrain {
       this.#order({ type: "end", target: this.#target });
     });
     this.#ended ??= () => undefined;
-    this.#worker.terminate();
+    // Its connection is let go of with the thread: only then may others take the database's files away.
+    const late = Promise.withResolvers<void>();
+    const unbook = this.#options.clock.after(bounds.flushMs, late.resolve);
+    await Promise.race([this.#worker.terminate(), late.promise]);
+    unbook();
     return inTime;
   }
 

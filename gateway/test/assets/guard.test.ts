@@ -135,7 +135,7 @@ test("nothing inside is ever connected to for an asset, neither directly nor whe
     expect((await ground.row(id)).error?.code).toBe("fetch_failed");
   }
   expect(dialled).toEqual([]);
-}, 30_000);
+});
 
 test("a name that is public is dialled: the tests above do not pass for nothing", async () => {
   const { ground, dialled } = await openGuarded();

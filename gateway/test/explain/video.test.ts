@@ -41,7 +41,7 @@ test("a task that one account refused and another took is explained; its one att
   } finally {
     await house.stop();
   }
-}, 20_000);
+});
 
 test("a task that a budget refuses is explained with the budget", async () => {
   const house = await startHouse({

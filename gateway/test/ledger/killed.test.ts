@@ -52,7 +52,7 @@ test("a process killed again and again loses nothing it was told was written, an
   expect(interrupted).toBeGreaterThanOrEqual(rounds);
   const verification = await verifyLedger({ store: books.store, leftovers: readJournal(books.directory) });
   expect(verification).toMatchObject({ entries: entries.size, journal: { settled: 0, open: 0 }, faults: [] });
-}, 60_000);
+});
 
 test("a journal whose process was killed can be had at once by the next; one that lives keeps it", async () => {
   const program = join(import.meta.dir, "append-until-killed.ts");

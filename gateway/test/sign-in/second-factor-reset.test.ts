@@ -88,7 +88,7 @@ test("somebody who lost their second factor signs in without it after an adminis
   expect((await post("/api/auth/two-factor/verify-totp", { code }, now.cookie)).status).toBe(200);
   expect((await signIn(bob)).json.two_factor).toBe(true);
   expect(await place.audit()).toMatchObject([{ actor: ada, action: "remove", object: `second factor ${bob}` }]);
-}, 30_000);
+});
 
 test("an administrator's own second factor goes by their profile page, with the password", async () => {
   const place = await openPlace();
@@ -96,7 +96,7 @@ test("an administrator's own second factor goes by their profile page, with the 
   expect([own.status, own.json.error.code]).toEqual([409, "conflict"]);
   expect(own.json.error.message).toContain("profile page");
   expect(await place.audit()).toEqual([]);
-}, 30_000);
+});
 
 test("whoever runs the gateway resets a second factor from the command line, also the only administrator's", async () => {
   const place = await openPlace();
@@ -119,4 +119,4 @@ test("whoever runs the gateway resets a second factor from the command line, als
   expect(await place.signedIn(place.bobs)).toBe(false);
   expect((await place.signIn(bob)).json.two_factor).toBe(false);
   expect(await place.audit()).toMatchObject([{ actor: "command line", object: `second factor ${bob}` }]);
-}, 30_000);
+});

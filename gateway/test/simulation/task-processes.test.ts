@@ -89,7 +89,7 @@ test("three processes on one database, one killed and one stopped past its lease
     await closeDatabase(database);
     rmSync(dataDir, { recursive: true, force: true });
   }
-}, 90_000);
+});
 
 const callersOfOne = 8;
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   local = await made("/v1/asset-groups", { platform: "local", name: "heroes" });
   asset = await made("/v1/assets", material(group, "volcengine"));
   await settledTask(house, asset, `/v1/assets/${asset}?platform=volcengine`);
-}, 30_000);
+});
 afterAll(() => house?.stop());
 
 const material = (groupId: string, platform: string) => ({

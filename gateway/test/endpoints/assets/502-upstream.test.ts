@@ -51,7 +51,7 @@ test("a library that fails for a while changes nothing of an asset that it is pr
   const path = `/v1/assets/${made.id}?platform=volcengine`;
   expect(await (await house.get(path)).json()).toMatchObject({ status: "Processing", error: null });
   expect(await settledTask(house, made.id, path)).toMatchObject({ status: "Active" });
-}, 30_000);
+});
 
 test("what the library does not delete is not deleted here", async () => {
   const made = (await (await house.post("/v1/assets", asset())).json()) as { id: string };

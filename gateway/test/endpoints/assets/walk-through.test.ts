@@ -69,7 +69,7 @@ test("a group, an asset in it, a task that refers to it, and its video: from a U
   expect(sent?.body_text).toMatch(/"url":"asset:\/\/asset-[^"]+"/);
   const seen = async () => (await (await house.get(`/v1/video/tasks/${task.id}`)).json()) as Shown;
   expect((await until(seen, ({ status }) => !["queued", "running"].includes(status))).status).toBe("succeeded");
-}, 30_000);
+});
 
 test("a picture is changed that an asset stands for, and what is sent is no reference of ours", async () => {
   const edited = await house.post("/v1/images/edits", {
@@ -149,4 +149,4 @@ test("an asset at a private address is never fetched", async () => {
     const look = async () => (await (await house.get(`/v1/assets/${answer.id}?platform=local`)).json()) as Asset;
     expect((await until(look, ({ status }) => status !== "Processing")).status).toBe("Failed");
   } else expect(taken.status).toBe(400);
-}, 20_000);
+});

@@ -60,7 +60,7 @@ test("a body that declares nothing is cut off at the bound", async () => {
   } finally {
     await house.stop();
   }
-}, 20_000);
+});
 
 test("a body of more values, or of more members at its top, than any client sends is refused", async () => {
   const house = await startHouse();
@@ -78,4 +78,4 @@ test("a body of more values, or of more members at its top, than any client send
   } finally {
     await house.stop();
   }
-}, 20_000);
+});

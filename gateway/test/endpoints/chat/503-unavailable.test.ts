@@ -22,7 +22,7 @@ test("while the gateway drains, live streams finish and new calls are refused", 
   expect(await errorOf(await house.chat(hello))).toMatchObject({ status: 503, code: "draining" });
   expect(await reading).toEndWith("data: [DONE]\n\n");
   await closing;
-  house.simulator.stop();
+  await house.stop();
 });
 
 test("a stream that does not end in time is ended with an error event, not cut", async () => {
@@ -33,5 +33,5 @@ test("a stream that does not end in time is ended with an error event, not cut",
   const text = await reading;
   expect(text).toContain('"code":"draining"');
   expect(text).not.toContain("[DONE]");
-  house.simulator.stop();
+  await house.stop();
 });

@@ -100,4 +100,4 @@ test("a shutdown ends the stream of a kept answer with an error, also before any
   const closing = house.house.close();
   expect(await response.text()).toContain("event: response.failed\n");
   await closing;
-}, 15_000);
+});

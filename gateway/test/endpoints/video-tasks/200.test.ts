@@ -62,7 +62,7 @@ test("a task is accepted, made, paid once from its upstream's own numbers, and i
     206,
     Buffer.from(bytes.subarray(4, 8)).toString("hex"),
   ]);
-}, 20_000);
+});
 
 test("the same Idempotency-Key finds the same task, another body with it is a conflict", async () => {
   const headers = { "idempotency-key": "order-17" };

@@ -32,7 +32,7 @@ test("what a task will probably cost is set aside while it is made: a budget for
   } finally {
     await house.stop();
   }
-}, 20_000);
+});
 
 test("a task that fails gives back what was set aside for it", async () => {
   const house = await startHouse({
@@ -48,4 +48,4 @@ test("a task that fails gives back what was set aside for it", async () => {
   } finally {
     await house.stop();
   }
-}, 20_000);
+});

@@ -33,7 +33,7 @@ test("a task that has ended is not cancelled, and stays as it is", async () => {
   expect(told.message).toContain("succeeded");
   expect(await settledTask(house, id)).toEqual(done);
   expect((await fetch(`${house.url}${path}/${id}/content`, { headers })).status).toBe(200);
-}, 20_000);
+});
 
 test("a task that its vendor has finished meanwhile is not deleted there by a cancellation: it is taken as it ended", async () => {
   const { id } = (await (await house.post(path, ask)).json()) as { id: string };

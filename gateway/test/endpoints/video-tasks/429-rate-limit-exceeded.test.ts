@@ -37,4 +37,4 @@ test("an upstream's own 429 comes back with its wait when nobody else can make t
   } finally {
     await house.stop();
   }
-}, 20_000);
+});

@@ -50,7 +50,7 @@ test("a refusal of one account sends the task to the next, once", async () => {
   } finally {
     await house.stop();
   }
-}, 20_000);
+});
 
 test("an account whose key is refused is not named to the caller with its key", async () => {
   const house = await startHouse(videoHouse);

@@ -30,5 +30,5 @@ test("while the gateway drains, no task is taken", async () => {
   // One that is on its way to its vendor gets there, and its caller is told so.
   expect((await live).status).toBe(200);
   await closing;
-  house.simulator.stop();
+  await house.stop();
 });

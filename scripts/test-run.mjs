@@ -1,0 +1,138 @@
+// The surroundings of one run of the tests: a temporary folder and a home of their own, and an end that leaves nothing.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "./install.mjs";
+
+/** Longer than any suite takes on a machine that has other work; what takes longer hangs. */
+const suiteMsMax = 45 * 60_000;
+
+/**
+ * `execute` runs a program in these surroundings and resolves to its exit status (128 and more after a signal). `close`
+ * ends what still runs, removes the surroundings, and says what the tests have left: files, processes, and files in the
+ * repository. A signal to this process ends the programs too.
+ */
+export function openTestRun(base) {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-tests-"));
+  const temporary = join(folder, "tmp");
+  const home = join(folder, "home");
+  mkdirSync(temporary);
+  mkdirSync(home);
+  const environment = {
+    ...withoutUsersFolders(base),
+    TMPDIR: temporary,
+    HOME: home,
+    // Each gateway that a test starts would read and translate every source file anew.
+    BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(folder, "transpiled"),
+  };
+  const before = new Set(strayFiles());
+  const children = new Set();
+  process.on("exit", () => {
+    for (const { pid } of processesIn(folder)) end(pid);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  for (const [signal, number] of [
+    ["SIGINT", 2],
+    ["SIGTERM", 15],
+    ["SIGHUP", 1],
+  ]) {
+    process.on(signal, () => {
+      for (const child of children) child.kill(signal);
+      process.exit(128 + number);
+    });
+  }
+
+  return {
+    execute(command, args, { stdio, onText = () => {} }) {
+      const child = spawn(command, args, {
+        cwd: root,
+        env: environment,
+        stdio: stdio ?? ["ignore", "pipe", "pipe"],
+        timeout: suiteMsMax,
+        killSignal: "SIGKILL",
+      });
+      children.add(child);
+      for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", onText);
+      return new Promise((resolve) => {
+        child.on("error", (error) => {
+          console.error(String(error));
+          resolve(127);
+        });
+        child.on("close", (code) => {
+          children.delete(child);
+          resolve(code ?? 128);
+        });
+      });
+    },
+    async close() {
+      const running = processesIn(folder).map(({ pid, name }) => `process ${pid}: ${name}`);
+      return [
+        ...running,
+        ...entriesOf(temporary).map((name) => `in the temporary folder: ${name}`),
+        ...entriesOf(home).map((name) => `in the home folder: ${name}`),
+        ...strayFiles()
+          .filter((name) => !before.has(name))
+          .map((name) => `in the repository: ${name}`),
+      ];
+    },
+  };
+}
+
+/** Programs that write to a user's folders find them by these, and by HOME where they are missing. */
+function withoutUsersFolders(environment) {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("XDG_")));
+}
+
+function entriesOf(folder) {
+  return readdirSync(folder, { recursive: false });
+}
+
+/** Files that are in nobody's commit, ignored or not, without those of the installation and of the console's build. */
+function strayFiles() {
+  const told = spawnSync("git", ["status", "--porcelain", "--ignored", "--untracked-files=all"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  if (told.status !== 0) return [];
+  return told.stdout
+    .split("\n")
+    .filter((line) => /^(\?\?|!!) /.test(line))
+    .map((line) => line.slice(3))
+    .filter((name) => !/(^|\/)(node_modules|dist)\/?/.test(name));
+}
+
+/** Programs that were started for this run: they know its folder from their environment. Linux only; elsewhere none. */
+function processesIn(folder) {
+  const found = [];
+  for (const pid of pids()) {
+    try {
+      if (pid === process.pid || !readFileSync(`/proc/${pid}/environ`, "utf8").includes(folder)) continue;
+      found.push({
+        pid,
+        name: readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim().slice(0, 120),
+      });
+    } catch {
+      // It has ended, or it is another user's.
+    }
+  }
+  return found;
+}
+
+function pids() {
+  try {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function end(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
