@@ -1,6 +1,8 @@
 /** How long a test waits for what must come. A machine that is busy with other work gets there late, and that is no fault. */
 export const patienceMs = 100_000;
 
+/** It asks often at first, and less and less often. */
+const turnsOfOnePace = 10;
 const restMsMax = 50;
 
 type Missing = null | undefined | false;
@@ -8,10 +10,27 @@ type Missing = null | undefined | false;
 /** Waits until `probe` gives anything but null, undefined and false, and resolves to it. */
 export async function until<Found>(probe: () => Promise<Found | Missing> | Found | Missing): Promise<Found> {
   const endMs = performance.now() + patienceMs;
-  for (let restMs = 1; ; restMs = Math.min(restMs * 2, restMsMax)) {
+  for (let turn = 0; ; turn++) {
     const found = await probe();
     if (found !== null && found !== undefined && found !== false) return found;
     if (performance.now() > endMs) throw new Error(`Not within ${patienceMs} ms: ${probe}`);
-    await Bun.sleep(restMs);
+    await Bun.sleep(Math.min(1 + turn / turnsOfOnePace, restMsMax));
   }
+}
+
+const looksAtRest = 20;
+
+/** Waits until a count has come to rest: it is the same at many looks in a row. Resolves to it. */
+export async function atRest(count: () => Promise<number> | number): Promise<number> {
+  let before = Number.NaN;
+  let same = 0;
+  return (
+    await until(async () => {
+      const now = await count();
+      same = now === before ? same + 1 : 0;
+      before = now;
+      await Bun.sleep(restMsMax);
+      return same >= looksAtRest ? { now } : null;
+    })
+  ).now;
 }

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
-
-setDefaultTimeout(60_000);
 
 describe.skipIf(noBrowser !== null)("the API reference in a browser", () => {
   let browser: OpenedBrowser;

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { standing } from "./furnished/all-pages.ts";
 import { type HostileHouse, openHostileHouse } from "./hostile/hostile-house.ts";
 import { hostileStrings } from "./hostile/strings.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-
-setDefaultTimeout(120_000);
 
 const of = "workspace=acme";
 const step = encodeURIComponent;

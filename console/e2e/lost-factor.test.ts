@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { barriers } from "./barriers.ts";
 import { oneTimeCode } from "./one-time-code.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
@@ -7,8 +7,6 @@ import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const administrator = "ada@example.com";
 const bob = "bob@example.com";
-
-setDefaultTimeout(60_000);
 
 describe.skipIf(noBrowser !== null)("what an administrator looks after in dialogs", () => {
   let browser: OpenedBrowser;

@@ -1,6 +1,10 @@
 import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { bareEnvironment } from "../../test/bare-environment.ts";
+import { patienceMs } from "../../test/until.ts";
 
 const program = ["chromium", "chromium-browser", "google-chrome"]
   .map((name) => Bun.which(name))
@@ -32,13 +36,16 @@ export interface OpenedBrowser {
 
 /** A browser that watches every page it opens. `origin`: the gateway's, the only one that may be asked for anything. */
 export async function openBrowser(origin: string): Promise<OpenedBrowser> {
-  const browser: Browser = await chromium.launch({ executablePath: program ?? "", args: quietBrowser });
+  // Whatever it keeps of itself beside the profile, which is the driver's to remove.
+  const home = await mkdtemp(join(tmpdir(), "sluice-browser-"));
+  const env = { ...bareEnvironment(), HOME: home };
+  const browser: Browser = await chromium.launch({ executablePath: program ?? "", args: quietBrowser, env });
   const faults: string[] = [];
   return {
     faults,
     page: async (options = {}) => {
       const page = await (await browser.newContext({ baseURL: origin, ...options })).newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(patienceMs);
       page.on("console", (message) => {
         // An answer that is not 2xx is written to the browser's console by the browser itself.
         if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
@@ -53,6 +60,9 @@ export async function openBrowser(origin: string): Promise<OpenedBrowser> {
       });
       return page;
     },
-    close: () => browser.close(),
+    close: async () => {
+      await browser.close();
+      await rm(home, { recursive: true, force: true });
+    },
   };
 }

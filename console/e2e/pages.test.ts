@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
 import { barriers, barriersOfColour } from "./barriers.ts";
 import { allPages, type PageToSee, standing } from "./furnished/all-pages.ts";
 import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 
-const artefacts = join(import.meta.dir, "artefacts");
 const phone = { width: 360, height: 740 };
 const desk = { width: 1280, height: 800 };
-
-setDefaultTimeout(120_000);
 
 describe.skipIf(noBrowser !== null)("every page of the console, with something on it", () => {
   let browser: OpenedBrowser;
@@ -22,7 +18,6 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     furnished = await furnishGateway();
     browser = await openBrowser(furnished.gateway.url);
     pages = allPages(furnished);
-    await mkdir(artefacts, { recursive: true });
   });
 
   afterAll(async () => {
@@ -33,13 +28,13 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
   /** Each page once; what is found on it stands by its name. */
   async function onEach(
     page: Page,
-    look: (page: Page, name: string) => Promise<readonly string[]>,
+    look: (page: Page) => Promise<readonly string[]>,
   ): Promise<Record<string, readonly string[]>> {
     const found: Record<string, readonly string[]> = {};
     for (const { name, path } of pages) {
       await page.goto(path);
       await standing(page);
-      const here = await look(page, name);
+      const here = await look(page);
       if (here.length > 0) found[name] = here;
     }
     return found;
@@ -47,12 +42,11 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
 
   test("keeps nobody out, light or dark, as far as a machine can tell by WCAG 2.2 AA", async () => {
     const page = await furnished.ada.page(browser, { viewport: desk, bypassCSP: true, reducedMotion: "reduce" });
-    const found = await onEach(page, async (shown, name) => {
+    const found = await onEach(page, async (shown) => {
       const light = await barriers(shown);
       await shown.emulateMedia({ colorScheme: "dark" });
       await still(shown);
       const dark = await barriersOfColour(shown);
-      await shown.screenshot({ path: join(artefacts, `${name}-dark.png`), fullPage: true, animations: "disabled" });
       await shown.emulateMedia({ colorScheme: "light" });
       return [...light, ...dark.map((line) => `dark: ${line}`)];
     });
@@ -61,10 +55,7 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
 
   test("does not scroll sideways on a phone of 360 pixels", async () => {
     const page = await furnished.ada.page(browser, { viewport: phone, hasTouch: true });
-    const found = await onEach(page, async (shown, name) => {
-      await shown.screenshot({ path: join(artefacts, `${name}-phone.png`), fullPage: true, animations: "disabled" });
-      return await shown.evaluate<string[]>(sticksOut);
-    });
+    const found = await onEach(page, (shown) => shown.evaluate<string[]>(sticksOut));
     expect(found).toEqual({});
   });
 
@@ -111,7 +102,7 @@ async function still(page: Page): Promise<void> {
   await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
   await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
   const moving = "document.getAnimations().some(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)";
-  while (await page.evaluate<boolean>(moving)) await Bun.sleep(20);
+  await until(async () => !(await page.evaluate<boolean>(moving)));
 }
 
 const tabsMax = 12;

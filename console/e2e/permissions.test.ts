@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { meets, type Need, type RouteId, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
 import type { Page } from "playwright-core";
 import { visibleGroups } from "../src/shell/page-list.ts";
@@ -8,8 +8,6 @@ import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const administrator = "ada@example.com";
 const emailOf = (role: WorkspaceRole) => `${role}@example.com`;
-
-setDefaultTimeout(60_000);
 
 /** In order: people join by the links of the first test, and what follows is about them. */
 describe.skipIf(noBrowser !== null)("what each role sees and may do in the console", () => {

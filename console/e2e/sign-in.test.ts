@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { barriers } from "./barriers.ts";
 import { oneTimeCode } from "./one-time-code.ts";
@@ -7,8 +7,6 @@ import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
 const password = "correct horse battery";
-
-setDefaultTimeout(60_000);
 
 /** In order: set-up happens once in the life of a gateway, and what follows builds on it. */
 describe.skipIf(noBrowser !== null)("signing in to the console", () => {

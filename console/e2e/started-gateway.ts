@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bareEnvironment } from "../../test/bare-environment.ts";
+import { patienceMs } from "../../test/until.ts";
 
 const root = join(import.meta.dir, "..", "..");
-const startMs = 20_000;
 
 export interface StartedGateway {
   readonly url: string;
@@ -30,7 +31,7 @@ export async function startGateway({ administrator, config }: GatewayOptions = {
   const gateway = Bun.spawn([process.execPath, "--no-env-file", join(root, "gateway/src/cli/cli.ts"), "serve"], {
     cwd: root,
     env: {
-      PATH: process.env["PATH"] ?? "",
+      ...bareEnvironment(),
       SLUICE_PORT: "0",
       SLUICE_DATA_DIR: dataDir,
       // Upstreams are made to fail here; that is no news.
@@ -44,7 +45,7 @@ export async function startGateway({ administrator, config }: GatewayOptions = {
     stdout: "pipe",
     stderr: "inherit",
   });
-  const timer = setTimeout(() => gateway.kill(), startMs);
+  const timer = setTimeout(() => gateway.kill(), patienceMs);
   let printed = "";
   for await (const piece of gateway.stdout.pipeThrough(new TextDecoderStream())) {
     printed += piece;

@@ -5,6 +5,7 @@ import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfi
 import { type RunningSimulator, type Script, serveSimulator } from "@sluice/simulator";
 import { type Environment, readEnvironment } from "#config/index.ts";
 import { openJournalDirectory } from "#storage/index.ts";
+import { patienceMs } from "../../test/until.ts";
 import { openControl } from "../src/main/control.ts";
 import { type House, openHouse } from "../src/main/house.ts";
 
@@ -105,7 +106,7 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
     post,
     get: (path, headers = { authorization: `Bearer ${aliceKey}` }) => fetch(`${url}${path}`, { headers }),
     async entries() {
-      await house.journal.drained(AbortSignal.timeout(5_000));
+      await house.journal.drained(AbortSignal.timeout(patienceMs));
       return (await control.ledgerStore.page({}, null, 1_000)).entries;
     },
     async stop() {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { bareEnvironment } from "../bare-environment.ts";
 
 export const root = join(import.meta.dir, "..", "..");
 
@@ -63,12 +64,4 @@ export async function runChild(
   });
   const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { status, stdout, stderr };
-}
-
-/** What a machine gives every process, and nothing else: no provider keys of whoever runs the tests. */
-function bareEnvironment(): Record<string, string> {
-  const kept = ["PATH", "HOME", "TMPDIR", "TZ", "LANG"];
-  return Object.fromEntries(
-    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  );
 }

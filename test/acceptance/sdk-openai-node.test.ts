@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { bareEnvironment } from "../bare-environment.ts";
 import { until } from "../until.ts";
 import { type House, openHouse } from "./open-house.ts";
 import { keys } from "./test-config.ts";
@@ -19,7 +20,7 @@ test.skipIf(node === null)(
   async () => {
     const script = join(import.meta.dir, "node-calls.mjs");
     const child = Bun.spawn([node ?? "node", script, `${house.gateway.url}/v1`, keys.main], {
-      env: { PATH: process.env["PATH"] ?? "" },
+      env: bareEnvironment(),
       stdout: "pipe",
       stderr: "pipe",
     });

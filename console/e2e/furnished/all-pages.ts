@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { until } from "../../../test/until.ts";
 import type { FurnishedGateway } from "./furnished-gateway.ts";
 
 export interface PageToSee {
@@ -44,19 +45,18 @@ export function allPages({ requestId, taskId, tenants }: FurnishedGateway): read
   ];
 }
 
-const standsMs = 15_000;
 const lookMs = 60;
 
 /** Until a page has its heading and nothing on it is still on the way, at two looks in a row. */
 export async function standing(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
-  const endsAt = Date.now() + standsMs;
-  for (let quiet = 0; quiet < 2; ) {
+  let quiet = 0;
+  await until(async () => {
     // Looked at from outside: the page's own policy lets nothing be evaluated inside it.
     quiet = (await page.evaluate<boolean>(nothingBusy)) ? quiet + 1 : 0;
-    if (Date.now() > endsAt) throw new Error(`Still on the way after ${standsMs} ms: ${page.url()}`);
-    await Bun.sleep(lookMs);
-  }
+    if (quiet < 2) await Bun.sleep(lookMs);
+    return quiet === 2;
+  });
 }
 
 /** Placeholders of what is to come say that they are busy, or are skeletons. */

@@ -1,10 +1,10 @@
 import type { RunningSimulator, Script } from "@sluice/simulator";
+import { until } from "../../../test/until.ts";
 import type { Somebody } from "../somebody.ts";
 import type { Calls } from "./traffic.ts";
 
 const key = "film studio";
 const longMs = 600_000;
-const settleMs = 20_000;
 
 const films: readonly { readonly prompt: string; readonly script: Script; readonly ends: string }[] = [
   { prompt: "A paper boat sails through a rainy street", script: {}, ends: "succeeded" },
@@ -36,7 +36,7 @@ export async function makeFilms({ call }: Somebody, { post }: Calls, { simulator
     const body = { model: "seedance", prompt, ratio: "16:9", duration: 5, resolution: "720p", audio: false };
     tasks.push(await idOf(await post(key, "/v1/video/tasks", body)));
     // One after the other is sent up: the script belongs to the task that took it.
-    await until(`${prompt} was sent`, async () => simulator.tasks.list().total >= tasks.length);
+    await until(async () => simulator.tasks.list().total >= tasks.length);
   }
   const workspace = "acme";
   await call("tasks.cancel", { params: { workspace, task: tasks.at(-1) ?? "" } });
@@ -63,7 +63,7 @@ export async function makeFilms({ call }: Somebody, { post }: Calls, { simulator
     await idOf(await post(key, "/v1/assets", { ...asset, name: "hero from above" }));
   }
   simulator.clearPresets();
-  await until("every film stands where it should", async () => {
+  await until(async () => {
     const { data } = await call("tasks.list", { params: { workspace } });
     return tasks.every((id, index) => data.find((task) => task.id === id)?.status === films[index]?.ends);
   });
@@ -74,12 +74,4 @@ async function idOf(answer: Response): Promise<string> {
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${answer.url} answered ${answer.status}: ${text}`);
   return (JSON.parse(text) as { id: string }).id;
-}
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const endsAt = Date.now() + settleMs;
-  while (!(await holds())) {
-    if (Date.now() > endsAt) throw new Error(`Not within ${settleMs} ms: ${what}`);
-    await Bun.sleep(50);
-  }
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { asFailure, bounds } from "#core/index.ts";
 import { readMultipartType } from "#protocols/index.ts";
 import { createSpool } from "#storage/index.ts";
+import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import { type ReadForm, readFormBody } from "./form-body-reader.ts";
@@ -157,10 +158,6 @@ describe("a form that is refused leaves nothing behind", () => {
     await settled(before);
   });
 });
-
-async function until(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 2));
-}
 
 /** Files and sockets are closed beside the event loop. */
 async function settled(count: number): Promise<void> {

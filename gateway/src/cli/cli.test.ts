@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { configJsonSchema } from "@sluice/contract";
 import { looksLikeKeySecret } from "#identity/index.ts";
+import { bareEnvironment } from "../../../test/bare-environment.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -226,7 +227,7 @@ async function sluice(
   variables: Record<string, string> = {},
 ): Promise<Answer> {
   const child = Bun.spawn([process.execPath, "--no-env-file", cli, ...words], {
-    env: { PATH: process.env["PATH"], SLUICE_DATA_DIR: dataDir, ...variables },
+    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, ...variables },
     stdout: "pipe",
     stderr: "pipe",
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { JsonCrowded, JsonInvalid, readSpan, scanObject } from "./json-scan.ts";
+import { leastCpuMs } from "../../../test/processor-time.ts";
 
 const encoder = new TextEncoder();
 const scan = (text: string, ...wanted: string[]) => scanObject(encoder.encode(text), new Set(wanted));
@@ -84,14 +85,10 @@ test("nesting is bounded and costs no call stack", () => {
 test("time grows in step with size", () => {
   const took = (size: number): number => {
     const bytes = encoder.encode(JSON.stringify({ model: "m", text: "a\\b".repeat(size) }));
-    const start = performance.now();
-    scanObject(bytes, new Set(["model"]));
-    return performance.now() - start;
+    return leastCpuMs(() => scanObject(bytes, new Set(["model"])));
   };
-  took(200_000);
-  const small = Math.min(took(200_000), took(200_000), took(200_000));
-  const large = Math.min(took(800_000), took(800_000), took(800_000));
-  expect(large).toBeLessThan(small * 12 + 5);
+  // Sixteen times as much; by the square it would be 256 times as long.
+  expect(took(3_200_000)).toBeLessThan(took(200_000) * 64 + 50);
 });
 
 function parseObject(text: string): void {

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LedgerStore } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
+import { patienceMs, until } from "../../../test/until.ts";
 import { drainInPlace, noDrain } from "../../test/ledger/drain-in-place.ts";
 import {
   attemptIdOf,
@@ -15,7 +16,6 @@ import {
   refusalOf,
   segmentsIn,
   settlementOf,
-  until,
 } from "../../test/ledger/history.ts";
 import { setAsidePath } from "./drain-set-aside.ts";
 import { startDrain } from "./drain-thread.ts";
@@ -60,7 +60,7 @@ const inThread = (segmentBytes?: number) => {
   );
 };
 
-const soon = () => AbortSignal.timeout(10_000);
+const soon = () => AbortSignal.timeout(patienceMs);
 
 test("every settled attempt and every refusal becomes one row, exactly as it was given", async () => {
   const { journal } = inThread();
@@ -77,7 +77,7 @@ test("every settled attempt and every refusal becomes one row, exactly as it was
   for (const n of [1, 600, 1_200]) expect(entries.get(attemptIdOf(n))).toEqual(entryOf(n));
   expect(entries.get(attemptIdOf(5_000))).toEqual(refusalOf(5_000));
   expect((await books.store.check()).faults).toEqual([]);
-  await journal.close(5_000);
+  await journal.close(patienceMs);
   expect(segmentsIn(books.directory)).toEqual([]);
 });
 
@@ -97,7 +97,7 @@ test("a segment stays while an attempt begun in it is open, and goes when that o
   expect(drain.openIntents).toBe(0);
   expect(segmentsIn(books.directory)).toHaveLength(1);
   expect(segmentsIn(books.directory)).not.toContain("000000000001.wal");
-  await journal.close(5_000);
+  await journal.close(patienceMs);
   expect((await books.entries()).size).toBe(61);
 });
 
@@ -105,7 +105,7 @@ test("at a close, open attempts stay in the file for the next start and the rest
   const { journal } = inThread();
   for (let n = 1; n <= 5; n++) journal.intent(intentOf(n));
   for (let n = 1; n <= 4; n++) journal.settle(settlementOf(n));
-  await journal.close(5_000);
+  await journal.close(patienceMs);
   expect((await books.entries()).size).toBe(4);
   expect(segmentsIn(books.directory)).toHaveLength(1);
 });
@@ -126,7 +126,7 @@ test("while the database is locked, attempts go on and the backlog is in the fil
   await journal.drained(soon());
   expect(journal.lag).toBe(0);
   expect((await books.entries()).size).toBe(300);
-  await journal.close(5_000);
+  await journal.close(patienceMs);
 });
 
 test("a database that refuses for a while is asked again with the same entries", async () => {
@@ -144,7 +144,7 @@ test("a database that refuses for a while is asked again with the same entries",
   await journal.drained(soon());
   expect((await books.entries()).size).toBe(20);
   expect(drain.problems).toEqual([...Array(3).fill("The database takes no entries: database is locked"), null]);
-  await journal.close(5_000);
+  await journal.close(patienceMs);
 });
 
 test("a row the database will never take is set aside and does not hold up the others", async () => {
@@ -161,7 +161,7 @@ test("a row the database will never take is set aside and does not hold up the o
   expect(entries.has(attemptIdOf(5))).toBe(false);
   expect(readFileSync(setAsidePath(books.directory), "utf8")).toContain(attemptIdOf(5));
   expect(drain.problems.join()).toContain(attemptIdOf(5));
-  await journal.close(5_000);
+  await journal.close(patienceMs);
 });
 
 test("a drain that starts again reads the files from the oldest, and nothing counts twice", async () => {
@@ -184,7 +184,7 @@ test("a drain that starts again reads the files from the oldest, and nothing cou
   expect([...entries.values()].every((entry) => entry.outcome === "succeeded")).toBe(true);
   expect((await books.store.check()).faults).toEqual([]);
   expect(drain.problems).toEqual([]);
-  await journal.close(5_000);
+  await journal.close(patienceMs);
 });
 
 test("a drain whose thread dies is started again and moves what is there", async () => {
@@ -209,5 +209,5 @@ test("a drain whose thread dies is started again and moves what is there", async
   writeFileSync(segment, bytes);
   await until(() => drain.stored === 3);
   expect((await books.entries()).size).toBe(3);
-  expect(await drain.finish(5_000)).toBe(true);
+  expect(await drain.finish(patienceMs)).toBe(true);
 });

@@ -3,6 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { bounds, Failure } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { noDrain } from "../../test/ledger/drain-in-place.ts";
 import {
@@ -13,7 +14,6 @@ import {
   refusalOf,
   segmentsIn,
   settlementOf,
-  until,
 } from "../../test/ledger/history.ts";
 import { createJournal, type JournalOptions } from "./journal.ts";
 import { openJournalDirectory, readJournal } from "./journal-directory.ts";

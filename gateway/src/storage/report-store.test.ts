@@ -73,7 +73,7 @@ test("a long question delays neither a short one nor the event loop", async () =
   await all;
   expect(order).toEqual(["short", "long", "another long"]);
   // Had it been answered in this thread, there would have been a turn for each answer.
-  expect(turns).toBeGreaterThan(20);
+  expect(turns).toBeGreaterThan(asked.length);
 });
 
 test("a late question is refused in time, its thread is ended, and the next question is answered", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
+import { until } from "../../../test/until.ts";
 import { resultBytes } from "../../test/simulation/pretended-ark.ts";
 import {
   catOnRoof,
@@ -48,8 +49,10 @@ test("a result that is copied outlives the vendor's link, and copying changes no
   videos.start();
   await passTime(town.clock, 60_000);
   // The copy goes to a real disk, which takes its own time.
-  const deadline = AbortSignal.timeout(20_000);
-  while (videos.busy > 0 && !deadline.aborted) await settleDown();
+  await until(async () => {
+    await settleDown();
+    return videos.busy === 0;
+  });
   town.ark.resultStatus = 404;
   const signal = new AbortController().signal;
   const copy = await videos.content("ws_1", made.id, "bytes=-5", signal);

@@ -3,6 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { Failure } from "#core/index.ts";
 import type { OutboundStream } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
+import { atRest, patienceMs, until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
 import { createTransport } from "./index.ts";
@@ -85,10 +86,6 @@ async function upstream(onData: (socket: Socket, bytes: Buffer, seen: number) =>
   return { url: `http://127.0.0.1:${address.port}/v1/images/edits`, port: address.port };
 }
 
-async function until(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 2));
-}
-
 describe("a streamed body", () => {
   test("arrives byte for byte, with its length and without chunks", async () => {
     const body = source(700_001);
@@ -102,7 +99,7 @@ describe("a streamed body", () => {
     const transport = createTransport({ clock: systemClock });
     const headers = { "content-type": "multipart/form-data; boundary=b" };
     const answer = await transport.send(outbound(url, { body, headers }), never);
-    expect(await answer.body.readAll(10, "idle", 1_000)).toHaveLength(2);
+    expect(await answer.body.readAll(10, "idle", patienceMs)).toHaveLength(2);
     const all = Buffer.concat(received);
     const head = all.subarray(0, all.indexOf("\r\n\r\n")).toString("latin1").toLowerCase();
     expect(head).toContain("\r\ncontent-length: 700001");
@@ -116,12 +113,8 @@ describe("a streamed body", () => {
     const { url } = await upstream((socket) => socket.pause());
     const caller = new AbortController();
     const sent = failure(createTransport({ clock: systemClock }).send(outbound(url, { body }), caller.signal));
-    let before = -1;
     // What the machine's own socket buffers take is a few megabytes.
-    while (body.pulled !== before) {
-      before = body.pulled;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    await atRest(() => body.pulled);
     expect(body.pulled).toBeLessThan(20 * 1024 * 1024);
     caller.abort();
     expect(await sent).toMatchObject({ code: "client_closed" });
@@ -150,7 +143,7 @@ describe("a streamed body", () => {
     });
     const transport = createTransport({ clock: systemClock });
     const body = source(200_000);
-    await (await transport.send(outbound(url, { body }), never)).body.readAll(10, "idle", 1_000);
+    await (await transport.send(outbound(url, { body }), never)).body.readAll(10, "idle", patienceMs);
     const thrown = await failure(transport.send(outbound(url, { body }), never));
     expect(thrown).toMatchObject({ code: "upstream_unreachable", retry: "other", unwell: true });
     expect([heads, body.opened]).toEqual([2, 2]);
@@ -183,7 +176,7 @@ describe("an upstream that answers before it has the whole body", () => {
     });
     const { status, body: text } = await createTransport({ clock: systemClock }).send(outbound(url, { body }), never);
     expect(status).toBe(413);
-    expect(await text.readAll(10, "idle", 1_000)).toHaveLength(2);
+    expect(await text.readAll(10, "idle", patienceMs)).toHaveLength(2);
     await until(() => body.cancelled);
     expect(body.pulled).toBeLessThan(body.size);
   });
@@ -250,7 +243,7 @@ describe("an in-process upstream", () => {
       ]),
     });
     const answer = await transport.send(outbound("demo://simulator/v1/images/edits", { body: source(300_000) }), never);
-    expect(new TextDecoder().decode(await answer.body.readAll(100, "idle", 1_000))).toBe("300000 300000");
+    expect(new TextDecoder().decode(await answer.body.readAll(100, "idle", patienceMs))).toBe("300000 300000");
   });
 
   test("that answers without reading it lets the answer pass", async () => {

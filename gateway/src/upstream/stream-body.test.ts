@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { AnswerBody } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
+import { atRest, patienceMs } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
 import {
@@ -33,7 +34,7 @@ async function open(answer: Answer, clock = systemClock, signal = never) {
 async function drain(body: AnswerBody): Promise<{ text: string; end: unknown }> {
   let whole = "";
   try {
-    for (let piece = await body.read("idle", 5_000); piece !== null; piece = await body.read("idle", 5_000)) {
+    for (let piece = await body.read("idle", patienceMs); piece !== null; piece = await body.read("idle", patienceMs)) {
       whole += new TextDecoder().decode(piece);
     }
     return { text: whole, end: null };
@@ -61,14 +62,14 @@ test.each(cuts)("an answer cut %s is upstream_truncated, never a clean end", asy
 
 test.each(cuts)("an answer cut %s is upstream_truncated when it is taken whole, too", async (_, answer) => {
   const { body } = await open(answer);
-  expect(await failure(body.readAll(1_000, "idle", 5_000))).toMatchObject(truncated);
+  expect(await failure(body.readAll(1_000, "idle", patienceMs))).toMatchObject(truncated);
 });
 
 test("bytes beyond the content-length belong to nobody", async () => {
   const { upstream, body } = await open((s) => s.write(`${rawAnswer("hel")}lo${rawAnswer("evil")}`));
   expect(await drain(body)).toEqual({ text: "hel", end: null });
   const again = createTransport({ clock: systemClock }).send(outbound(upstream.url), never);
-  expect(text(await (await again).body.readAll(100, "idle", 5_000))).toBe("hel");
+  expect(text(await (await again).body.readAll(100, "idle", patienceMs))).toBe("hel");
 });
 
 test("reads after the end give null", async () => {
@@ -84,8 +85,8 @@ test("pieces are passed on as they come, not gathered", async () => {
     s.write(rawChunks("one"));
     goOn = () => void s.write(rawChunk("two"));
   });
-  expect(text(await body.read("first_event", 5_000))).toBe("one");
-  const next = body.read("idle", 5_000);
+  expect(text(await body.read("first_event", patienceMs))).toBe("one");
+  const next = body.read("idle", patienceMs);
   goOn();
   expect(text(await next)).toBe("two");
   body.cancel();
@@ -94,43 +95,39 @@ test("pieces are passed on as they come, not gathered", async () => {
 test("readAll joins what is left, whether its length was told or not", async () => {
   const long = "x".repeat(3_000_000);
   const told = await open((s) => s.write(rawAnswer(long)));
-  expect(await told.body.readAll(4_000_000, "idle", 5_000)).toHaveLength(long.length);
+  expect(await told.body.readAll(4_000_000, "idle", patienceMs)).toHaveLength(long.length);
   const untold = await open((s) => s.write(`${rawChunks("a", long, "b")}0\r\n\r\n`));
-  expect(text(await untold.body.read("first_event", 5_000))).toStartWith("a");
-  const rest = await untold.body.readAll(4_000_000, "idle", 5_000);
+  expect(text(await untold.body.read("first_event", patienceMs))).toStartWith("a");
+  const rest = await untold.body.readAll(4_000_000, "idle", patienceMs);
   expect(text(rest)).toEndWith("xb");
 });
 
 test("an answer larger than allowed is upstream_error and is let go of, whether its length was told or not", async () => {
   for (const raw of ["HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\nhello", rawChunks("x".repeat(2_000))]) {
     const { upstream, body } = await open((s) => s.write(raw));
-    expect(await failure(body.readAll(1_000, "idle", 5_000))).toMatchObject({ code: "upstream_error" });
+    expect(await failure(body.readAll(1_000, "idle", patienceMs))).toMatchObject({ code: "upstream_error" });
     await upstream.closed(0);
   }
 });
 
-test("a body that is let go of closes the upstream's connection within 250 ms", async () => {
+test("a body that is let go of closes the upstream's connection", async () => {
   for (const readFirst of [true, false]) {
     const { upstream, body } = await open((s) => s.write(rawChunks("hello")));
-    if (readFirst) await body.read("first_event", 5_000);
-    const startMs = performance.now();
+    if (readFirst) await body.read("first_event", patienceMs);
     body.cancel();
     await upstream.closed(0);
-    expect(performance.now() - startMs).toBeLessThan(250);
     expect(await failure(body.read("idle", 100))).toMatchObject({ code: "client_closed" });
   }
 });
 
-test("a caller who leaves while a piece is waited for ends the wait and the upstream within 250 ms", async () => {
+test("a caller who leaves while a piece is waited for ends the wait and the upstream", async () => {
   const caller = new AbortController();
   const { upstream, body } = await open((s) => s.write(rawChunks("hello")), systemClock, caller.signal);
-  await body.read("first_event", 5_000);
-  const waiting = failure(body.read("idle", 5_000));
-  const startMs = performance.now();
+  await body.read("first_event", patienceMs);
+  const waiting = failure(body.read("idle", 600_000));
   caller.abort();
   expect(await waiting).toMatchObject({ code: "client_closed", retry: "never", unwell: false });
   await upstream.closed(0);
-  expect(performance.now() - startMs).toBeLessThan(250);
 });
 
 test("letting go of a body that has ended keeps its connection for the next request", async () => {
@@ -139,7 +136,7 @@ test("letting go of a body that has ended keeps its connection for the next requ
   const transport = createTransport({ clock: systemClock });
   for (let i = 0; i < 5; i++) {
     const { body } = await transport.send(outbound(upstream.url), never);
-    await body.readAll(10, "idle", 5_000);
+    await body.readAll(10, "idle", patienceMs);
     body.cancel();
   }
   // One for the requests, one that tried the address beside the first of them.
@@ -148,27 +145,18 @@ test("letting go of a body that has ended keeps its connection for the next requ
 
 test("a body that nobody reads holds the upstream back within 16 MB", async () => {
   let written = 0;
-  let stalled = () => {};
-  const stall = new Promise<void>((resolve) => {
-    stalled = resolve;
-  });
   const piece = rawChunk("x".repeat(65_536));
   const { body } = await open((s) => {
     s.write(rawChunks());
     const flood = (): void => {
       do written += piece.length;
       while (!s.destroyed && written < 100_000_000 && s.write(piece));
-      let drained = false;
-      s.once("drain", () => {
-        drained = true;
-        flood();
-      });
-      setTimeout(() => !drained && stalled(), 300);
+      s.once("drain", flood);
     };
     flood();
   });
-  expect(await body.read("first_event", 5_000)).not.toBeNull();
-  await stall;
+  expect(await body.read("first_event", patienceMs)).not.toBeNull();
+  await atRest(() => written);
   expect(written).toBeLessThan(16_000_000);
   body.cancel();
 });

@@ -1,6 +1,7 @@
 import type { ModelConfig, ProviderConfig } from "@sluice/contract";
 import type { RunningSimulator, Script } from "@sluice/simulator";
 import type { DialectId } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
 import { aliceKey, type Overrides, type StartedHouse, upstream } from "../started-house.ts";
 
 /** One way of being served: an account of a kind, and how the ledger names what is spoken to it. */
@@ -199,8 +200,5 @@ export function preset(
 
 /** Waits for what happens a moment after an answer: settlements behind its last byte. */
 export async function calm(house: StartedHouse): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while ((house.house.outstanding() > 0 || house.house.server.pending() > 0) && performance.now() < deadline) {
-    await Bun.sleep(5);
-  }
+  await until(() => house.house.outstanding() === 0 && house.house.server.pending() === 0);
 }

@@ -13,7 +13,7 @@ const failures: readonly { what: string; script: Script; code: string; streams?:
   { what: "a connection closed without an answer", script: { drop: true }, code: "upstream_unreachable" },
   { what: "bytes that are no answer", script: { raw_reply: "hello\r\n\r\n" }, code: "upstream_unreachable" },
   { what: "a 200 that is not JSON", script: { body: "<html>busy</html>" }, code: "upstream_error" },
-  { what: "silence", script: { latency_ms: 60_000 }, code: "upstream_timeout" },
+  { what: "silence", script: { latency_ms: 600_000 }, code: "upstream_timeout" },
   {
     what: "a stream that ends before it begins",
     script: { end_after_events: 0 },
@@ -29,7 +29,7 @@ const failures: readonly { what: string; script: Script; code: string; streams?:
   { what: "an error as the first event", script: { error_event_after: 0 }, code: "upstream_error", streams: true },
   {
     what: "silence behind the status line",
-    script: { first_event_ms: 60_000 },
+    script: { first_event_ms: 600_000 },
     code: "upstream_timeout",
     streams: true,
   },

@@ -6,6 +6,7 @@ import { Assets, type AssetsHouse } from "#assets/index.ts";
 import { type Asset, type Catalog, defaultTimeouts, type Provider, Secret } from "#core/index.ts";
 import { closeDatabase, createAssetStore, createDiskBlobStore, migrate, openDatabase } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
+import { until } from "../../../test/until.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { PretendedLibrary } from "./pretended-library.ts";
@@ -142,15 +143,6 @@ function catalogOf(providers: ReadonlyMap<string, Provider>): Catalog {
     videoCopyResults: false,
   } as const;
   return { version: 1, workspaces: new Map(), groups: new Map(), models: new Map(), providers, settings };
-}
-
-/** Waits for what happens on the disk and in the database, which no clock of a test moves. */
-export async function until(condition: () => boolean | Promise<boolean>, limitMs = 5_000): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error("it did not happen in time");
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 export const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>

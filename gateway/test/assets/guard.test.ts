@@ -2,7 +2,8 @@ import { afterEach, expect, spyOn, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { assetCall, openGround, thrownBy, until } from "./ground.ts";
+import { until } from "../../../test/until.ts";
+import { assetCall, openGround, thrownBy } from "./ground.ts";
 
 /** Each is refused as it stands, before anything is fetched. */
 const unspeakable = [

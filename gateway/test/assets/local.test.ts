@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { bounds } from "#core/index.ts";
-import { type AssetsGround, assetCall, never, openGround, until } from "./ground.ts";
+import { until } from "../../../test/until.ts";
+import { type AssetsGround, assetCall, never, openGround } from "./ground.ts";
 import * as media from "./media.ts";
 
 const url = "https://a.example/anna.png";
 const good = { width: 900, height: 1_200 };
 
 /** Moves the clock tick by tick, whenever somebody waits for it. */
-function ticking(ground: AssetsGround, condition: () => boolean): Promise<void> {
+function ticking(ground: AssetsGround, condition: () => boolean): Promise<true> {
   return until(() => {
     if (condition()) return true;
     if (ground.clock.pending > 0) ground.clock.advance(bounds.assetTickMs);

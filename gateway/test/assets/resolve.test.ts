@@ -1,16 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import {
-  type AssetsGround,
-  acme,
-  arkAccount,
-  assetCall,
-  groupCall,
-  never,
-  openGround,
-  thrownBy,
-  until,
-} from "./ground.ts";
+import { until } from "../../../test/until.ts";
+import { type AssetsGround, acme, arkAccount, assetCall, groupCall, never, openGround, thrownBy } from "./ground.ts";
 import * as media from "./media.ts";
 
 const address = "https://a.example/x.png";

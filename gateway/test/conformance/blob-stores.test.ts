@@ -21,6 +21,7 @@ import {
 } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
+import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { type BlobGround, blobBytes, blobStoreSuite, putBytes, sha256, streamOf } from "./blob-store-suite.ts";
 import { bucketKeys, bucketName } from "./bucket-server.ts";
@@ -41,8 +42,15 @@ beforeAll(async () => {
 
 afterAll(() => bucketServer.kill());
 
+const directories: string[] = [];
+afterAll(() => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
 function newDirectory(): string {
-  return mkdtempSync(join(tmpdir(), "sluice-blobs-"));
+  const directory = mkdtempSync(join(tmpdir(), "sluice-blobs-"));
+  directories.push(directory);
+  return directory;
 }
 
 async function diskGround(): Promise<BlobGround> {
@@ -115,7 +123,7 @@ async function openBelow(directory: string): Promise<string[]> {
         return false;
       }
     });
-  for (let turn = 0; turn < 1_000 && open().length > 0; turn++) await new Promise(setImmediate);
+  await until(() => open().length === 0);
   return open();
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { asKeyPath, backupPath, type RequestRow, tailPath } from "@sluice/contract";
 import { Failure } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
 import { codeOf, openStudioGround, type StudioGround, type StudioUser } from "./studio-ground.ts";
 
 let ground: StudioGround;
@@ -62,11 +63,7 @@ test("a viewer watches the requests of their workspace end, an administrator all
   expect([(await all.row()).workspace.slug, (await all.row()).workspace.slug]).toEqual(["other", "acme"]);
   expect(ground.tail.listeners).toBe(3);
   for (const view of [acme, other, all]) view.leave();
-  const deadline = AbortSignal.timeout(3_000);
-  while (ground.tail.listeners > 0) {
-    deadline.throwIfAborted();
-    await Bun.sleep(10);
-  }
+  await until(() => ground.tail.listeners === 0);
 });
 
 test("who may not see a workspace may not watch it, and HEAD opens no view", async () => {
@@ -112,7 +109,7 @@ test("only one backup is made at a time, and one that its caller leaves makes ro
     new ReadableStream({
       pull: async (controller) => {
         controller.enqueue(new TextEncoder().encode("a"));
-        await Bun.sleep(600_000);
+        await new Promise(() => undefined);
       },
     });
   const leaving = new AbortController();
@@ -120,11 +117,7 @@ test("only one backup is made at a time, and one that its caller leaves makes ro
   expect(first.status).toBe(200);
   expect(await codeOf(await take("administrator"))).toBe("409 conflict");
   leaving.abort();
-  const deadline = AbortSignal.timeout(3_000);
-  while (ground.backups.done < 2) {
-    deadline.throwIfAborted();
-    await Bun.sleep(10);
-  }
+  await until(() => ground.backups.done === 2);
   ground.backups.body = () => {
     throw new Failure("request_timeout", "The copy took too long.");
   };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { until } from "../../../test/until.ts";
 import { aliceKey, hello, type Overrides, startHouse, upstream } from "../started-house.ts";
 import { explanationOf, rowsIn, twoAccounts } from "./ground.ts";
 
@@ -54,11 +55,13 @@ describe("a call that a limit refuses is explained with the limit's details", ()
   test("calls at the same time", async () => {
     const house = await startHouse(key({ limits: { concurrency: 1 } }));
     try {
-      const slow = house.chat(hello, { script: { latency_ms: 500, tokens: 1 } });
-      await Bun.sleep(100);
+      const leaving = new AbortController();
+      const slow = house.chat(hello, { script: { latency_ms: 600_000, tokens: 1 }, signal: leaving.signal });
+      await until(() => house.simulator.simulator.truth.list().in_flight === 1);
       const explanation = await explanationOf(house, await house.chat(hello));
       expect(explanation?.refusal).toMatchObject({ scope: "concurrency of key acme/alice", limit: 1, used: 1 });
-      await slow;
+      leaving.abort();
+      await slow.catch(() => undefined);
     } finally {
       await house.stop();
     }

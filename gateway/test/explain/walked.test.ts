@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
 import { hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
 import { explanationOf, rowsIn, twoAccounts } from "./ground.ts";
 
@@ -156,12 +157,11 @@ test("a plain call leaves nothing: one deployment, and it answered, or its calle
     await (await house.chat(hello, { script: { tokens: 1 } })).arrayBuffer();
     await (await house.chat({ ...hello, stream: true }, { script: { tokens: 3 } })).arrayBuffer();
     const leaving = new AbortController();
-    const left = house.chat({ ...hello, stream: true }, { script: { latency_ms: 2_000 }, signal: leaving.signal });
-    await Bun.sleep(100);
+    const left = house.chat({ ...hello, stream: true }, { script: { latency_ms: 600_000 }, signal: leaving.signal });
+    await until(() => house.simulator.simulator.truth.list().in_flight === 1);
     leaving.abort();
     await left.catch(() => undefined);
-    await Bun.sleep(100);
-    expect(await house.entries()).toHaveLength(3);
+    await until(async () => (await house.entries()).length === 3);
     expect(await rowsIn(house)).toEqual({ explanations: 0, captures: 0 });
     const metrics = await (await house.get("/metrics")).text();
     expect(metrics).toContain("\nsluice_explanations_dropped_total 0\n");

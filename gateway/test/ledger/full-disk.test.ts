@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { Failure } from "#core/index.ts";
 import { createJournal, openJournalDirectory, readJournal } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
+import { until } from "../../../test/until.ts";
 import { noDrain } from "./drain-in-place.ts";
-import { attemptIdOf, intentOf, listeningObserver, recordsOf, settlementOf, until } from "./history.ts";
+import { attemptIdOf, intentOf, listeningObserver, recordsOf, settlementOf } from "./history.ts";
 
 /*
  * On a real file system of 2 MiB. Mounting one takes a privilege that a developer's machine or a container may not

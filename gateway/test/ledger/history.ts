@@ -156,12 +156,3 @@ export function segmentsIn(directory: string): string[] {
     .filter((name) => name.endsWith(".wal"))
     .sort();
 }
-
-/** Asks until it holds; for what another thread or the disk does in its own time. */
-export async function until(holds: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
-  const endMs = performance.now() + limitMs;
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`Not so within ${limitMs} ms.`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -13,7 +13,8 @@ afterEach(() => books.remove());
 const rounds = 10;
 const numbersPerRound = 1_000_000;
 
-async function appendUntilKilled(first: number, lifeMs: number): Promise<string> {
+/** It is killed in the middle of its work, when it has said so many lines. */
+async function appendUntilKilled(first: number, linesMax: number): Promise<string> {
   const program = join(import.meta.dir, "append-until-killed.ts");
   const child = Bun.spawn([process.execPath, program, books.directory, books.databasePath, String(first)], {
     stdout: "pipe",
@@ -21,12 +22,12 @@ async function appendUntilKilled(first: number, lifeMs: number): Promise<string>
   });
   const decoder = new TextDecoder();
   let said = "";
-  let isDoomed = false;
+  let lines = 0;
   for await (const piece of child.stdout) {
-    // Its life is counted from its first word, so that every round gets to write.
-    if (!isDoomed) setTimeout(() => child.kill("SIGKILL"), lifeMs);
-    isDoomed = true;
-    said += decoder.decode(piece, { stream: true });
+    const text = decoder.decode(piece, { stream: true });
+    said += text;
+    lines += text.split("\n").length - 1;
+    if (lines >= linesMax) child.kill("SIGKILL");
   }
   await child.exited;
   return said;
@@ -37,7 +38,7 @@ test("a process killed again and again loses nothing it was told was written, an
   const begun: number[] = [];
   const settled: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const said = await appendUntilKilled(1 + round * numbersPerRound, 20 + round * 25);
+    const said = await appendUntilKilled(1 + round * numbersPerRound, 40 + round * 150);
     for (const [, word, number] of said.matchAll(/(begun|settled) (\d+)\n/g)) {
       (word === "begun" ? begun : settled).push(Number(number));
     }

@@ -1,4 +1,5 @@
 import { openDatabase } from "#storage/index.ts";
+import { until } from "../../../test/until.ts";
 import { fastClock } from "./fast-clock.ts";
 import { openTaskProcess, placeOrders, type TaskProcessSetup } from "./task-process.ts";
 
@@ -7,7 +8,6 @@ import { openTaskProcess, placeOrders, type TaskProcessSetup } from "./task-proc
  * its orders are placed. A line on its standard input asks it to stop; it then prints what it still holds, which is nothing
  * when others have ended all that it held.
  */
-const turnsMax = 500;
 const setup: TaskProcessSetup = JSON.parse(process.argv[2] ?? "");
 const database = openDatabase({ path: `${setup.dataDir}/sluice.db` });
 const house = await openTaskProcess(database, setup, fastClock(setup.from, setup.times));
@@ -17,7 +17,7 @@ console.log("placed");
 for await (const _ of console) break;
 const { videos, admission } = house;
 // What others ended is asked for now and then.
-for (let turn = 0; turn < turnsMax && videos.held + videos.busy > 0; turn++) await Bun.sleep(20);
+await until(() => videos.held + videos.busy === 0).catch(() => undefined);
 await videos.stop();
 console.log(JSON.stringify([videos.held, videos.busy, admission.outstanding, admission.repeatedEndings]));
 process.exit(0);

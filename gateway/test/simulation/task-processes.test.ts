@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { serveSimulator } from "@sluice/simulator";
 import { bounds, finalTaskStates, type LedgerEntry, type Task } from "#core/index.ts";
 import { closeDatabase, createLedgerStore, createTaskStore, migrate, openDatabase, openVault } from "#storage/index.ts";
+import { until } from "../../../test/until.ts";
 import { fastClock } from "./fast-clock.ts";
 import { alice, budgetUsed } from "./task-house.ts";
 import { openTaskProcess, placeOrders } from "./task-process.ts";
@@ -41,7 +42,7 @@ test("three processes on one database, one killed and one stopped past its lease
     // What was killed between its note and its sending may have been sent or not: nobody can know, and it is not sent.
     const left = async (): Promise<number> => (await every()).filter(isKnownOpen).length;
     await until(async () => (await left()) === 0);
-    await until(async () => (await open()) <= callersOfOne, 15_000);
+    await until(async () => (await open()) <= callersOfOne);
 
     // Their deadlines pass. A process that starts then places every order again, and finds them all.
     const later = fastClock(from, times, 3 * 3_600_000);
@@ -114,12 +115,4 @@ function startProcess(setup: object) {
     for await (const bytes of child.stdout) printed += decoder.decode(bytes, { stream: true });
   })();
   return { child, said: () => printed.trim().split("\n") };
-}
-
-async function until(condition: () => boolean | Promise<boolean>, limitMs = 40_000): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`it did not happen in time: ${condition}`);
-    await Bun.sleep(20);
-  }
 }

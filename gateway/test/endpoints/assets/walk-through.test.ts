@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "../../../../test/until.ts";
 import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
 import { ask, videoHouse } from "../video-tasks/video-house.ts";
 
@@ -17,14 +18,11 @@ type Asset = { id: string; asset_id: string; status: string };
 type Shown = { id: string; status: string };
 const mallory = { authorization: `Bearer ${malloryKey}` };
 
-async function until<T>(look: () => Promise<T>, is: (seen: T) => boolean): Promise<T> {
-  const deadline = AbortSignal.timeout(15_000);
-  for (;;) {
+async function seenUntil<Seen>(look: () => Promise<Seen>, is: (seen: Seen) => boolean): Promise<Seen> {
+  return await until(async () => {
     const seen = await look();
-    if (is(seen)) return seen;
-    deadline.throwIfAborted();
-    await Bun.sleep(50);
-  }
+    return is(seen) ? seen : null;
+  });
 }
 
 let group: Group;
@@ -57,7 +55,7 @@ test("a group, an asset in it, a task that refers to it, and its video: from a U
   asset = (await taken.json()) as Asset;
   expect(asset).toMatchObject({ object: "asset", asset_type: "Image", group_id: group.id, status: "Processing" });
   const look = async () => (await (await house.get(`/v1/assets/${asset.id}?platform=volcengine`)).json()) as Asset;
-  expect((await until(look, ({ status }) => status !== "Processing")).status).toBe("Active");
+  expect((await seenUntil(look, ({ status }) => status !== "Processing")).status).toBe("Active");
   const task = (await (
     await house.post("/v1/video/tasks", { ...ask, references: [`asset://${asset.id}`] })
   ).json()) as Shown;
@@ -68,7 +66,7 @@ test("a group, an asset in it, a task that refers to it, and its video: from a U
     .at(-1);
   expect(sent?.body_text).toMatch(/"url":"asset:\/\/asset-[^"]+"/);
   const seen = async () => (await (await house.get(`/v1/video/tasks/${task.id}`)).json()) as Shown;
-  expect((await until(seen, ({ status }) => !["queued", "running"].includes(status))).status).toBe("succeeded");
+  expect((await seenUntil(seen, ({ status }) => !["queued", "running"].includes(status))).status).toBe("succeeded");
 });
 
 test("a picture is changed that an asset stands for, and what is sent is no reference of ours", async () => {
@@ -147,6 +145,6 @@ test("an asset at a private address is never fetched", async () => {
   const answer = (await taken.json()) as Asset & { error: { code: string } };
   if (taken.status === 200) {
     const look = async () => (await (await house.get(`/v1/assets/${answer.id}?platform=local`)).json()) as Asset;
-    expect((await until(look, ({ status }) => status !== "Processing")).status).toBe("Failed");
+    expect((await seenUntil(look, ({ status }) => status !== "Processing")).status).toBe("Failed");
   } else expect(taken.status).toBe(400);
 });

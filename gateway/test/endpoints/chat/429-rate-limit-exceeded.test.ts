@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { aliceKey, errorOf, hello, startHouse } from "../../started-house.ts";
+import { until } from "../../../../test/until.ts";
 
 test("with a limit of N calls a minute, N of any number at once are admitted", async () => {
   const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 7 } }] });
@@ -37,10 +38,16 @@ test("the tightest of workspace, group and key wins", async () => {
 test("a limit of calls at the same time frees its place when a call ends, however it ends", async () => {
   const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits: { concurrency: 2 } }] });
   try {
-    const slow = [1, 2].map(() => house.chat(hello, { script: { latency_ms: 400, tokens: 1 } }));
-    await Bun.sleep(100);
+    const leaving = new AbortController();
+    const slow = [1, 2].map(() =>
+      house.chat(hello, { script: { latency_ms: 600_000, tokens: 1 }, signal: leaving.signal }).catch(() => "left"),
+    );
+    await until(() => house.simulator.simulator.truth.list().in_flight === 2);
     expect((await house.chat(hello)).status).toBe(429);
-    for (const call of slow) expect((await call).status).toBe(200);
+    leaving.abort();
+    expect(await Promise.all(slow)).toEqual(["left", "left"]);
+    await until(() => house.house.outstanding() === 0);
+    for (let call = 0; call < 3; call++) expect((await house.chat(hello)).status).toBe(200);
     expect((await house.chat(hello, { script: { status: 400 } })).status).toBe(400);
     expect((await house.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
     expect(house.house.outstanding()).toBe(0);

@@ -14,7 +14,7 @@ test("a model whose deployments are all switched off cannot take the call", asyn
 });
 
 test("while the gateway drains, live streams finish and new calls are refused", async () => {
-  const house = await startHouse();
+  const house = await startHouse({ settings: { drain_timeout_ms: 60_000 } });
   const live = await house.chat({ ...hello, stream: true }, { script: { tokens: 20, event_ms: 30 } });
   const reading = live.text();
   const closing = house.house.close();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "../../../../test/until.ts";
 import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghij";
@@ -61,10 +62,7 @@ test("an answer made in the background is paid for once, when it is seen done", 
   expect(first.status).toBe("queued");
   expect((await house.entries())[0]).toMatchObject({ usageSource: "none", costNanoUsd: 0, upstreamId: first.id });
   const done = async (): Promise<Kept> => (await (await house.get(`/v1/responses/${first.id}`)).json()) as Kept;
-  let seen = await done();
-  const deadline = AbortSignal.timeout(3_000);
-  while (seen.status !== "completed" && !deadline.aborted) seen = await done();
-  expect(seen.status).toBe("completed");
+  await until(async () => (await done()).status === "completed");
   await Promise.all([done(), done(), done()]);
   const paid = (await house.entries()).filter(({ upstreamId, usage }) => upstreamId === first.id && usage.output > 0);
   expect(paid).toHaveLength(1);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { until } from "../../../../test/until.ts";
 import { aliceKey, type ChatOptions, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
 
 let house: StartedHouse;
@@ -30,17 +31,16 @@ async function begun(script: NonNullable<ChatOptions["script"]> = done): Promise
   const made = await house.post("/v1/responses", ask, { script });
   const { id, status } = (await made.json()) as { id: string; status: string };
   expect(status).toBe("queued");
-  for (let state = ""; state !== "completed"; await Bun.sleep(2)) {
+  await until(async () => {
     const seen = await fetch(`${house.simulator.url}/responses/${id}`, { headers: account });
-    state = ((await seen.json()) as { status: string }).status;
-  }
+    return ((await seen.json()) as { status: string }).status === "completed";
+  });
   return id;
 }
 
 /** What was paid for the answer, and what the caller's budget says was used. */
 async function paid() {
-  const deadline = performance.now() + 5_000;
-  while (house.house.outstanding() > 0 && performance.now() < deadline) await Bun.sleep(5);
+  await until(() => house.house.outstanding() === 0);
   const entries = await house.entries();
   const { limits } = (await (await house.get("/v1/usage")).json()) as { limits: { kind: string; used: number }[] };
   return {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "../../../../test/until.ts";
 import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
 import { ask, videoHouse } from "./video-house.ts";
 
@@ -18,13 +19,10 @@ type Shown = {
 const bearer = { authorization: `Bearer ${aliceKey}` };
 
 async function finished(id: string): Promise<Shown> {
-  const deadline = AbortSignal.timeout(15_000);
-  for (;;) {
+  return await until(async () => {
     const seen = (await (await house.get(`/v1/video/tasks/${id}`)).json()) as Shown;
-    if (!["queued", "running"].includes(seen.status)) return seen;
-    deadline.throwIfAborted();
-    await Bun.sleep(50);
-  }
+    return ["queued", "running"].includes(seen.status) ? null : seen;
+  });
 }
 
 test("a task is accepted, made, paid once from its upstream's own numbers, and its video can be read in parts", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "../../../../test/until.ts";
 import { aliceKey, errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
 import { ask, settledTask, videoHouse } from "./video-house.ts";
 
@@ -37,13 +38,13 @@ test("a task that has ended is not cancelled, and stays as it is", async () => {
 
 test("a task that its vendor has finished meanwhile is not deleted there by a cancellation: it is taken as it ended", async () => {
   const { id } = (await (await house.post(path, ask)).json()) as { id: string };
-  const [made] = house.simulator.simulator.tasks.list().data.slice(-1);
+  const made = await until(() => house.simulator.simulator.tasks.list().data.at(-1));
   // Longer than the vendor takes, and shorter than the first look.
-  await Bun.sleep(300);
+  await until(() => house.simulator.simulator.tasks.list().data.at(-1)?.state === "succeeded");
   const headers = { authorization: `Bearer ${aliceKey}` };
   const answer = await fetch(`${house.url}${path}/${id}`, { method: "DELETE", headers });
   expect(await errorOf(answer)).toMatchObject({ status: 409, code: "conflict" });
   expect(await settledTask(house, id)).toMatchObject({ status: "succeeded" });
-  const after = house.simulator.simulator.tasks.list().data.find((task) => task.id === made?.id);
+  const after = house.simulator.simulator.tasks.list().data.find((task) => task.id === made.id);
   expect(after).toMatchObject({ state: "succeeded", deleted_at: null });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../../../../test/until.ts";
 import { errorOf, startHouse, upstream } from "../../started-house.ts";
 import { ask, videoHouse } from "./video-house.ts";
 
@@ -19,12 +20,12 @@ test("a model whose account is switched off makes nothing, and what was set asid
 });
 
 test("while the gateway drains, no task is taken", async () => {
-  const house = await startHouse(videoHouse);
+  const house = await startHouse({ ...videoHouse, settings: { drain_timeout_ms: 60_000 } });
   const live = house.post("/v1/video/tasks", {
     ...ask,
-    prompt: `a boat [[sim ${JSON.stringify({ latency_ms: 400 })}]]`,
+    prompt: `a boat [[sim ${JSON.stringify({ latency_ms: 1_000 })}]]`,
   });
-  await Bun.sleep(100);
+  await until(() => house.simulator.simulator.truth.list().in_flight === 1);
   const closing = house.house.close();
   expect(await errorOf(await house.post(path, ask))).toMatchObject({ status: 503, code: "draining" });
   // One that is on its way to its vendor gets there, and its caller is told so.

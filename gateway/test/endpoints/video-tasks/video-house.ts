@@ -1,3 +1,4 @@
+import { until } from "../../../../test/until.ts";
 import { aliceKey, type Overrides, type StartedHouse, upstream } from "../../started-house.ts";
 
 export const strangerKey = "sk-stranger-0123456789abcdefg";
@@ -48,11 +49,8 @@ export async function settledTask(
   id: string,
   path = `/v1/video/tasks/${id}`,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const deadline = AbortSignal.timeout(15_000);
-  for (;;) {
+  return await until(async () => {
     const seen = (await (await house.get(path)).json()) as Readonly<Record<string, unknown>>;
-    if (!["queued", "running", "Processing"].includes(String(seen["status"]))) return seen;
-    deadline.throwIfAborted();
-    await Bun.sleep(50);
-  }
+    return ["queued", "running", "Processing"].includes(String(seen["status"])) ? null : seen;
+  });
 }

@@ -1,0 +1,8 @@
+const kept = ["PATH", "HOME", "TMPDIR", "TZ", "LANG", "BUN_RUNTIME_TRANSPILER_CACHE_PATH"];
+
+/** What a machine gives every process, and nothing else: no provider keys of whoever runs the tests. */
+export function bareEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
+}
