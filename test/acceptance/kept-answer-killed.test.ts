@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { until } from "./child.ts";
+import { until } from "../until.ts";
 import { exportLedger } from "./ledger-rows.ts";
 import { type House, openHouse } from "./open-house.ts";
 import { keys, model, testConfig, upstreamKey } from "./test-config.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
       models: [model("gpt-test", [{ provider: "keeper", upstream_model: "up-test" }])],
     };
   });
-}, 60_000);
+});
 afterAll(() => house?.close());
 
 const headers = { authorization: `Bearer ${keys.main}`, "content-type": "application/json" };
@@ -57,19 +57,19 @@ test("an answer whose gateway was killed can be gone on from by the id that its 
     body: JSON.stringify({ model: "gpt-test", input: "go on", previous_response_id: id }),
   });
   expect(await next.json()).toMatchObject({ status: "completed", previous_response_id: id });
-}, 60_000);
+});
 
 test("a streamed answer whose gateway was killed at its first event has its id and its input in the ledger", async () => {
   const id = await killedOnceToldItsId({ input: 'a long tale [[sim {"tokens":300,"event_ms":500}]]' });
   const rows = await rowsOf(id);
   expect(rows).toMatchObject([{ outcome: "interrupted", usage_source: "estimated" }]);
   expect(rows[0]?.input_uncached).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test("an answer made in the background is billed once, as its upstream counted it, though its gateway was killed", async () => {
   const script = JSON.stringify({ tokens: 33, event_ms: 20, background_ms: 20 });
   const id = await killedOnceToldItsId({ input: `a tale [[sim ${script}]]`, background: true });
-  const done = await until("the answer to be done", 20_000, async () => {
+  const done = await until(async () => {
     const seen = (await (await show(id)).json()) as { readonly status?: string };
     return seen.status === "completed" ? seen : null;
   });
@@ -80,4 +80,4 @@ test("an answer made in the background is billed once, as its upstream counted i
   await house.gateway.restart();
   expect(rows.map(({ outcome }) => outcome).toSorted()).toEqual(["interrupted", "succeeded"]);
   expect(rows.filter(({ usage_source }) => usage_source !== "none").map(({ output }) => output)).toEqual([33]);
-}, 60_000);
+});

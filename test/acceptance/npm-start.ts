@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
 import { processTree } from "../../bench/src/process-tree.ts";
-import { root, until } from "./child.ts";
+import { patienceMs, until } from "../until.ts";
+import { root } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
 /** Whom a signal is sent to: one process of the chain that `npm` starts, or all of them at once, as a terminal does. */
@@ -24,9 +25,6 @@ export interface NpmStarted {
   /** Ends and removes whatever is left. */
   remove(): Promise<void>;
 }
-
-const startMs = 240_000;
-const endMs = 60_000;
 
 export async function npmStart(script: string, config: ConfigFile | null, env = {}): Promise<NpmStarted> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-npm-"));
@@ -55,9 +53,9 @@ export async function npmStart(script: string, config: ConfigFile | null, env = 
   });
   const output = (): string => `${readOr(join(folder, "out.log"))}${readOr(join(folder, "err.log"))}`;
   // The first start builds the console.
-  await until("the gateway to be ready", startMs, async () => {
+  await until(async () => {
     if (npm.exitCode !== null) throw new Error(`npm ended:\n${output()}`);
-    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) }).catch(() => null);
     return answer?.ok === true ? true : null;
   });
   const chain = processTree(npm.pid);
@@ -82,7 +80,7 @@ export async function npmStart(script: string, config: ConfigFile | null, env = 
     exited: npm.exited,
     gone: async () => {
       await npm.exited;
-      await until(`the end of the chain\n${output()}`, endMs, () => (living().length === 0 ? true : null));
+      await until(() => (living().length === 0 ? true : null));
     },
     async remove() {
       for (const pid of [npm.pid, ...living()]) killed(pid);

@@ -86,7 +86,7 @@ test("another program may read and copy the database in use: nothing written lat
     await gateway.remove();
     await simulator.stop();
   }
-}, 120_000);
+});
 
 /** A second program opens, reads, copies and closes the database, so many times; and SQLite's shell does, if installed. */
 async function lookIn(gateway: Gateway, rounds: number): Promise<void> {

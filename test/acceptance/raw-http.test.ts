@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { patienceMs } from "../until.ts";
 import { type House, openHouse } from "./open-house.ts";
 
 let house: House;
@@ -13,18 +14,26 @@ function exchange(bytes: string): Promise<{ statuses: number[]; text: string }> 
   return new Promise((resolve) => {
     const socket = connect(house.gateway.port, "127.0.0.1", () => socket.write(bytes, "latin1"));
     let text = "";
+    // A first answer is waited for; what else might come has half a second after it.
+    socket.setTimeout(patienceMs, () => end());
     const end = (): void => {
       socket.destroy();
       const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
       resolve({ statuses, text });
     };
-    socket.setTimeout(500, end);
     socket.on("data", (data) => {
       text += data.toString("latin1");
+      if (isWhole(text)) socket.setTimeout(500);
     });
     socket.on("error", end);
     socket.on("close", end);
   });
+}
+
+/** Whether an answer with a length is there to its end. */
+function isWhole(text: string): boolean {
+  const length = /\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1];
+  return length !== undefined && text.length >= text.indexOf("\r\n\r\n") + 4 + Number(length);
 }
 
 const get = (path: string, headers = "host: a\r\n"): string => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;

@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Child, runChild, startChild, until } from "./child.ts";
+import { until } from "../until.ts";
+import { type Child, runChild, startChild } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-start-errors-"));
@@ -45,7 +46,7 @@ async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
 async function started(env: Readonly<Record<string, string>>): Promise<Child> {
   const child = startChild(cli, ["serve"], env);
   children.push(child);
-  await until("the banner", 30_000, () => {
+  await until(() => {
     if (!child.running()) throw new Error(child.output());
     return child.output().includes('"messages"') ? true : null;
   });
@@ -75,7 +76,7 @@ test("a port that is taken at the first start is named, and costs nobody the fir
   const child = await started(env);
   expect(await modelsFor(env, keyIn(child))).toEqual(["demo"]);
   await stopped(child);
-}, 60_000);
+});
 
 test("of two first starts at once on one directory, one runs and shows a key that works; the other says why not", async () => {
   const dataDir = join(folder, "race");
@@ -86,11 +87,11 @@ test("of two first starts at once on one directory, one runs and shows a key tha
   expect(loser.output()).toStartWith(`sluice: Another gateway runs on the data directory ${dataDir} `);
   expect(loser.output().trim().split("\n")).toHaveLength(1);
   const winner = both.find((child) => child !== loser) ?? loser;
-  const key = await until("the printed key", 30_000, () => keyIn(winner) ?? null);
+  const key = await until(() => keyIn(winner) ?? null);
   const env = environments[both.indexOf(winner)] ?? environments[0];
   expect(await modelsFor(env as { SLUICE_PORT: string }, key)).toEqual(["demo"]);
   await stopped(winner);
-}, 60_000);
+});
 
 test("a lost key file or database is said, nothing is made in its place, and what is brought back is used", async () => {
   const dataDir = join(folder, "lost");
@@ -127,7 +128,7 @@ test("a lost key file or database is said, nothing is made in its place, and wha
   const again = await started(env);
   expect(await modelsFor(env, key)).toEqual(["demo"]);
   await stopped(again);
-}, 90_000);
+});
 
 test("a provider's key that is set at a later start is used while there is only the demo, and its absence of effect is said later", async () => {
   const env = await environment(join(folder, "later"));
@@ -140,7 +141,7 @@ test("a provider's key that is set at a later start is used while there is only 
   expect(third.output()).toMatch(/Providers +demo, openai\n/);
   expect(third.output()).toMatch(/Not used +ANTHROPIC_API_KEY \(/);
   await stopped(third);
-}, 90_000);
+});
 
 test("a provider's key is not taken where somebody has made or removed providers or models", async () => {
   const env = await environment(join(folder, "made"));
@@ -154,14 +155,14 @@ test("a provider's key is not taken where somebody has made or removed providers
   expect(child.output()).toMatch(/Providers +mine\n/);
   expect(child.output()).toMatch(/Not used +OPENAI_API_KEY \(/);
   await stopped(child);
-}, 60_000);
+});
 
 test("a data directory that cannot be one is named with its reason", async () => {
   const file = join(folder, "a-file");
   writeFileSync(file, "");
   expect(await refusal(await environment(file))).toStartWith(`sluice: The data directory ${file} cannot be written (`);
   expect(await refusal(await environment(join(file, "inside")))).toContain("a part of its path is not a directory");
-}, 30_000);
+});
 
 const isRoot = process.getuid?.() === 0;
 const mayMount = isRoot && process.platform === "linux" && mounted("probe", "size=64k") !== null;
@@ -175,30 +176,22 @@ function mounted(name: string, options: string): string | null {
   return place;
 }
 
-test.skipIf(isRoot)(
-  "a directory without the right to write is named (not as root, who may always)",
-  async () => {
-    const place = join(folder, "not-ours");
-    mkdirSync(place);
-    chmodSync(place, 0o500);
-    expect(await refusal(await environment(place))).toContain("permission denied");
-  },
-  30_000,
-);
+test.skipIf(isRoot)("a directory without the right to write is named (not as root, who may always)", async () => {
+  const place = join(folder, "not-ours");
+  mkdirSync(place);
+  chmodSync(place, 0o500);
+  expect(await refusal(await environment(place))).toContain("permission denied");
+});
 
-test.skipIf(!mayMount)(
-  "a read-only file system is named, empty or with a database on it",
-  async () => {
-    const place = mounted("read-only", "size=16m") ?? "";
-    const env = await environment(join(place, "data"));
-    await stopped(await started(env));
-    expect(spawnSync("mount", ["-o", "remount,ro", place]).status).toBe(0);
-    const reason = "cannot be written (the file system is read-only)";
-    expect(await refusal(env)).toContain(reason);
-    expect(await refusal(await environment(join(place, "new")))).toContain(reason);
-  },
-  60_000,
-);
+test.skipIf(!mayMount)("a read-only file system is named, empty or with a database on it", async () => {
+  const place = mounted("read-only", "size=16m") ?? "";
+  const env = await environment(join(place, "data"));
+  await stopped(await started(env));
+  expect(spawnSync("mount", ["-o", "remount,ro", place]).status).toBe(0);
+  const reason = "cannot be written (the file system is read-only)";
+  expect(await refusal(env)).toContain(reason);
+  expect(await refusal(await environment(join(place, "new")))).toContain(reason);
+});
 
 test.skipIf(!mayMount)(
   "a first start on a full disk says so, however far it comes, and the next one with room is a whole first start",
@@ -211,7 +204,7 @@ test.skipIf(!mayMount)(
       expect(spawnSync("mount", ["-o", `remount,size=${kibibytes}k`, place]).status).toBe(0);
       const child = startChild(cli, ["serve"], env);
       children.push(child);
-      await until("its end or its key", 30_000, () => (!child.running() || keyIn(child) !== undefined ? true : null));
+      await until(() => (!child.running() || keyIn(child) !== undefined ? true : null));
       key = keyIn(child);
       if (key === undefined) {
         expect([await child.exited, child.output().trim().split("\n").length]).toEqual([1, 1]);
@@ -227,5 +220,4 @@ test.skipIf(!mayMount)(
     expect(await modelsFor(env, key)).toEqual(["demo"]);
     await stopped(child);
   },
-  120_000,
 );

@@ -73,7 +73,6 @@ export class VideoClient {
   polled(path: string, ...passing: readonly string[]): Promise<Json> {
     return until(async () => {
       const { body } = await this.tell(path);
-      await Bun.sleep(30);
       return passing.includes(String(body["status"])) ? null : body;
     });
   }

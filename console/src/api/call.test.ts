@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../../../test/until.ts";
 import { Problem } from "../client/problem.ts";
 import { createCall } from "./call.ts";
 import { Confirmation } from "./confirmation.ts";
@@ -22,7 +23,7 @@ const remove = { params: { model: "gpt/4.1" } };
 test("what needs a fresh sign-in waits for one and is then sent again", async () => {
   const { call, confirmation, sent } = house([stale, {}]);
   const removed = call("models.remove", remove);
-  await Bun.sleep(0);
+  await until(() => confirmation.asked());
   expect([confirmation.asked(), sent.length]).toEqual([true, 1]);
   confirmation.answer(true);
   expect(await removed).toEqual({});
@@ -33,7 +34,7 @@ test("what needs a fresh sign-in waits for one and is then sent again", async ()
 test("two calls that need it share one dialog, and a dismissed one sends nothing again", async () => {
   const { call, confirmation, sent } = house([stale, stale]);
   const both = Promise.allSettled([call("models.remove", remove), call("models.remove", remove)]);
-  await Bun.sleep(0);
+  await until(() => confirmation.asked() && sent.length === 2);
   confirmation.answer(false);
   expect((await both).map((each) => (each.status === "rejected" ? each.reason : null))).toEqual([stale, stale]);
   expect(sent.length).toBe(2);

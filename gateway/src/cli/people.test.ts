@@ -2,6 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bareEnvironment } from "../../../test/bare-environment.ts";
+import { until } from "../../../test/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-people-"));
 const cli = join(import.meta.dir, "cli.ts");
@@ -54,7 +56,7 @@ test("an installation is governed without a browser: a token, a key, and the end
   expect(listed.stdout).not.toContain("bob@example.com");
   const rows = (await api("GET", "/api/workspaces/-/audit")).body.data as { action: string; object: string }[];
   expect(rows.map(({ action, object }) => `${action} ${object}`)).toContain("remove user bob@example.com");
-}, 60_000);
+});
 
 test("wrong words are told with what to say instead", async () => {
   const dataDir = join(folder, "wrong");
@@ -69,7 +71,7 @@ test("wrong words are told with what to say instead", async () => {
     expect([line, answer.status, answer.stdout]).toEqual([line, status, ""]);
     expect(answer.stderr).toContain(message);
   }
-}, 60_000);
+});
 
 function words(line: string): readonly string[] {
   return line.split(" ");
@@ -77,7 +79,7 @@ function words(line: string): readonly string[] {
 
 async function sluice(args: readonly string[], dataDir: string) {
   const child = Bun.spawn([process.execPath, "--no-env-file", cli, ...args], {
-    env: { PATH: process.env["PATH"], SLUICE_DATA_DIR: dataDir },
+    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir },
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -87,7 +89,7 @@ async function sluice(args: readonly string[], dataDir: string) {
 
 async function startGateway(dataDir: string) {
   const child = Bun.spawn([process.execPath, "--no-env-file", cli, "serve"], {
-    env: { PATH: process.env["PATH"], SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", ...administrator },
+    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", ...administrator },
     stdout: "pipe",
     stderr: "ignore",
   });
@@ -99,10 +101,8 @@ async function startGateway(dataDir: string) {
   };
   return {
     knock,
-    /** Until the key is answered so; the test's own bound ends it otherwise. */
-    async until(secret: string, status: number): Promise<void> {
-      while ((await knock(secret)) !== status) await Bun.sleep(20);
-    },
+    /** Until the key is answered so. */
+    until: (secret: string, status: number) => until(async () => (await knock(secret)) === status),
     api: (token: string | null) => async (method: string, path: string, body?: object) => {
       const headers = { "content-type": "application/json" };
       const answer = await fetch(url + path, {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { JsonCrowded, JsonInvalid, readSpan, scanObject } from "./json-scan.ts";
 import { leastCpuMs } from "../../../test/processor-time.ts";
+import { JsonCrowded, JsonInvalid, readSpan, scanObject } from "./json-scan.ts";
 
 const encoder = new TextEncoder();
 const scan = (text: string, ...wanted: string[]) => scanObject(encoder.encode(text), new Set(wanted));

@@ -56,5 +56,4 @@ test.each(callerCases.map((caller) => [caller.id, caller] as const))(
     await calm(house);
     expect(house.house.outstanding()).toBe(0);
   },
-  30_000,
 );

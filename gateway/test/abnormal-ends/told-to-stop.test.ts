@@ -36,6 +36,16 @@ async function behind(kind: "openai-compatible" | "gemini", answer: (socket: Soc
   return { house, upstream };
 }
 
+/** The first event is sent at once; what follows when its caller has an answer to read. */
+async function behindFirst(kind: "openai-compatible" | "gemini", event: string) {
+  let send: (text: string) => void = never;
+  const behindIt = await behind(kind, (socket) => {
+    socket.write(head + rawChunk(event));
+    send = (text) => void socket.write(text);
+  });
+  return { ...behindIt, send: (text: string) => send(text) };
+}
+
 function never(): never {
   throw new Error("the provider is made above");
 }
@@ -53,13 +63,9 @@ describe("an upstream whose answer cannot be passed on is told to stop at once, 
   });
 
   test.each(titled)("%s: an event without an end", async (_id, caller) => {
-    const { house, upstream } = await behind("openai-compatible", (socket) => {
-      socket.write(head + rawChunk(chatEvent));
-      setTimeout(() => {
-        for (let piece = 0; piece < 20; piece++) socket.write(rawChunk(`data: ${"x".repeat(100_000)}`));
-      }, 20);
-    });
+    const { house, upstream, send } = await behindFirst("openai-compatible", chatEvent);
     const response = await caller.call(house, "m", { stream: true });
+    for (let piece = 0; piece < 20; piece++) send(rawChunk(`data: ${"x".repeat(100_000)}`));
     expect(caller.errorEvent.test(await response.text())).toBe(true);
     // The time-outs of this upstream are longer than a test may last.
     await upstream.closed(0);
@@ -67,11 +73,9 @@ describe("an upstream whose answer cannot be passed on is told to stop at once, 
   });
 
   test.each(titled.filter(([id]) => id !== "chat"))("%s: an event that cannot be translated", async (_id, caller) => {
-    const { house, upstream } = await behind("openai-compatible", (socket) => {
-      socket.write(head + rawChunk(chatEvent));
-      setTimeout(() => socket.write(rawChunk("data: {broken\n\n")), 20);
-    });
+    const { house, upstream, send } = await behindFirst("openai-compatible", chatEvent);
     const response = await caller.call(house, "m", { stream: true });
+    send(rawChunk("data: {broken\n\n"));
     expect(caller.errorEvent.test(await response.text())).toBe(true);
     // The time-outs of this upstream are longer than a test may last.
     await upstream.closed(0);
@@ -81,12 +85,11 @@ describe("an upstream whose answer cannot be passed on is told to stop at once, 
 test.each(titled)(
   "an error that stands outside of any event, as Gemini sends it, reaches a caller of %s",
   async (_id, caller) => {
-    const { house } = await behind("gemini", (socket) => {
-      socket.write(head + rawChunk(geminiEvent));
-      const error = '{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}';
-      setTimeout(() => socket.write(`${rawChunk(error)}0\r\n\r\n`), 20);
-    });
-    const text = await (await caller.call(house, "m", { stream: true })).text();
+    const { house, send } = await behindFirst("gemini", geminiEvent);
+    const response = await caller.call(house, "m", { stream: true });
+    const error = '{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}';
+    send(`${rawChunk(error)}0\r\n\r\n`);
+    const text = await response.text();
     expect([caller.goodEnd.test(text), caller.errorEvent.test(text)]).toEqual([false, true]);
     expect(text).toContain("The model is overloaded.");
     await calm(house);

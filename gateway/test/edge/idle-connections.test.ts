@@ -33,19 +33,15 @@ test.concurrent.each([
     "[DONE]",
     halfHead,
   ],
-])(
-  "a connection %s is closed when it stays silent",
-  async (_title, first, answered, then) => {
-    const socket = openSocket(house.house.server.port);
-    socket.write(first ?? "");
-    await socket.until(answered ?? "");
-    if (then) socket.write(then);
-    expect(await socket.closed).toStartWith("HTTP/1.1 ");
-  },
-  40_000,
-);
+])("a connection %s is closed when it stays silent", async (_title, first, answered, then) => {
+  const socket = openSocket(house.house.server.port);
+  socket.write(first ?? "");
+  await socket.until(answered ?? "");
+  if (then) socket.write(then);
+  expect(await socket.closed).toStartWith("HTTP/1.1 ");
+});
 
 test.concurrent("a call whose upstream is silent for longer than that is waited for", async () => {
   const answer = await house.chat(hello, { script: { latency_ms: 9_000 } });
   expect(answer.status).toBe(200);
-}, 40_000);
+});

@@ -129,7 +129,7 @@ test("a message does not tell an address of our own network from one that does n
   const said = new Set<string | null>();
   for (const host of ["inside.example", "cloud.example", "nowhere.example", "127.0.0.1:1", "[::1]:1"]) {
     const notice = { ...message, noticeId: host };
-    said.add(await sender.send({ kind: "webhook", url: `https://${host}/hook` }, notice, AbortSignal.timeout(20_000)));
+    said.add(await sender.send({ kind: "webhook", url: `https://${host}/hook` }, notice, new AbortController().signal));
   }
   expect([...said]).toEqual(["The address could not be reached, or is not a public one."]);
 });

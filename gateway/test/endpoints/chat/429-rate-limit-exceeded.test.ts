@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { aliceKey, errorOf, hello, startHouse } from "../../started-house.ts";
 import { until } from "../../../../test/until.ts";
+import { aliceKey, errorOf, hello, startHouse } from "../../started-house.ts";
 
 test("with a limit of N calls a minute, N of any number at once are admitted", async () => {
   const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 7 } }] });

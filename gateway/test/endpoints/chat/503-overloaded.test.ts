@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
+import { until } from "../../../../test/until.ts";
 import { aliceKey, errorOf, hello, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
 
 const roomBytes = 1024 * 1024;
@@ -54,11 +55,11 @@ test("what one caller has sent so far is not there for another, until that one g
     `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\n` +
       `content-type: application/json\r\ncontent-length: ${sent + 1}\r\n\r\n${" ".repeat(sent)}`,
   );
-  while ((await held()) < sent) await Bun.sleep(5);
+  await until(async () => (await held()) >= sent);
   expect(await errorOf(await house.chat(long(300_000)))).toMatchObject({ status: 503, code: "overloaded" });
   // Small ones go on beside it.
   expect((await house.chat(hello)).status).toBe(200);
   socket.destroy();
-  while ((await held()) > 0) await Bun.sleep(5);
+  await until(async () => (await held()) === 0);
   expect((await house.chat(long(300_000))).status).toBe(200);
 });
