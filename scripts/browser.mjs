@@ -8,7 +8,8 @@ const names = ["chromium", "chromium-browser", "google-chrome"];
 export function ensureBrowser() {
   if (names.some(onPath)) return;
   if (process.getuid?.() !== 0 || !onPath("apt-get")) {
-    console.error("No Chromium is installed; the browser tests will be skipped.");
+    const why = onPath("apt-get") ? "only root may install one" : "there is no apt-get to install one";
+    console.error(`No Chromium is installed, and ${why}; the browser tests will be skipped.`);
     return;
   }
   console.error("Installing Chromium for the browser tests …");
@@ -17,7 +18,8 @@ export function ensureBrowser() {
     spawnSync("apt-get", words, { stdio: ["ignore", "ignore", "inherit"], env, timeout: 300_000 });
   if (apt("install", "-y", "--no-install-recommends", "chromium").status === 0) return;
   apt("update");
-  apt("install", "-y", "--no-install-recommends", "chromium");
+  if (apt("install", "-y", "--no-install-recommends", "chromium").status === 0) return;
+  console.error("Chromium could not be installed (see above); the browser tests will be skipped.");
 }
 
 function onPath(name) {

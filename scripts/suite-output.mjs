@@ -46,7 +46,7 @@ export class SuiteOutput {
       return;
     }
     if (this.#inLongTitle) {
-      this.#inLongTitle = !/^[}\]]/.test(line);
+      this.#inLongTitle = !/^[}\]]/.test(line) || /[{[]$/.test(line);
       return;
     }
     if (line.startsWith("(pass) ")) {

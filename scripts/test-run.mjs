@@ -30,6 +30,7 @@ export function openTestRun(base) {
   const children = new Set();
   process.on("exit", () => {
     for (const { pid } of processesIn(folder)) end(pid);
+    for (const place of mountsIn(folder)) spawnSync("umount", ["-l", place]);
     rmSync(folder, { recursive: true, force: true });
   });
   for (const [signal, number] of [
@@ -69,8 +70,8 @@ export function openTestRun(base) {
       const running = processesIn(folder).map(({ pid, name }) => `process ${pid}: ${name}`);
       return [
         ...running,
-        ...entriesOf(temporary).map((name) => `in the temporary folder: ${name}`),
-        ...entriesOf(home).map((name) => `in the home folder: ${name}`),
+        ...readdirSync(temporary).map((name) => `in the temporary folder: ${name}`),
+        ...readdirSync(home).map((name) => `in the home folder: ${name}`),
         ...strayFiles()
           .filter((name) => !before.has(name))
           .map((name) => `in the repository: ${name}`),
@@ -82,10 +83,6 @@ export function openTestRun(base) {
 /** Programs that write to a user's folders find them by these, and by HOME where they are missing. */
 function withoutUsersFolders(environment) {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("XDG_")));
-}
-
-function entriesOf(folder) {
-  return readdirSync(folder, { recursive: false });
 }
 
 /** Files that are in nobody's commit, ignored or not, without those of the installation and of the console's build. */
@@ -117,6 +114,18 @@ function processesIn(folder) {
     }
   }
   return found;
+}
+
+/** Small file systems that tests fill. */
+function mountsIn(folder) {
+  try {
+    const places = readFileSync("/proc/mounts", "utf8")
+      .split("\n")
+      .map((line) => line.split(" ")[1] ?? "");
+    return places.filter((place) => place.startsWith(`${folder}/`));
+  } catch {
+    return [];
+  }
 }
 
 function pids() {
