@@ -210,6 +210,12 @@ export const settingsSchema = z.strictObject({
       copy_results: z.boolean().optional().describe("Keep finished videos in our own store; default false."),
     })
     .optional(),
+  retry_sent: z
+    .boolean()
+    .optional()
+    .describe(
+      "Calls that were sent and not answered (a time-out, a cut) go to the next deployment, although both may be charged; default false.",
+    ),
   drain_timeout_ms: timeoutMs.optional().describe("How long live streams may finish after SIGTERM; default 120000."),
 });
 

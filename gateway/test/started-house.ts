@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract";
 import { type RunningSimulator, type Script, serveSimulator } from "@sluice/simulator";
 import { type Environment, readEnvironment } from "#config/index.ts";
+import type { Clock } from "#ports/index.ts";
 import { openJournalDirectory } from "#storage/index.ts";
 import { patienceMs } from "../../test/until.ts";
 import { openControl } from "../src/main/control.ts";
@@ -47,6 +48,8 @@ export interface Overrides {
   readonly idleSeconds?: number;
   /** What the environment says otherwise. */
   readonly environment?: Partial<Pick<Environment, "bodyMemoryBytes">>;
+  /** Instead of the machine's. */
+  readonly clock?: Clock;
 }
 
 /** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
@@ -66,8 +69,8 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
   await control.controlStore.apply(configOf(simulator, overrides), "test");
   const opened = await openHouse({
     environment,
-    control,
     directory: openJournalDirectory(control.journalPath),
+    control: overrides.clock === undefined ? control : { ...control, clock: overrides.clock },
     version: "0.0.0-test",
     randomToken: () => "test-setup-token-0123456789",
     onFatal: (error) => {

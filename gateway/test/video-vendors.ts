@@ -148,7 +148,7 @@ export const vendors: Readonly<Record<string, Vendor>> = {
       aspect_ratio: "16:9",
       external_task_id: "vt_1.text2video",
     },
-    own: { mode: "pro", cfg_scale: 0.5 },
+    own: { mode: "std", cfg_scale: 0.5 },
     created: { code: 0, data: { task_id: "77", task_status: "submitted" } },
     createdAs: (id) => JSON.stringify({ code: 0, data: { task_id: id } }),
     upstreamId: "text2video/77",

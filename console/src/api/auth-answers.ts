@@ -5,6 +5,7 @@ export interface AuthAccount {
   readonly password: boolean;
   readonly two_factor: boolean;
   readonly passkeys: number;
+  readonly connections: readonly AuthConnection[];
   readonly session: AuthSession;
 }
 
@@ -17,6 +18,16 @@ export interface AuthSession {
   readonly ends_at: number;
   readonly ip: string | null;
   readonly user_agent: string | null;
+}
+
+/** An account elsewhere that signs one in. */
+export interface AuthConnection {
+  readonly id: string;
+  readonly provider: string;
+  /** null: the gateway no longer takes it. */
+  readonly name: string | null;
+  readonly issuer: string;
+  readonly connected_at: number;
 }
 
 export interface AuthPasskey {

@@ -46,6 +46,11 @@ export async function signInWithPasskey(): Promise<void> {
 /** Goes to the issuer's own page, and comes back to `page` signed in. */
 export async function signInElsewhere(provider: string, page: string): Promise<void> {
   const { url } = (await post("/api/auth/sign-in/social", { provider, page })) as { url: string };
+  goElsewhere(url);
+}
+
+/** To the page of an issuer. */
+export function goElsewhere(url: string): void {
   const target = new URL(url);
   if (target.protocol !== "https:" && target.protocol !== "http:") {
     throw new Problem("unexpected", "The sign-in page of this account has no address that can be opened.");

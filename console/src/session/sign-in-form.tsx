@@ -13,12 +13,14 @@ interface SignInFormProps {
   readonly email?: string;
   /** The page that a sign-in elsewhere comes back to. */
   readonly page: string;
+  /** `code`: somebody has come back from elsewhere, and only the code is missing. */
+  readonly firstStep?: "password" | "code";
   readonly onDone: () => void;
 }
 
 /** E-mail and password with a code where one is asked for, a passkey, or an account elsewhere: whatever the gateway offers. */
-export function SignInForm({ methods, email, page, onDone }: SignInFormProps) {
-  const [step, setStep] = useState<"password" | "code">("password");
+export function SignInForm({ methods, email, page, firstStep = "password", onDone }: SignInFormProps) {
+  const [step, setStep] = useState(firstStep);
   const other = useDoing();
   const passkey = methods.passkey && passkeysWork();
   if (step === "code") return <CodeForm onDone={onDone} onBack={() => setStep("password")} />;

@@ -8,7 +8,16 @@ export const oidcAccountSchema = z.object({
   name: label,
   issuer: z.url({ protocol: /^https?$/ }).max(2_048),
   client_id: z.string().min(1).max(512),
-  allowed_domains: z.array(z.string().min(1).max(253)).max(100),
+  allowed_domains: z
+    .array(z.string().min(1).max(253))
+    .max(100)
+    .describe(
+      "It signs in people with an address in these mail domains only, and makes an account for those who have none. " +
+        "Empty: any address, and only people who connected it under their profile.",
+    ),
+  second_factor_trusted: z
+    .boolean()
+    .describe("It asks for a second factor itself: people who have one here are not asked again."),
 });
 export type OidcAccountForm = z.infer<typeof oidcAccountSchema>;
 
@@ -102,7 +111,10 @@ export const settingsRoutes = {
     summary: "Add or change an account of single sign-on",
     needs: "administrator",
     fresh: true,
-    body: oidcAccountSchema.omit({ id: true }).extend({ client_secret: z.string().min(1).max(2_048).optional() }),
+    body: oidcAccountSchema.omit({ id: true }).extend({
+      client_secret: z.string().min(1).max(2_048).optional(),
+      second_factor_trusted: z.boolean().optional().describe("Default false."),
+    }),
     answer: consoleSettingsSchema,
   }),
   "settings.removeOidc": route({

@@ -1,12 +1,14 @@
-import type { BetterAuthOptions, BetterAuthPlugin } from "better-auth/types";
+import type { BetterAuthOptions } from "better-auth/types";
 import { bounds } from "#core/index.ts";
 import type { Ids, Observer } from "#ports/index.ts";
 import type { AuthDatabase } from "./auth-database.ts";
 import { hashedSessions } from "./hashed-sessions.ts";
 import { coreTables, passkeyTables, twoFactorTables } from "./library-tables.ts";
 import type { Issuers } from "./oidc-issuers.ts";
+import { oidcPlugin } from "./oidc-plugin.ts";
 import { admitByIssuer } from "./oidc-rules.ts";
 import type { PasswordFunctions } from "./passwords.ts";
+import type { Sessions } from "./sessions.ts";
 import type { Site } from "./site.ts";
 
 /** The sign-in library for one site. Requests to it are ours: their paths, bodies and headers have been checked. */
@@ -21,6 +23,7 @@ export interface LibraryOptions {
   readonly ids: Ids;
   readonly observer: Observer;
   readonly issuers: Issuers;
+  readonly sessions: Sessions;
 }
 
 /** The caller's address, as we tell it to the library. */
@@ -66,7 +69,7 @@ export async function openLibrary(options: LibraryOptions, site: Site): Promise<
       },
       advanced: { webAuthnChallengeCookie: "passkey" },
     }),
-    oidcPlugin(options.issuers),
+    await oidcPlugin(options.issuers),
   ];
   const settings: BetterAuthOptions = { ...baseOptions(options, site), plugins };
   const adapter = await getAdapter({
@@ -79,7 +82,12 @@ export async function openLibrary(options: LibraryOptions, site: Site): Promise<
   return { answer: (request) => auth.handler(request) };
 }
 
-function baseOptions({ secret, passwords, ids, observer, issuers }: LibraryOptions, site: Site): BetterAuthOptions {
+function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {
+  const { secret, passwords, ids, observer, issuers, sessions } = options;
+  const signedInLately = async (headers: Headers): Promise<string | null> => {
+    const session = await sessions.find(headers, site);
+    return session?.fresh === true ? session.user.id : null;
+  };
   return {
     appName: "Sluice",
     baseURL: site.origin,
@@ -104,7 +112,7 @@ function baseOptions({ secret, passwords, ids, observer, issuers }: LibraryOptio
         verify: ({ password, hash }) => passwords.passwordMatches(password, hash),
       },
     },
-    user: { ...coreTables.user, validateUserInfo: admitByIssuer(issuers) },
+    user: { ...coreTables.user, validateUserInfo: admitByIssuer(issuers, signedInLately) },
     session: {
       ...coreTables.session,
       expiresIn: bounds.sessionTotalMs / 1_000,
@@ -117,8 +125,13 @@ function baseOptions({ secret, passwords, ids, observer, issuers }: LibraryOptio
       ...coreTables.account,
       updateAccountOnSignIn: false,
       storeStateStrategy: "database",
-      // Addresses are given by administrators and invitations; nobody could have taken another's by signing up.
-      accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },
+      // An identity is connected by the one whose account it is to open, and by nothing that its issuer says of addresses.
+      accountLinking: {
+        enabled: true,
+        disableImplicitLinking: true,
+        allowDifferentEmails: true,
+        trustedProviders: issuers.list().map(({ id }) => id),
+      },
     },
     verification: { ...coreTables.verification, storeIdentifier: "hashed" },
     databaseHooks: {
@@ -131,14 +144,8 @@ function baseOptions({ secret, passwords, ids, observer, issuers }: LibraryOptio
           },
         },
       },
-      account: {
-        create: {
-          // An issuer's tokens have served when somebody is signed in; kept, they could only leak.
-          before: async () => ({
-            data: { accessToken: null, refreshToken: null, idToken: null, accessTokenExpiresAt: null, scope: null },
-          }),
-        },
-      },
+      // An issuer's tokens have served when somebody is signed in; kept, they could only leak.
+      account: { create: { before: withoutTokens }, update: { before: withoutTokens } },
     },
     advanced: {
       useSecureCookies: false,
@@ -152,16 +159,16 @@ function baseOptions({ secret, passwords, ids, observer, issuers }: LibraryOptio
   };
 }
 
+async function withoutTokens() {
+  return { data: { accessToken: null, refreshToken: null, idToken: null, accessTokenExpiresAt: null, scope: null } };
+}
+
 const prefixes: Readonly<Record<string, string>> = {
   user: "usr_",
   session: "ses_",
   account: "acc_",
   passkey: "pky_",
 };
-
-function oidcPlugin(issuers: Issuers): BetterAuthPlugin {
-  return { id: "sluice-oidc", init: () => ({ context: { socialProviders: [...issuers.providers()] } }) };
-}
 
 /** What the library says about an error, without what it was about. */
 function problemOf(details: readonly unknown[]): string | undefined {

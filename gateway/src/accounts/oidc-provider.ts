@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Failure } from "#core/index.ts";
 import type { Observer, OidcAccount } from "#ports/index.ts";
 import type { IssuerDocuments, IssuerMetadata } from "./issuer-documents.ts";
+import { checkDomain, usableAddress } from "./oidc-domains.ts";
 
 const claimsSchema = z.looseObject({
   iss: z.string(),
@@ -14,6 +15,8 @@ const claimsSchema = z.looseObject({
 type Claims = z.infer<typeof claimsSchema>;
 
 const tokensSchema = z.object({ id_token: z.string(), access_token: z.string().optional() });
+
+const notAnAddress = "not-verified@address.invalid";
 
 /** Signatures with a public key; `none` and shared secrets are not among them. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
@@ -50,17 +53,22 @@ export function oidcProvider(account: OidcAccount, documents: IssuerDocuments, o
       );
     },
     async getUserInfo(tokens) {
-      try {
-        const claims = await noted(observer, account, () => claimsOf(account, documents, provider, tokens));
-        const { email, name } = claims;
-        const emailVerified = claims.email_verified === true || claims.email_verified === "true";
-        return {
-          user: { email: email ?? null, emailVerified, name: name ?? email?.split("@", 1)[0] ?? "" },
-          data: claims,
-        };
-      } catch {
-        return null;
-      }
+      const claims = await noted(observer, account, () => claimsOf(account, documents, provider, tokens)).catch(
+        () => null,
+      );
+      if (claims === null) return null;
+      const { email, name } = claims;
+      checkDomain(account, email);
+      const emailVerified = claims.email_verified === true || claims.email_verified === "true";
+      return {
+        // One that is not verified is nobody's: the library must find no user by it, and so tell nothing of who is here.
+        user: {
+          email: (emailVerified ? usableAddress(email ?? "") : null) ?? notAnAddress,
+          emailVerified,
+          name: name ?? email?.split("@", 1)[0] ?? "",
+        },
+        data: claims,
+      };
     },
   };
   return provider as unknown as OAuthProvider;

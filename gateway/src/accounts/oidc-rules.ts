@@ -1,25 +1,28 @@
 import type { BetterAuthOptions } from "better-auth/types";
+import { isAllowed } from "./oidc-domains.ts";
 import type { Issuers } from "./oidc-issuers.ts";
 
 type Validate = NonNullable<NonNullable<BetterAuthOptions["user"]>["validateUserInfo"]>;
 
 /**
- * Whom an issuer may bring in. A stranger: with a verified address in one of the account's domains. Into a user who is
- * there already: by the same address, verified, and only where that issuer did not vouch for somebody else under it
- * before: an address that was given to a new person must not open the old one's account.
+ * Who becomes a user and what is connected. A stranger becomes one with a verified address in one of the account's domains.
+ * An issuer's identity (its name and the subject there) is connected to a user only on a trip that this user set out on from
+ * their profile, and while they are signed in. An address never connects anything.
  */
-export function admitByIssuer(issuers: Issuers): Validate {
+export function admitByIssuer(
+  issuers: Issuers,
+  signedInLately: (headers: Headers) => Promise<string | null>,
+): Validate {
   return async ({ user, source }, context) => {
     const account = issuers.account(source.oauth?.providerId ?? "");
     if (source.method !== "oauth" || account === null) return { error: "not_admitted" };
     if (source.action === "sign-in") return;
-    if (user.emailVerified !== true) return { error: "email_not_verified" };
-    if (source.action === "create-user") {
-      const domain = (user.email ?? "").toLowerCase().split("@").at(-1) ?? "";
-      const allowed = account.allowedDomains.some((each) => each.toLowerCase() === domain);
-      return allowed ? undefined : { error: "not_invited" };
+    if (source.action === "link-account") {
+      const userId = await signedInLately(context.headers ?? new Headers());
+      return userId !== null && userId === user.id ? undefined : { error: "sign_in_first" };
     }
-    const known = await context.context.internalAdapter.findAccounts(user.id ?? "");
-    return known.some(({ providerId }) => providerId === account.id) ? { error: "other_person" } : undefined;
+    if (user.emailVerified !== true) return { error: "email_not_verified" };
+    const email = user.email ?? "";
+    return isAllowed(account, email) ? undefined : { error: "not_invited" };
   };
 }

@@ -54,8 +54,11 @@ export const passkeyCalls: readonly CallSpec[] = [
     return answerJson({ passkey: passkeyView(json["passkey"] as Readonly<Record<string, unknown>>) });
   }),
   post("/passkey/delete-passkey", "fresh", z.strictObject({ id }), async (call, body) => {
-    await call.ask("/passkey/delete-passkey", { body, problems: notTheirs });
-    call.tell("passkey-removed", "passkey", call.signedIn.user);
+    const { user, id: sessionId } = call.signedIn;
+    await call.desk.users.dropWay(user.id, { passkey: body.id });
+    // Its device may be lost, and signed in.
+    await call.desk.sessions.endAll(user.id, sessionId);
+    call.tell("passkey-removed", "passkey", user);
     return answerJson({});
   }),
 ];

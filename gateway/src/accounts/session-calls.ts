@@ -22,6 +22,13 @@ export const sessionCalls: readonly CallSpec[] = [
       two_factor: session.twoFactor,
       passkeys: ways.passkeys,
       oidc: ways.oidc,
+      connections: (await call.desk.users.connectionsOf(session.user.id)).map((connection) => ({
+        id: connection.id,
+        provider: connection.provider,
+        name: call.desk.issuers.account(connection.provider)?.name ?? null,
+        issuer: connection.issuer,
+        connected_at: connection.connectedAt,
+      })),
       session: sessionView(session, session.id),
     });
   }),

@@ -35,10 +35,13 @@ export function createSignIn(options: SignInOptions): SignIn {
   const database = authDatabase(options.kysely as Kysely<AuthTables>, options.databaseKind);
   const passwords = boundedPasswords(options);
   const sessions = new Sessions(database, clock);
-  const users = new Users({ database, sessions, passwords, clock, ids });
   const issuers = new Issuers({ transport, clock, observer });
+  const mayUse = (provider: string) => issuers.account(provider) !== null;
+  const users = new Users({ database, sessions, passwords, clock, ids, mayUse });
   issuers.use(options.oidc);
-  const libraries = new Libraries((site) => openLibrary({ database, secret, passwords, ids, observer, issuers }, site));
+  const libraries = new Libraries((site) =>
+    openLibrary({ database, secret, passwords, ids, observer, issuers, sessions }, site),
+  );
   const desk: Desk = {
     database,
     sessions,

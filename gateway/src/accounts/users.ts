@@ -1,7 +1,8 @@
+import type { Kysely } from "kysely";
 import { z } from "zod";
-import { Failure } from "#core/index.ts";
+import { bounds, Failure } from "#core/index.ts";
 import type { Clock, Ids, User } from "#ports/index.ts";
-import { type AuthDatabase, millisecondsOf } from "./auth-database.ts";
+import { type AuthDatabase, type AuthTables, millisecondsOf } from "./auth-database.ts";
 import { checkPassword, type PasswordFunctions } from "./passwords.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -11,6 +12,23 @@ export interface UsersOptions {
   readonly passwords: PasswordFunctions;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Whether an account of single sign-on, by its id, signs anybody in now. */
+  readonly mayUse: (provider: string) => boolean;
+}
+
+export interface WaysIn {
+  readonly password: boolean;
+  readonly passkeys: number;
+  /** Ids of accounts of single sign-on. */
+  readonly oidc: readonly string[];
+}
+
+/** An issuer's identity that opens somebody's account. */
+export interface Connection {
+  readonly id: string;
+  readonly provider: string;
+  readonly issuer: string;
+  readonly connectedAt: number;
 }
 
 export const emailSchema = z
@@ -96,23 +114,56 @@ export class Users {
   }
 
   /** What somebody can sign in with. */
-  async waysOf(userId: string): Promise<{ password: boolean; passkeys: number; oidc: readonly string[] }> {
-    const { kysely } = this.#options.database;
-    const accounts = await kysely
+  async waysOf(userId: string): Promise<WaysIn> {
+    return await waysIn(this.#options.database.kysely, userId);
+  }
+
+  /** What issuers say of somebody who may sign in by them. */
+  async connectionsOf(userId: string): Promise<readonly Connection[]> {
+    const rows = await this.#options.database.kysely
       .selectFrom("auth_accounts")
-      .select(["provider_id", "password"])
+      .select(["id", "provider_id", "issuer", "created_at"])
       .where("user_id", "=", userId)
+      .where("provider_id", "!=", "credential")
+      .orderBy("created_at")
       .execute();
-    const { passkeys } = await kysely
-      .selectFrom("auth_passkeys")
-      .select((is) => is.fn.countAll<number>().as("passkeys"))
-      .where("user_id", "=", userId)
-      .executeTakeFirstOrThrow();
-    return {
-      password: accounts.some((account) => account.password !== null),
-      passkeys: Number(passkeys),
-      oidc: accounts.filter((account) => account.provider_id !== "credential").map((account) => account.provider_id),
-    };
+    return rows.map((row) => ({
+      id: row.id,
+      provider: row.provider_id,
+      issuer: row.issuer,
+      connectedAt: millisecondsOf(row.created_at),
+    }));
+  }
+
+  async refuseTooManyConnections(userId: string): Promise<void> {
+    if ((await this.connectionsOf(userId)).length < bounds.connectionsPerUserMax) return;
+    throw new Failure("conflict", `A user connects at most ${bounds.connectionsPerUserMax} accounts. Disconnect one.`);
+  }
+
+  /** Takes a passkey or a connection away. Throws `not_found` for one that is not theirs, `conflict` for their last way in. */
+  async dropWay(userId: string, way: { readonly passkey: string } | { readonly connection: string }): Promise<void> {
+    const { database, mayUse } = this.#options;
+    await database.kysely.transaction().execute(async (transaction) => {
+      const dropped =
+        "passkey" in way
+          ? await transaction
+              .deleteFrom("auth_passkeys")
+              .where("user_id", "=", userId)
+              .where("id", "=", way.passkey)
+              .executeTakeFirst()
+          : await transaction
+              .deleteFrom("auth_accounts")
+              .where("user_id", "=", userId)
+              .where("provider_id", "!=", "credential")
+              .where("id", "=", way.connection)
+              .executeTakeFirst();
+      if (dropped.numDeletedRows === 0n) {
+        throw new Failure("not_found", "passkey" in way ? "There is no such passkey." : "There is no such connection.");
+      }
+      const left = await waysIn(transaction, userId);
+      if (left.password || left.passkeys > 0 || left.oidc.some(mayUse)) return;
+      throw new Failure("conflict", "This is the last way in. Add another one first: a passkey, or a password.");
+    });
   }
 
   #credential(userId: string, password: string) {
@@ -129,6 +180,24 @@ export class Users {
       updated_at: at,
     };
   }
+}
+
+async function waysIn(kysely: Kysely<AuthTables>, userId: string): Promise<WaysIn> {
+  const accounts = await kysely
+    .selectFrom("auth_accounts")
+    .select(["provider_id", "password"])
+    .where("user_id", "=", userId)
+    .execute();
+  const { passkeys } = await kysely
+    .selectFrom("auth_passkeys")
+    .select((is) => is.fn.countAll<number>().as("passkeys"))
+    .where("user_id", "=", userId)
+    .executeTakeFirstOrThrow();
+  return {
+    password: accounts.some((account) => account.password !== null),
+    passkeys: Number(passkeys),
+    oidc: accounts.filter((account) => account.provider_id !== "credential").map((account) => account.provider_id),
+  };
 }
 
 /** As the library names the account that a password belongs to. */

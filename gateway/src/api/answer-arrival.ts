@@ -8,6 +8,8 @@ import { dialectOf, routeOf } from "./routes.ts";
 export interface Arrival extends Omit<Exchange, "requestId" | "streams"> {
   /** The answer is over, or will go on without long silences: the server's idle time-out holds again. */
   readonly done: () => void;
+  /** Why the target could mean two things; null: it cannot. */
+  readonly flaw: string | null;
 }
 
 /** Finds who answers a request and reports how it ended. Never rejects: a failure is told in the caller's dialect. */
@@ -24,6 +26,7 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
   try {
     if (!isPlainHost(request.headers.get("host")))
       throw new Failure("invalid_request", "The Host header is not valid.");
+    if (arrival.flaw !== null) throw new Failure("invalid_request", `The path is not plain. ${arrival.flaw}`);
     if (route === null) {
       if (!/^\/v1(beta)?(\/|$)/.test(path)) {
         const answered = await face.admin(request, { ip: arrival.address(), patient: arrival.patient });

@@ -115,6 +115,7 @@ function callOf(
     headers: request.headers,
     query: read.query,
     models,
+    mayCall: grantOf(read.principal),
     signal: request.signal,
     startedMs,
     bodyWaitMs: read.bodyWaitMs,
@@ -156,6 +157,11 @@ const unread: RequestFacts = Object.freeze({
   keeps: false,
   images: 0,
 });
+
+/** Made outside the call, so that it keeps nothing of it. */
+function grantOf(principal: Principal): (model: string) => boolean {
+  return (model) => mayCall(principal, model);
+}
 
 /**
  * What the caller is not told: who does not grant the model. Only grants are looked at where they say no, so that nobody

@@ -59,6 +59,9 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/metrics", { name: "metrics", methods: { GET: metrics } }],
 ]);
 
+/** What is asked for most: its target is known to be plain when it is found. */
+export const exactPaths: readonly string[] = [...exact.keys()];
+
 const model: Route = { name: "model", methods: { GET: getModel } };
 const generation: Route = { name: "generate", methods: { POST: generate }, dialect: gemini };
 const videoTask: Route = { name: "video-task", methods: { GET: getVideoTask, DELETE: cancelVideoTask } };

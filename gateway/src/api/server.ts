@@ -2,6 +2,8 @@ import { bounds } from "#core/index.ts";
 import { answerArrival } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import type { Face } from "./face.ts";
+import { flawOf } from "./plain-target.ts";
+import { exactPaths } from "./routes.ts";
 import { targetOf } from "./target.ts";
 
 export interface ApiServer {
@@ -32,7 +34,9 @@ export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
     development: false,
     // The runtime shares the port by default outside development; two gateways would then split the calls between them.
     reusePort: false,
-    fetch: (request, server) => answer(face, request, server, { bodies, idleSeconds }),
+    routes: shapesOf((request, server, flaw) => answer(face, request, server, { bodies, idleSeconds, flaw })),
+    // What no shape fits: an empty part, or more parts than any path of ours.
+    fetch: (request, server) => answer(face, request, server, { bodies, idleSeconds, flaw: emptyPart }),
     error: () => new Response("internal error\n", { status: 500 }),
   });
   return {
@@ -49,6 +53,33 @@ type BunServer = ReturnType<typeof Bun.serve>;
 interface Door {
   readonly bodies: BodyDeadlines;
   readonly idleSeconds: number;
+  /** What is wrong with the target as it was sent; null: nothing. */
+  readonly flaw: string | null;
+}
+
+const emptyPart = `A part of it is empty, or there are more than ${bounds.pathPartsMax}.`;
+
+type Handler = (request: Bun.BunRequest, server: BunServer) => Promise<Response>;
+
+/**
+ * The shapes that a path may have, for the runtime's router. It matches the target as it was sent: what it finds among the
+ * exact ones is plain, and of any other it tells the parts.
+ */
+function shapesOf(
+  act: (request: Request, server: BunServer, flaw: string | null) => Promise<Response>,
+): Record<string, Handler> {
+  const plain: Handler = (request, server) => act(request, server, null);
+  const inParts: Handler = (request, server) =>
+    act(request, server, flawOf(request.params as Record<string, string>, targetOf(request.url).path));
+  const shapes: Record<string, Handler> = { "/": plain };
+  for (const path of exactPaths) shapes[path] = plain;
+  let shape = "";
+  for (let part = 1; part <= bounds.pathPartsMax; part++) {
+    shape += `/:part${part}`;
+    shapes[shape] = inParts;
+    shapes[`${shape}/`] = inParts;
+  }
+  return shapes;
 }
 
 function answer(face: Face, request: Request, server: BunServer, door: Door): Promise<Response> {
@@ -61,6 +92,7 @@ function answer(face: Face, request: Request, server: BunServer, door: Door): Pr
     query,
     startedMs,
     address: () => server.requestIP(request)?.address ?? "",
+    flaw: door.flaw,
     bodies: door.bodies,
     patient: () => {
       lifted = true;

@@ -1,4 +1,4 @@
-/** What a request asks for, as it was written: nothing is decoded, and dots mean nothing. */
+/** What a request asks for. The runtime has resolved dots and backslashes; `plain-target.ts` refuses whatever had any. */
 export interface Target {
   readonly path: string;
   /** Without its question mark. */

@@ -127,6 +127,7 @@ export class LibraryAccount {
         headersMs: Math.min(timeouts.headersMs, bounds.assetLibraryMs),
         totalMs: bounds.assetLibraryMs,
         allowPrivateNetwork,
+        ownConnection: true,
       },
       signal,
     );

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { addApply } from "./commands/apply.ts";
+import { addBackup } from "./commands/backup.ts";
 import { addCheck } from "./commands/check.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDoctor } from "./commands/doctor.ts";
@@ -11,6 +12,7 @@ import { addLedgerExport } from "./commands/ledger-export.ts";
 import { addLedgerVerify } from "./commands/ledger-verify.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addProviderTest } from "./commands/provider-test.ts";
+import { addRestore } from "./commands/restore.ts";
 import { addSchema } from "./commands/schema.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
@@ -41,6 +43,8 @@ export function createProgram(terminal: Terminal): Command {
   addCheck(program, terminal);
   addApply(program, terminal);
   addMigrate(program, terminal);
+  addBackup(program, terminal);
+  addRestore(program, terminal);
   const key = program.command("key").description("make, list, rotate and revoke API keys");
   addKeyCreate(key, terminal);
   addKeyList(key, terminal);

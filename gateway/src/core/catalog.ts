@@ -10,6 +10,8 @@ export interface Settings {
   readonly explanationRetentionDays: number;
   readonly captureRetentionDays: number;
   readonly drainTimeoutMs: number;
+  /** A call that was sent and not answered may be sent to another deployment, although the first may be charged. */
+  readonly retrySent: boolean;
   /** Finished videos are copied to our own store, so that they outlive their vendor's link. */
   readonly videoCopyResults: boolean;
 }

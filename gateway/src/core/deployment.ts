@@ -7,8 +7,10 @@ export type ModelType = "chat" | "image" | "video" | "embedding";
 /** The clocks of one attempt, each separate, in milliseconds. */
 export interface Timeouts {
   readonly connectMs: number;
-  /** From sending to the upstream's status line. */
+  /** From sending to the upstream's status line, of a call that streams. */
   readonly headersMs: number;
+  /** The same where nothing streams: the status line then comes when the whole answer is made. */
+  readonly wholeHeadersMs: number;
   /** From the status line to the first whole event (streams) or the first body byte. */
   readonly firstEventMs: number;
   /** Between two pieces of a body. */
@@ -20,6 +22,7 @@ export interface Timeouts {
 export const defaultTimeouts: Timeouts = Object.freeze({
   connectMs: 5_000,
   headersMs: 60_000,
+  wholeHeadersMs: 600_000,
   firstEventMs: 60_000,
   idleMs: 120_000,
   totalMs: 1_800_000,

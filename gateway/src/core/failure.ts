@@ -97,6 +97,15 @@ export type UpstreamTrouble =
   | "credential"
   | "credit";
 
+/**
+ * What is known of the request behind a failure.
+ * unsent   certainly nothing of it has left this machine: sending it again cannot make it twice, and it costs nothing
+ * refused  the upstream itself said that it did not do it; that is normally not charged
+ * stale    a kept connection was found closed: most probably never read, so it is sent once more; it may be charged all the same
+ * unknown  it was sent and may have been done, so it may be charged
+ */
+export type Arrival = "unsent" | "refused" | "stale" | "unknown";
+
 export interface FailureOptions {
   readonly param?: string | null;
   readonly retry?: Retry;
@@ -105,8 +114,8 @@ export interface FailureOptions {
   readonly upstream?: UpstreamAnswer;
   /** True when the deployment itself is unwell, so that the breaker counts it. */
   readonly unwell?: boolean;
-  /** True when certainly nothing of the request has left this machine, so that sending it again cannot make it twice. */
-  readonly unsent?: boolean;
+  /** Default: unknown. */
+  readonly arrival?: Arrival;
   readonly trouble?: UpstreamTrouble;
   readonly cause?: unknown;
 }
@@ -120,7 +129,7 @@ export class Failure extends Error {
   readonly details: FailureDetails | undefined;
   readonly upstream: UpstreamAnswer | undefined;
   readonly unwell: boolean;
-  readonly unsent: boolean;
+  readonly arrival: Arrival;
   readonly trouble: UpstreamTrouble | null;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
@@ -132,12 +141,29 @@ export class Failure extends Error {
     this.details = options.details;
     this.upstream = options.upstream;
     this.unwell = options.unwell ?? false;
-    this.unsent = options.unsent ?? false;
+    this.arrival = options.arrival ?? "unknown";
     this.trouble = options.trouble ?? null;
   }
 
   get status(): number {
     return failureTable[this.code].status;
+  }
+
+  /** The same with some of it otherwise. */
+  with(changes: FailureOptions & { readonly message?: string }): Failure {
+    const { param, retry, retryAfterMs, details, upstream, unwell, arrival, trouble, cause } = this;
+    return new Failure(this.code, changes.message ?? this.message, {
+      param,
+      retry,
+      unwell,
+      arrival,
+      cause,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(details === undefined ? {} : { details }),
+      ...(upstream === undefined ? {} : { upstream }),
+      ...(trouble === null ? {} : { trouble }),
+      ...changes,
+    });
   }
 }
 

@@ -69,6 +69,7 @@ function house(overrides: Partial<ApiKey> = {}, catalog: Partial<Catalog> = {}) 
       captureRetentionDays: 7,
       drainTimeoutMs: 1,
       videoCopyResults: false,
+      retrySent: false,
     },
     ...catalog,
   };

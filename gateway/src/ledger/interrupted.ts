@@ -1,13 +1,22 @@
-import { costOf, joinEntry, type LedgerEntry, noUsage, type PriceVersion, type Usage } from "#core/index.ts";
+import {
+  type Checkpoint,
+  costOf,
+  type Intent,
+  joinEntry,
+  type LedgerEntry,
+  noUsage,
+  type PriceVersion,
+  type Usage,
+} from "#core/index.ts";
 import type { OpenAttempt } from "./open-attempts.ts";
 
 /**
- * The entry of an attempt whose process died. What it used is what its last checkpoint says, and nothing without one:
- * then nobody has seen the upstream answer. It comes out the same however often the same journal is recovered.
+ * The entry of an attempt whose process died. What it used is what its last checkpoint says, and without one its input:
+ * it was about to be sent, so it may have been done. It comes out the same however often the same journal is recovered.
  */
 export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | null): LedgerEntry {
   const { intent, checkpoint } = attempt;
-  const usage = checkpoint === null ? noUsage : withInput(checkpoint.usage, intent.inputEstimate);
+  const usage = usedBy(checkpoint, intent);
   const endedAt = Math.max(intent.at, checkpoint?.at ?? intent.at);
   return joinEntry(intent, {
     attemptId: intent.attemptId,
@@ -16,8 +25,7 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
     httpStatus: 0,
     errorCode: "interrupted",
     usage,
-    // Without usage of its own an answer made in the background is paid for when somebody sees it done.
-    usageSource: checkpoint === null || checkpoint.usageSource === "none" ? "none" : "estimated",
+    usageSource: usage === noUsage ? "none" : "estimated",
     rawUsage: null,
     costNanoUsd: price === null ? 0 : costOf(price.table, usage),
     totalMs: endedAt - intent.at,
@@ -29,8 +37,14 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
   });
 }
 
-/** Many upstreams tell the input only at the very end. An answer that was streaming had some: the intent's estimate. */
-function withInput(usage: Usage, inputEstimate: number): Usage {
+function usedBy(checkpoint: Checkpoint | null, intent: Intent): Usage {
+  if (checkpoint === null) return intent.endpoint === "count-tokens" ? noUsage : withInput(noUsage, intent);
+  // Without usage of its own an answer made in the background is paid for when somebody sees it done.
+  return checkpoint.usageSource === "none" ? noUsage : withInput(checkpoint.usage, intent);
+}
+
+/** Many upstreams tell the input only at the very end; till then it is the intent's estimate. */
+function withInput(usage: Usage, { inputEstimate }: Intent): Usage {
   const told =
     usage.inputUncached +
     usage.cacheRead +
@@ -38,5 +52,5 @@ function withInput(usage: Usage, inputEstimate: number): Usage {
     usage.cacheWrite1h +
     usage.audioInput +
     usage.imageInput;
-  return told > 0 || usage.output === 0 ? usage : { ...usage, inputUncached: inputEstimate };
+  return told > 0 ? usage : { ...usage, inputUncached: inputEstimate };
 }

@@ -32,8 +32,13 @@ export interface OidcAccount {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: Secret;
-  /** Whoever signs in with one of these mail domains becomes a user; empty: only users that were invited. */
+  /**
+   * It speaks for addresses in these mail domains only, and whoever comes with one becomes a user. Empty: for any address,
+   * and for users only who connected it to their account.
+   */
   readonly allowedDomains: readonly string[];
+  /** It asks for a second factor itself: whoever has one here is not asked again. */
+  readonly secondFactorTrusted: boolean;
 }
 
 /** What happened at the door, for the audit log. */
@@ -52,6 +57,9 @@ export interface SignInEvent {
     | "backup-codes-made"
     | "passkey-added"
     | "passkey-removed"
+    /** An issuer's identity opens a user's account from now on, or no longer. */
+    | "oidc-connected"
+    | "oidc-disconnected"
     | "sessions-ended";
   /** How they signed in, or tried to. */
   readonly by: "password" | "second-factor" | "passkey" | "oidc" | null;

@@ -2,7 +2,8 @@
 export interface Transport {
   /**
    * Sends and resolves at the status line. Throws upstream_unreachable (name, guard, connection) or
-   * upstream_timeout (connect, headers). Never follows a redirect, never sends twice.
+   * upstream_timeout (connect, headers); the failure's `arrival` says what is known of the request. Never follows a
+   * redirect, never sends twice.
    * `signal` ends it at once, also later while the body is read.
    */
   send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer>;
@@ -17,6 +18,8 @@ export interface OutboundRequest {
   readonly headersMs: number;
   readonly totalMs: number;
   readonly allowPrivateNetwork: boolean;
+  /** Not on a kept connection: one of those may be closed on us, and then nobody knows whether the request was read. */
+  readonly ownConnection?: boolean;
 }
 
 /** A body that is not held: it is opened when the request is sent, and read no faster than the upstream takes it. */

@@ -25,6 +25,10 @@ export interface RequestFacts {
   readonly keeps: boolean;
   /** The upstream makes the answer whether its caller stays or leaves. */
   readonly background?: boolean;
+  /** Members of the body that choose a model or multiply the cost, by the names in `choosingMembers`. */
+  readonly choosing?: readonly string[] | undefined;
+  /** Models that tools name for themselves. */
+  readonly toolModels?: readonly string[] | undefined;
   /** Pictures asked for; 0 where the endpoint makes none. */
   readonly images: number;
 }

@@ -27,3 +27,30 @@ export class GovernedNames extends Set<string> {
 export function fold(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
+
+/**
+ * Members that choose a model, a host or an account, or multiply what a call costs, at one vendor or another. What becomes
+ * of each is said by the kind of provider that would get it.
+ */
+export const choosingMembers: ReadonlySet<string> = new Set([
+  "models",
+  "fallbacks",
+  "route",
+  "preset",
+  "plugins",
+  "provider",
+  "model_list",
+  "custom_llm_provider",
+  "deployment_id",
+  "api_base",
+  "base_url",
+  "api_key",
+  "extra_headers",
+  "extra_body",
+  "data_sources",
+  "service_tier",
+  "serviceTier",
+  "speed",
+  "inference_geo",
+  "best_of",
+]);

@@ -38,7 +38,7 @@ export type {
 } from "./dialect.ts";
 export { createFormBody } from "./form-body.ts";
 export { gemini, geminiCodec, geminiImageCodec, geminiWire, readGeminiRetryMs } from "./gemini/index.ts";
-export { fold, GovernedNames } from "./governed-names.ts";
+export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
 export { JsonInvalid, readSpan, type ScanLimits, type Span, scanObject } from "./json-scan.ts";
 export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
 export { MultipartScanner } from "./multipart-scanner.ts";

@@ -1,4 +1,5 @@
 import { forwardHeaders } from "./caller-headers.ts";
+import { passMembers } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
 import { type KindForm, settingField } from "./setting-field.ts";
 
@@ -25,6 +26,13 @@ export function kindForm(kind: ProviderKind): KindForm {
       }),
     );
   }
+  fields.push(
+    settingField(passMembers, "Fields that are passed on", {
+      type: "list",
+      help: "Fields of requests that choose a model, a route, a tier or a size past the gateway's prices and grants, and are kept back unless they are named here.",
+      placeholder: "service_tier",
+    }),
+  );
   return {
     baseUrlHelp: form.baseUrlHelp ?? null,
     apiKey: form.apiKey ?? "required",

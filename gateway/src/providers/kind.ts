@@ -2,6 +2,7 @@ import type { PriceConfig } from "@sluice/contract";
 import type { EndpointId, Failure, Provider, WireDialectId } from "#core/index.ts";
 import type { DialectTraits, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
+import type { MemberRules } from "./governed-members.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 import type { KindForm } from "./setting-field.ts";
 import type { VideoAdapter } from "./video-adapter.ts";
@@ -82,6 +83,8 @@ export interface ProviderKind {
   readonly modelsQuery?: string;
   /** How a form asks for an account. Default: an API key, nothing more. */
   readonly form?: Partial<KindForm>;
+  /** Members of a body that choose a model or multiply a cost, where this vendor differs from what is common. */
+  readonly memberRules?: MemberRules;
   /** Headers of a caller that this vendor's clients depend on, beside those of its dialects' families. `x-*` as well. */
   readonly callerHeaders?: readonly string[];
   readonly tokens?: TokenExchange;

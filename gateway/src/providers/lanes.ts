@@ -1,5 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import { forwardHeadersProblem } from "./caller-headers.ts";
+import { passMembersProblem } from "./governed-members.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
 
@@ -40,7 +41,7 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
     }
   }
   const headers = kind.lanes.length === 0 ? null : forwardHeadersProblem(provider);
-  return headers ?? kind.checkSettings?.(provider) ?? null;
+  return headers ?? passMembersProblem(provider) ?? kind.checkSettings?.(provider) ?? null;
 }
 
 function withoutSlash(url: string): string {

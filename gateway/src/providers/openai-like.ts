@@ -13,6 +13,7 @@ export interface OpenAiLike {
   readonly library?: NonNullable<ProviderKind["library"]>;
   readonly starterModels?: readonly StarterModel[];
   readonly callerHeaders?: readonly string[];
+  readonly memberRules?: NonNullable<ProviderKind["memberRules"]>;
   readonly form?: NonNullable<ProviderKind["form"]>;
 }
 

@@ -19,7 +19,8 @@ export interface RefusalReading {
 
 /**
  * A bad answer by its status, the same for every family. Request faults (4xx) are the caller's and go back as they
- * are; what is the account's or the upstream's fault is retried elsewhere, and becomes 502 when nothing else is left.
+ * are; what is the account's or the upstream's fault is retried elsewhere. When nothing else is left it becomes 502, but for an
+ * overload (503, 529): that is told with its status, because clients wait and try again when they hear of one.
  * Nothing the upstream wrote stands in a message.
  */
 export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}): Failure {
@@ -27,7 +28,7 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
   const retryAfterMs = readRetryAfter(headers, answer.now) ?? reading.retryAfterMs;
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   const failure = (message: string, options: FailureOptions): Failure =>
-    new Failure("upstream_error", message, { ...wait, ...options });
+    new Failure("upstream_error", message, { ...wait, arrival: "refused", ...options });
   const upstream = {
     status,
     contentType: headers.get("content-type") ?? "application/json",
@@ -57,8 +58,9 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
         retry: reading.spent === true ? "other" : "same",
         upstream,
       });
+    case 503:
     case 529:
-      return failure("The upstream is overloaded.", { retry: "same", unwell: true });
+      return failure("The upstream is overloaded.", { retry: "same", unwell: true, upstream });
     default:
       if (status >= 500) return failure(`The upstream answered ${status}.`, { retry: "same", unwell: true });
       if (status >= 400) {

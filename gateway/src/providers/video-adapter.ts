@@ -1,5 +1,6 @@
 import type { Failure, Provider, TaskError, Usage, VideoCapabilities, VideoTurn } from "#core/index.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
+import type { PaidMembers } from "./video/paid-members.ts";
 
 export interface CreateInput {
   readonly provider: Provider;
@@ -50,6 +51,10 @@ export interface ListedTask {
 /** How one vendor makes videos, as data and pure functions. Drafts are authorised by the kind before they are sent. */
 export interface VideoAdapter {
   capabilities(upstreamModel: string): VideoCapabilities;
+  /** Members of this vendor's alone by which a video costs more; those that are common to many are known. */
+  readonly paidMembers?: PaidMembers;
+  /** Words of a prompt that the vendor obeys like such a member; its group is the value. */
+  readonly paidWords?: readonly { readonly pattern: RegExp; readonly instead: "duration" | "resolution" }[];
   /** Throws Failure unsupported_by_model when the turn cannot be carried honestly. */
   create(input: CreateInput): OutboundDraft;
   /**

@@ -44,9 +44,14 @@ function ownHeaders({ call, pick, tally, overheadMs, now }: AnswerParts, out: Re
   if (dialect.errorShape === "anthropic") out["request-id"] ??= call.requestId;
   out["x-sluice-provider"] = pick.deployment.provider.id;
   out["x-sluice-deployment"] = pick.deployment.id;
-  out["x-sluice-attempts"] = String(tally.attempts);
+  out["x-sluice-attempts"] = String(tally.tried);
   out["x-sluice-overhead-ms"] = overheadMs.toFixed(3);
   rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
+}
+
+/** A proxy that gathers answers, as nginx does by itself, is told not to gather a stream's events. */
+export function passAtOnce(headers: Record<string, string>): void {
+  headers["x-accel-buffering"] = "no";
 }
 
 /** Headers of a refusal by the limits themselves: how the caller stands against its tightest ones. */
@@ -66,7 +71,7 @@ export function standingHeaders(dialect: Dialect, standings: readonly Standing[]
 
 /** Headers of a refusal after admission. */
 export function refusalHeaders(dialect: Dialect, tally: CallTally, now: number): Record<string, string> {
-  const out: Record<string, string> = { "x-sluice-attempts": String(tally.attempts) };
+  const out: Record<string, string> = { "x-sluice-attempts": String(tally.tried) };
   rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
   return out;
 }

@@ -75,7 +75,7 @@ export class AttemptEntry {
 
   sending(): void {
     this.#sentMs = this.#house.clock.monotonic();
-    this.#tally.sent();
+    this.#tally.tried++;
   }
 
   /** The first whole event, or the whole reply, is here: from now on the caller is being answered. */
@@ -134,25 +134,46 @@ export class AttemptEntry {
     this.#learn(told);
   }
 
-  /** Before an answer began. What the upstream charges for a failed attempt is normally nothing. */
-  fail(failure: Failure): void {
+  /**
+   * Before an answer began. What was refused, and what was never sent, costs nothing. The rest may have been done: its input
+   * is paid for, and it is sent to nobody else unless the operator says so. Gives the failure with what follows from that.
+   */
+  fail(thrown: Failure): Failure {
+    const sent = this.#sentMs !== 0;
+    const failure = sent ? this.#judged(thrown) : thrown.with({ arrival: "unsent" });
     const outcome = failure.code === "client_closed" ? "cancelled" : "failed";
-    if (this.#firstByteMs === null && this.#sentMs !== 0)
-      this.#tally.awayMs += this.#house.clock.monotonic() - this.#sentMs;
+    if (this.#firstByteMs === null && sent) this.#tally.awayMs += this.#house.clock.monotonic() - this.#sentMs;
+    if (sent && neverDialled(failure)) this.#tally.tried--;
     const status = failure.upstream?.status ?? failure.status;
     const reported = this.#reported();
-    const told: Measured = reported === null ? nothingYet : { usage: reported.usage, source: "upstream" };
+    const seen: Measured = mayBeCharged(failure) ? this.#unanswered() : nothingYet;
+    const told: Measured = reported === null ? seen : { usage: reported.usage, source: "upstream" };
     this.#settle(outcome, status, failure, told, reported?.raw ?? null);
+    return failure;
+  }
+
+  /** Nobody is charged for counting tokens, so that is like a refusal: it may be asked elsewhere. */
+  #judged(failure: Failure): Failure {
+    if (failure.arrival !== "unknown") return failure;
+    if (this.#call.speech.endpoint === "count-tokens") return failure.with({ arrival: "refused" });
+    const again = this.#house.catalog().settings.retrySent;
+    return again || failure.retry === "never" ? failure : failure.with({ retry: "never" });
+  }
+
+  /** What an upstream may charge for a request of which it showed nothing. */
+  #unanswered(): Measured {
+    const { images } = this.#call.facts;
+    return withImages(estimated(this.#inputEstimate(), 0), images);
   }
 
   /**
-   * After an answer began: what was seen is paid for, and the input also when nothing was seen yet, unless it is the
-   * upstream that failed.
+   * After an answer began: what was seen is paid for, and the input also when nothing was seen yet, unless the upstream
+   * itself said that it failed.
    */
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void {
     const later = this.#paidLater(tap);
     const seen = later ? nothingYet : measuredStream(tap, this.#inputEstimate);
-    const begun = !later && seen.source === "none" && outcome !== "failed";
+    const begun = !later && seen.source === "none" && tap.failure === null;
     const told: Measured = begun ? estimated(this.#inputEstimate(), 0) : seen;
     this.#settle(outcome, failure.status, failure, told, tap.usage?.raw ?? null);
   }
@@ -222,6 +243,7 @@ export class AttemptEntry {
       upstreamId: this.#keptId,
     });
     if (this.#keptId !== null && told.source !== "none") this.#tellKeeper(this.#keptId, true);
+    if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
     this.#tally.add(tokensOf(usage));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
     const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
@@ -250,6 +272,15 @@ export function callFields(call: Call) {
     userAgent: call.userAgent,
     tags: call.tags,
   } as const;
+}
+
+function mayBeCharged({ arrival }: Failure): boolean {
+  return arrival === "stale" || arrival === "unknown";
+}
+
+/** Refused before any connection was tried. */
+function neverDialled({ trouble }: Failure): boolean {
+  return trouble === "url" || trouble === "name" || trouble === "private_address" || trouble === "forbidden_address";
 }
 
 const nothingYet: Measured = { usage: noUsage, source: "none" };

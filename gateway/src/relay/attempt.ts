@@ -2,7 +2,7 @@ import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { AwsEventStream, type StreamTap, upstreamSide } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
-import { type AnswerParts, answerHeaders, translatedHeaders } from "./answer-headers.ts";
+import { type AnswerParts, answerHeaders, passAtOnce, translatedHeaders } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { Call, Delivery } from "./call.ts";
@@ -12,7 +12,7 @@ import { FramedTap } from "./framed-tap.ts";
 import type { RelayHouse } from "./house.ts";
 import { ImageTranslation } from "./image-translation.ts";
 import { sendAttempt } from "./outbound.ts";
-import { type RefusedBy, refusalOf } from "./refusal.ts";
+import { overloaded, type RefusedBy, refusalOf } from "./refusal.ts";
 import { signalUntilAnswered } from "./signal-until-answered.ts";
 import { Translation } from "./translation.ts";
 import { streamType, type Translator, Warnings } from "./translator.ts";
@@ -59,9 +59,7 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
     if (call.body instanceof Uint8Array) call.body = null;
     return delivery;
   } catch (thrown) {
-    const failure = call.signal.aborted ? callerGone(thrown) : asFailure(thrown);
-    entry.fail(failure);
-    throw failure;
+    throw entry.fail(call.signal.aborted ? callerGone(thrown) : asFailure(thrown));
   } finally {
     attempt.answered();
   }
@@ -77,7 +75,8 @@ async function deliver(parts: Parts, answer: OutboundAnswer): Promise<Delivery> 
       return await openStream(parts, answer);
     }
     const spokenTo = { dialect: call.speech.dialect, requestId: call.requestId };
-    throw await refusalOf(house, spokenTo, refusedBy(parts), answer);
+    const refusal = await refusalOf(house, spokenTo, refusedBy(parts), answer);
+    throw answer.status >= 500 && mayHaveMade(call, answer.status) ? refusal.with({ arrival: "unknown" }) : refusal;
   } catch (thrown) {
     answer.body.cancel();
     throw thrown;
@@ -117,6 +116,7 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
     throw new Failure("upstream_error", `The upstream reported an error: ${upstreamWords(facts.errorMessage)}`, {
       retry: "other",
       unwell: true,
+      arrival: "refused",
     });
   }
   const translated = translation?.whole(reply) ?? null;
@@ -154,7 +154,7 @@ async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Deliver
     size += whole.length;
     if (tap.events === 0 && size > bounds.eventBytesMax) throw truncated("The upstream sent only comments.");
   }
-  if (tap.failure !== null) throw inSafeWords(tap.failure);
+  if (tap.failure !== null) throw refusedInBand(parts, tap.failure);
   entry.firstByte();
   const first = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
   const said = answerParts(parts);
@@ -163,6 +163,7 @@ async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Deliver
       ? answerHeaders(said, answer.headers, parts.warnings.header())
       : translatedHeaders(said, streamType, translation.warnings());
   if (way.lane.framing === "aws-event-stream") headers["content-type"] = streamType;
+  passAtOnce(headers);
   const { dialect } = call.speech;
   const stream = new AnswerStream({
     house,
@@ -177,6 +178,12 @@ async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Deliver
     drains: drains(call, pick),
   });
   return { status: answer.status, headers, body: stream.open() };
+}
+
+function refusedInBand({ call }: Parts, told: Failure): Failure {
+  const failure = inSafeWords(told).with({ arrival: "refused" });
+  if (failure.upstream === undefined) return failure;
+  return overloaded({ dialect: call.speech.dialect, requestId: call.requestId }, failure, failure.upstream.status);
 }
 
 /** What the upstream goes on with in any case is listened to until its end: it has to be paid for. */
@@ -207,6 +214,16 @@ function tapOf(parts: Parts): StreamTap {
   const tap = way.lane.framing === "aws-event-stream" ? new FramedTap(new AwsEventStream(), heard) : heard;
   return translation === null ? tap : translation.tap(tap);
 }
+
+/**
+ * A picture is made by the time an upstream's 5xx can be about its delivery, and is charged then; text that breaks is not.
+ * What an upstream says of its own state before it begins is as good as a refusal.
+ */
+function mayHaveMade({ facts }: Call, status: number): boolean {
+  return facts.images > 0 && !saidBeforeBeginning.has(status);
+}
+
+const saidBeforeBeginning: ReadonlySet<number> = new Set([501, 503, 505, 529]);
 
 /** A caller that waits for one answer cannot be given events; one of the upstream's own dialect gets what it sends. */
 function unaskedStream(): Failure {

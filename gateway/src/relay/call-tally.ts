@@ -6,6 +6,8 @@ import { Warnings } from "./translator.ts";
 /** What one call has come to over all its attempts, and the one place where its permit ends. */
 export class CallTally {
   attempts = 0;
+  /** Of those, the ones for which an upstream was reached for; the others ended before. */
+  tried = 0;
   /** Milliseconds spent waiting for upstreams and between attempts; the rest of the time is ours. */
   awayMs = 0;
   /** The call in neutral form, once an attempt had to be translated, and what its own dialect could not say. */
@@ -36,6 +38,7 @@ export class CallTally {
     this.failures.push(attempt);
   }
 
+  /** Something of an attempt has left this machine, or may have. */
   sent(): void {
     this.#sent = true;
   }

@@ -28,6 +28,8 @@ export interface Call {
   readonly query: string;
   /** The model asked for, then its fallbacks that the caller may use. */
   readonly models: readonly Model[];
+  /** Whether the caller may use a model of this name. */
+  readonly mayCall: (model: string) => boolean;
   /** Ends when the caller goes away before an answer has begun. */
   readonly signal: AbortSignal;
   /** Monotonic milliseconds at which the call arrived. */

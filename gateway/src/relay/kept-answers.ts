@@ -3,12 +3,12 @@ import { nothingWanted, type Permit, type Spent } from "#limits/index.ts";
 import type { AnswerKeeper, OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap, UsageReading } from "#protocols/index.ts";
 import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
+import { passAtOnce } from "./answer-headers.ts";
 import { AnswerStream, type StreamEntry } from "./answer-stream.ts";
 import type { CallResult } from "./call.ts";
 import { withQuery } from "./forwarded-query.ts";
 import type { RelayHouse } from "./house.ts";
 import type { KeptCall } from "./kept-call.ts";
-
 import { refusalOf } from "./refusal.ts";
 import { forwardedHeaders } from "./request-headers.ts";
 import { signalUntilAnswered } from "./signal-until-answered.ts";
@@ -96,6 +96,7 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
     if (answer.status < 200 || answer.status > 299) throw await refused(house, call, provider, kind, answer);
     const headers = answerHeaders(call, provider, answer);
     if (headers["content-type"]?.startsWith("text/event-stream") === true) {
+      passAtOnce(headers);
       return { status: answer.status, headers, body: openStream(asked, answer, idleMs) };
     }
     const body = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);

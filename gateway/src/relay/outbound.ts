@@ -4,6 +4,7 @@ import type { Pick } from "#routing/index.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
 import type { Call } from "./call.ts";
 import { withQuery } from "./forwarded-query.ts";
+import { governedRequest } from "./governed-request.ts";
 import type { RelayHouse } from "./house.ts";
 import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
 import type { Translator, Warnings } from "./translator.ts";
@@ -33,7 +34,12 @@ export async function sendAttempt(
   headers["x-attempt-id"] = entry.attemptId;
   headers["user-agent"] ??= "sluice";
   const made = bodyOf(parts);
-  const body = made instanceof Promise ? await made : made;
+  const whole = made instanceof Promise ? await made : made;
+  const warn = translation?.warn ?? ((what: string) => void warnings.add(what));
+  const body =
+    whole instanceof Uint8Array
+      ? governedRequest(house, call, whole, { provider, kind, translated: translation !== null, warn })
+      : whole;
   headers["content-type"] = body instanceof Uint8Array ? "application/json" : body.contentType;
   const url = laneUrl(provider, lane, upstreamModel, facts.stream);
   const draft: OutboundDraft = {
@@ -45,7 +51,7 @@ export async function sendAttempt(
     headers,
     body: body instanceof Uint8Array ? body : null,
   };
-  lane.adjust?.(draft, translation?.warn ?? ((what) => void warnings.add(what)));
+  lane.adjust?.(draft, warn);
   const token = kind.tokens === undefined ? null : await house.tokens.tokenOf(provider, kind.tokens, signal);
   const authorized = kind.authorize(draft, { now: house.clock.now(), token });
   if (authorized !== undefined) await authorized;
@@ -57,9 +63,10 @@ export async function sendAttempt(
       headers: draft.headers,
       body: draft.body ?? (body instanceof Uint8Array ? null : body),
       connectMs: provider.timeouts.connectMs,
-      headersMs: provider.timeouts.headersMs,
+      headersMs: facts.stream ? provider.timeouts.headersMs : provider.timeouts.wholeHeadersMs,
       totalMs: provider.timeouts.totalMs,
       allowPrivateNetwork: provider.allowPrivateNetwork,
+      ownConnection: facts.images > 0,
     },
     signal,
   );

@@ -1,6 +1,6 @@
-import { bounds, Failure, type Provider, type WireDialectId } from "#core/index.ts";
+import { bounds, type Failure, type Provider, type WireDialectId } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { type Dialect, upstreamSide } from "#protocols/index.ts";
+import { type Dialect, type UpstreamRefusal, upstreamSide } from "#protocols/index.ts";
 import { type ProviderKind, withoutQuotedKeys } from "#providers/index.ts";
 import type { RelayHouse } from "./house.ts";
 import { upstreamWords } from "./upstream-words.ts";
@@ -34,26 +34,38 @@ export async function refusalOf(
   return inWordsOf(call, errorDialect, failure);
 }
 
+/** What it says of its own state is told with the status alone; how it words it is for the operator. */
 function inWordsOf(
   call: { readonly dialect: Dialect; readonly requestId: string },
   spoken: WireDialectId,
   failure: Failure,
 ): Failure {
+  if (failure.upstream === undefined) return failure;
   const { errors } = upstreamSide(spoken);
-  if (failure.upstream === undefined || errors.errorShape === call.dialect.errorShape) {
-    return failure;
-  }
   const { status, body } = failure.upstream;
+  if (status >= 500) return overloaded(call, failure, status);
+  if (errors.errorShape === call.dialect.errorShape) return failure;
   const refusal = errors.readRefusal(status, body);
-  const words = call.dialect.renderRefusal({ ...refusal, message: upstreamWords(refusal.message) }, call.requestId);
-  return new Failure(failure.code, failure.message, {
-    param: failure.param,
-    retry: failure.retry,
-    unwell: failure.unwell,
-    cause: failure.cause,
-    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
-    upstream: { status, contentType: "application/json", body: encoder.encode(words) },
-  });
+  return said(call, failure, { ...refusal, message: upstreamWords(refusal.message) });
+}
+
+/** 529 is Anthropic's own status, which its clients know. */
+export function overloaded(
+  call: { readonly dialect: Dialect; readonly requestId: string },
+  failure: Failure,
+  status: number,
+): Failure {
+  const known = call.dialect.errorShape === "anthropic" ? status : 503;
+  return said(call, failure, { status: known, message: failure.message, code: "overloaded", contextLength: false });
+}
+
+function said(
+  call: { readonly dialect: Dialect; readonly requestId: string },
+  failure: Failure,
+  refusal: UpstreamRefusal,
+): Failure {
+  const body = encoder.encode(call.dialect.renderRefusal(refusal, call.requestId));
+  return failure.with({ upstream: { status: refusal.status, contentType: "application/json", body } });
 }
 
 const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 
 /**
  * What an upstream said, for a caller of another dialect: without keys, and without what names the upstream's account
@@ -11,17 +11,7 @@ export function upstreamWords(said: string): string {
 /** The same of a failure that was read out of an answer. */
 export function inSafeWords(failure: Failure): Failure {
   const words = upstreamWords(failure.message);
-  if (words === failure.message) return failure;
-  const { code, param, retry, retryAfterMs, details, upstream, unwell, cause } = failure;
-  return new Failure(code, words, {
-    param,
-    retry,
-    unwell,
-    cause,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(details === undefined ? {} : { details }),
-    ...(upstream === undefined ? {} : { upstream }),
-  });
+  return words === failure.message ? failure : failure.with({ message: words });
 }
 
 /** Enough for any explanation; a body that is no error in the vendor's shape may be said whole. */

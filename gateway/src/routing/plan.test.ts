@@ -95,11 +95,11 @@ describe("the order of a plan", () => {
     for (let failures = 0; failures < 5; failures++)
       take(router.plan([model("x", [deployment("a")])])).end(unwell(), 1);
     const plan = router.plan([asked]);
-    failWith(plan, take(plan), new Failure("invalid_request", "400"));
+    failWith(plan, take(plan), new Failure("upstream_error", "400", { arrival: "refused" }));
     expect(notesOf(plan)).toEqual(["b: null", "a: breaker open for 30.0 s: 5 failures in a row"]);
     expect(plan.explain().walk).toEqual([
       "attempt 1 to b: first in order",
-      "b failed: invalid_request, retry never",
+      "b failed: upstream_error, retry never",
       "no further attempt: this failure is not retried",
     ]);
   });

@@ -92,7 +92,7 @@ export class OrderedPlan implements Plan {
   }
 
   #refusal(failure: Failure): string | null {
-    if (failure.retry === "never") return "this failure is not retried";
+    if (failure.retry === "never") return failure.arrival === "unknown" ? sentAlready : "this failure is not retried";
     if (this.#attempts >= bounds.attemptsMax || this.#attempts > bounds.retriesMax) return "enough attempts were made";
     return this.#world.retries.spare ? null : "too many calls are being retried at the moment";
   }
@@ -144,6 +144,8 @@ export class OrderedPlan implements Plan {
     this.#walk.push(text);
   }
 }
+
+const sentAlready = "it was sent and may be charged, so it is sent nowhere else (settings.retry_sent)";
 
 function line(attempt: number, { deployment }: Candidate, why: string): string {
   return `attempt ${attempt} to ${deployment.id}: ${why}`;

@@ -45,6 +45,7 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
       explanationRetentionDays: read("explanations.retention_days", 30),
       captureRetentionDays: read("captures.retention_days", 7),
       drainTimeoutMs: read("drain_timeout_ms", 120_000),
+      retrySent: read("retry_sent", false),
       videoCopyResults: read("video.copy_results", false),
     }),
     disconnectDefault: read<StoredSettings["disconnectDefault"]>("disconnect.default", "cancel"),
@@ -59,6 +60,7 @@ type SettingName =
   | "captures.retention_days"
   | "disconnect.default"
   | "drain_timeout_ms"
+  | "retry_sent"
   | "video.copy_results";
 
 /** A row for each setting that is said. */
@@ -71,6 +73,7 @@ export function settingRows(settings: SettingsConfig, owner: ManagedBy): Row<"se
     "captures.retention_days": settings.captures?.retention_days,
     "disconnect.default": settings.disconnect?.default,
     drain_timeout_ms: settings.drain_timeout_ms,
+    retry_sent: settings.retry_sent,
     "video.copy_results": settings.video?.copy_results,
   };
   return Object.entries(values).flatMap(([name, value]): Row<"settings">[] =>

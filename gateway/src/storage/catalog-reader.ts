@@ -77,7 +77,8 @@ async function readProviders(
 }
 
 function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings): Provider {
-  const timeouts: Partial<Timeouts> = JSON.parse(row.timeouts);
+  const timeouts: Partial<Omit<Timeouts, "wholeHeadersMs">> = JSON.parse(row.timeouts);
+  const wholeHeadersMs = timeouts.headersMs ?? defaultTimeouts.wholeHeadersMs;
   const settings: Record<string, unknown> =
     row.sealed_settings === null
       ? {}
@@ -88,7 +89,7 @@ function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings)
     baseUrl: row.base_url,
     secret: row.sealed_secret === null ? null : vault.open(row.sealed_secret, sealId(row.id, "secret")),
     allowPrivateNetwork: row.allow_private_network === 1,
-    timeouts: Object.freeze({ ...defaultTimeouts, ...timeouts }),
+    timeouts: Object.freeze({ ...defaultTimeouts, ...timeouts, wholeHeadersMs }),
     disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : stored.disconnectDefault,
     settings: Object.freeze(settings),
     enabled: row.enabled === 1,

@@ -13,6 +13,7 @@
 export type { ControlOptions } from "./apply-config.ts";
 export { kindConflicts } from "./apply-providers.ts";
 export { type AssetStoreOptions, createAssetStore } from "./asset-store.ts";
+export { backupDatabase } from "./backup-file.ts";
 export { type BucketBlobStoreOptions, createBucketBlobStore } from "./bucket-blob-store.ts";
 export { type ChangeFeedOptions, createChangeFeed } from "./change-feed.ts";
 export { ConfigConflict } from "./config-conflict.ts";
@@ -26,7 +27,6 @@ export {
   refuseLostDatabase,
 } from "./data-directory.ts";
 export { closeDatabase, type Database } from "./database.ts";
-export { copyDatabaseTo, refuseWithoutRoom } from "./database-copy.ts";
 export { createDiskBlobStore, type DiskBlobStoreOptions } from "./disk-blob-store.ts";
 export { type DrainThreadOptions, startDrain } from "./drain-thread.ts";
 export { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
@@ -42,6 +42,7 @@ export { hashPassword, passwordMatches } from "./password.ts";
 export { createPeopleStore } from "./people-store.ts";
 export type { PeopleOptions } from "./people-write.ts";
 export { createReportStore, type ReportStoreOptions } from "./report-store.ts";
+export { type Restored, type RestoreOptions, restoreDatabase } from "./restore-database.ts";
 export { createSpool, type SpoolOptions } from "./spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static-files.ts";
 export { createTaskStore, type TaskStoreOptions } from "./task-store.ts";

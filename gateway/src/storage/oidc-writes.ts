@@ -76,7 +76,7 @@ async function rowOf(connection: Connection, id: string): Promise<Row<"settings"
 function accountOf(row: Row<"settings">, vault: Vault): OidcAccount {
   const id = row.name.slice(prefix.length);
   const { clientSecret, ...rest } = JSON.parse(vault.open(row.value, rowId(id)).reveal());
-  return Object.freeze({ ...rest, id, clientSecret: new Secret(clientSecret) });
+  return Object.freeze({ secondFactorTrusted: false, ...rest, id, clientSecret: new Secret(clientSecret) });
 }
 
 function rowId(id: string): string {

@@ -30,6 +30,7 @@ async function settingsInForce(connection: Connection) {
     disconnect: { default: disconnectDefault },
     video: { copy_results: settings.videoCopyResults },
     drain_timeout_ms: settings.drainTimeoutMs,
+    retry_sent: settings.retrySent,
   };
   return { settings: config, managedByFile: fromFile.map((row) => row.name) };
 }

@@ -1,4 +1,5 @@
 import { type Deployment, Failure, type Model, type VideoCapabilities } from "#core/index.ts";
+import { paidMembersIn } from "#providers/index.ts";
 import type { VideoRequest } from "./validate-video.ts";
 import { type VideoWay, videoWayOf } from "./video-way.ts";
 
@@ -20,7 +21,7 @@ export function checkTakeable(models: readonly Model[], request: VideoRequest): 
   if (deployments.length > 0 && ways.length === 0) {
     throw new Failure("unsupported_by_model", `The model "${name}" makes no videos.`, { param: "model" });
   }
-  const found = ways.map(({ capabilities }) => mismatches(request, capabilities));
+  const found = ways.map((way) => mismatches(request, way));
   const [first] = found;
   if (first === undefined || found.some((list) => list.length === 0)) return;
   // The one that stands in the way everywhere, if there is one: changing it alone helps.
@@ -31,7 +32,7 @@ export function checkTakeable(models: readonly Model[], request: VideoRequest): 
   const allowed = [...new Set((shared === undefined ? [told] : all).flatMap((mismatch) => mismatch.allowed))];
   throw new Failure(
     "invalid_request",
-    `The parameter "${told.param}" is ${told.value}, which the model "${name}" does not take. Allowed: ${allowed.join(", ")}.`,
+    `The parameter "${told.param}" ${told.param === "prompt" ? "says" : "is"} ${told.value}, which the model "${name}" does not take. Allowed: ${allowed.join(", ")}.`,
     { param: told.param },
   );
 }
@@ -39,7 +40,7 @@ export function checkTakeable(models: readonly Model[], request: VideoRequest): 
 /** Whether this deployment may be asked at all. */
 export function takes(deployment: Deployment, request: VideoRequest): boolean {
   const way = videoWayOf(deployment);
-  return way !== null && mismatches(request, way.capabilities).length === 0;
+  return way !== null && mismatches(request, way).length === 0;
 }
 
 /** The vendor's own word for "as the material is", where it has one. */
@@ -52,7 +53,7 @@ const isEnabled = (deployment: Deployment): boolean => deployment.enabled && dep
 
 const isFree = (ratio: string): boolean => ratio === "adaptive" || ratio === "auto";
 
-function mismatches(request: VideoRequest, capabilities: VideoCapabilities): readonly Mismatch[] {
+function mismatches(request: VideoRequest, { capabilities, adapter, provider }: VideoWay): readonly Mismatch[] {
   const { ratio, resolution, durationSeconds, audio, seed } = request.asked;
   const { ratios } = capabilities;
   const found: Mismatch[] = [];
@@ -77,6 +78,17 @@ function mismatches(request: VideoRequest, capabilities: VideoCapabilities): rea
   const { referencesMax } = capabilities;
   if (referencesMax !== null && count("reference") > referencesMax) {
     refuse("references", count("reference"), [referencesMax === 0 ? "none" : `at most ${referencesMax}`]);
+  }
+  // What costs more goes by our own fields, which are priced.
+  for (const { path, value, instead, takes: taken } of paidMembersIn(request.more, provider, adapter.paidMembers)) {
+    const words = taken.map((one) => JSON.stringify(one));
+    refuse(path, value, instead === null ? [...words, "none"] : [...words, `none, with "${instead}" in its place`]);
+  }
+  for (const { pattern, instead } of adapter.paidWords ?? []) {
+    const [words, value] = pattern.exec(request.asked.prompt ?? "") ?? [];
+    const field = instead === "duration" ? durationSeconds?.toString() : resolution;
+    if (words === undefined || value?.toLowerCase() === field) continue;
+    refuse("prompt", words.trim(), [`none, with "${instead}" in its place`]);
   }
   return found;
 }

@@ -43,7 +43,7 @@ export async function sendCreate(house: TaskHouse, draft: OutboundDraft, provide
   try {
     const { connectMs, headersMs } = provider.timeouts;
     const totalMs = bounds.taskSubmitAttemptMs;
-    const waits = { connectMs, headersMs: Math.min(headersMs, totalMs), totalMs };
+    const waits = { connectMs, headersMs: Math.min(headersMs, totalMs), totalMs, ownConnection: true };
     const begun = await sendDraft(house, draft, waits, ownSignal());
     if (!isGood(begun.status)) refusedWith = begun.status;
     answer = await readWhole(house, provider, begun, bounds.taskPollHeadersMs);
@@ -63,7 +63,7 @@ export async function sendCreate(house: TaskHouse, draft: OutboundDraft, provide
 function isRefusal(failure: Failure, answer: WholeAnswer | null, refusedWith: number | null): boolean {
   if (answer !== null) return answer.good && failure.code !== "upstream_truncated" && failure.code !== "internal_error";
   if (refusedWith !== null) return !saysNothing.has(refusedWith);
-  return failure.unsent || failure.code === "invalid_request";
+  return failure.arrival === "unsent" || failure.code === "invalid_request";
 }
 
 /** Said by what stands before an upstream, which does not know what the upstream has done (520 and 524: Cloudflare). */

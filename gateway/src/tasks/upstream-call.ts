@@ -11,6 +11,7 @@ export interface Waits {
   readonly connectMs: number;
   readonly headersMs: number;
   readonly totalMs: number;
+  readonly ownConnection?: boolean;
 }
 
 export const lookWaits: Waits = {

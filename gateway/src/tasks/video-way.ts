@@ -1,10 +1,17 @@
-import { type Deployment, type Model, unknownCapabilities, type VideoCapabilities } from "#core/index.ts";
+import {
+  type Deployment,
+  type Model,
+  type Provider,
+  unknownCapabilities,
+  type VideoCapabilities,
+} from "#core/index.ts";
 import { type ProviderKind, providerKind } from "#providers/index.ts";
 
 export type VideoAdapter = NonNullable<ProviderKind["video"]>;
 
 /** How a deployment makes videos, and what it takes. */
 export interface VideoWay {
+  readonly provider: Provider;
   readonly kind: ProviderKind;
   readonly adapter: VideoAdapter;
   /** What the adapter knows of the model, and over it what the operator said of the deployment. */
@@ -41,5 +48,10 @@ function findWay(deployment: Deployment): VideoWay | null {
   if (found === null) return null;
   const { kind, adapter } = found;
   const told = adapter.capabilities(deployment.upstreamModel);
-  return { kind, adapter, capabilities: { ...unknownCapabilities, ...told, ...deployment.capabilities } };
+  return {
+    provider: deployment.provider,
+    kind,
+    adapter,
+    capabilities: { ...unknownCapabilities, ...told, ...deployment.capabilities },
+  };
 }

@@ -12,6 +12,7 @@ export class RequestBody {
   readonly #exchange: Exchange;
   readonly #headersMs: number;
   #answered = false;
+  #begun = false;
 
   constructor(source: OutboundStream, exchange: Exchange, headersMs: number) {
     this.#source = source;
@@ -21,6 +22,11 @@ export class RequestBody {
 
   get size(): number {
     return this.#source.size;
+  }
+
+  /** Something of it was asked for. */
+  get begun(): boolean {
+    return this.#begun;
   }
 
   /** The answer has begun, perhaps before the body was sent whole: its own clocks count from here. */
@@ -44,6 +50,7 @@ export class RequestBody {
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
+          this.#begun = true;
           const piece = await next().catch((thrown: unknown) => unreadable(thrown));
           // Fetch drops the stream while a piece is being read when the connection ends: that is not the source's fault.
           if (dropped || this.#exchange.signal.aborted) return;

@@ -13,6 +13,8 @@ export interface Target {
   readonly base: string;
   /** Monotonic time of the last answer or connection; see connect-watch.ts. */
   lifeMs: number;
+  /** Monotonic time of the last answer: how old the connections to it that are kept may be. */
+  answeredMs: number;
   probing: boolean;
 }
 
@@ -111,6 +113,7 @@ function createTarget(origin: Origin, address: string): Target {
     port: origin.port,
     base: `${origin.scheme}://${host}:${origin.port}`,
     lifeMs: Number.NEGATIVE_INFINITY,
+    answeredMs: Number.NEGATIVE_INFINITY,
     probing: false,
   };
 }

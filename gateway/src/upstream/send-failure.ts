@@ -2,7 +2,8 @@ import { Failure, type FailureCode, type UpstreamTrouble } from "#core/index.ts"
 
 /**
  * What went wrong between us and the upstream, as a Failure. Callers see the message, so it names no address; the
- * operator's log has the cause. All but the caller's own leaving may be tried elsewhere and count against the deployment.
+ * operator's log has the cause. All but the caller's own leaving counts against the deployment. Whether what was sent may be
+ * sent elsewhere too is for whoever sent it to decide: it may have been done.
  */
 export function sendFailure(code: FailureCode, message: string, cause?: unknown, trouble?: UpstreamTrouble): Failure {
   return new Failure(code, message, { retry: "other", unwell: true, cause, ...(trouble && { trouble }) });
@@ -10,7 +11,13 @@ export function sendFailure(code: FailureCode, message: string, cause?: unknown,
 
 /** The same for what went wrong before anything of the request had left this machine. */
 export function unsentFailure(message: string, trouble: UpstreamTrouble, cause?: unknown): Failure {
-  return new Failure("upstream_unreachable", message, { retry: "other", unwell: true, unsent: true, cause, trouble });
+  return new Failure("upstream_unreachable", message, {
+    retry: "other",
+    unwell: true,
+    arrival: "unsent",
+    cause,
+    trouble,
+  });
 }
 
 export type WaitName = "connect" | "headers" | "first_event" | "idle" | "total";
@@ -30,6 +37,23 @@ export function timedOut(wait: WaitName, limitMs: number): Failure {
   );
 }
 
+/** A connection that was never accepted, where no kept one can have been taken in its place: nothing was sent. */
+export function neverAccepted(limitMs: number): Failure {
+  return timedOut("connect", limitMs).with({ arrival: "unsent" });
+}
+
+/**
+ * A kept connection that its upstream had closed while it was not used, which is seen only on writing to it. Nothing is
+ * wrong with the deployment.
+ */
+export function staleConnection(cause: unknown): Failure {
+  return new Failure("upstream_unreachable", "The upstream had closed the connection.", {
+    retry: "same",
+    arrival: "stale",
+    cause,
+  });
+}
+
 export function clientClosed(): Failure {
   return new Failure("client_closed", "The caller went away before the answer was complete.", { retry: "never" });
 }
@@ -46,7 +70,10 @@ export function refusedAddress(kind: "private" | "forbidden", hostname: string):
   return unsentFailure(message, `${kind}_address`, new Error(`refused to send to ${hostname}`));
 }
 
-/** Nothing of the request has left this machine when fetch fails with one of these, so another address may be tried. */
+/**
+ * Nothing of the request has left this machine when fetch fails with one of these, so another address may be tried. A failed
+ * handshake (EPROTO) is as certain, but another address will not speak TLS either.
+ */
 const notConnectedCodes: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "EHOSTUNREACH",
@@ -73,6 +100,11 @@ export function neverConnected(thrown: unknown): boolean {
   return notConnectedCodes.has(codeOf(thrown));
 }
 
+/** The other side closed the connection or reset it, before the status line. */
+export function closedEarly(thrown: unknown): boolean {
+  return codeOf(thrown) === "ECONNRESET" || codeOf(thrown) === "EPIPE";
+}
+
 /** Before the status line. */
 export function failedSend(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
@@ -80,9 +112,10 @@ export function failedSend(thrown: unknown): Failure {
     return sendFailure("upstream_error", "The upstream's answer was not valid HTTP.", thrown);
   }
   const message = "The upstream could not be reached.";
-  if (neverConnected(thrown)) return unsentFailure(message, "unreachable", thrown);
-  const trouble = certificatePattern.test(codeOf(thrown)) ? "certificate" : "unreachable";
-  return sendFailure("upstream_unreachable", message, thrown, trouble);
+  if (neverConnected(thrown) || codeOf(thrown) === "EPROTO") return unsentFailure(message, "unreachable", thrown);
+  // The request follows the handshake, and a certificate is judged within it.
+  if (certificatePattern.test(codeOf(thrown))) return unsentFailure(message, "certificate", thrown);
+  return sendFailure("upstream_unreachable", message, thrown, "unreachable");
 }
 
 /** After the status line. */

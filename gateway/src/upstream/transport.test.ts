@@ -1,5 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import type { Transport } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
 import { type Answer, type RawUpstream, rawAnswer, startRawUpstream } from "../../test/raw-upstream.ts";
 import { createTransport } from "./index.ts";
@@ -7,6 +10,13 @@ import { createTransport } from "./index.ts";
 const never = new AbortController().signal;
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((thrown: unknown) => thrown);
+
+/** The first request has a connection of its own; that of the second is kept. */
+async function warm(transport: Transport, upstream: RawUpstream): Promise<void> {
+  for (let i = 0; i < 2; i++) {
+    await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
+  }
+}
 
 const started: RawUpstream[] = [];
 afterEach(() => {
@@ -26,7 +36,8 @@ test("a request arrives as it was given, asking for an uncompressed answer", asy
   expect(answer.status).toBe(200);
   expect(answer.headers.get("x-a")).toBe("b");
   expect(text(await answer.body.readAll(1_000, "idle", 1_000))).toBe("hello");
-  const [request = ""] = upstream.requests;
+  await (await transport.send(outbound(`${upstream.url}/v1/chat?x=1`), never)).body.readAll(1_000, "idle", 1_000);
+  const [, request = ""] = upstream.requests;
   expect(request).toStartWith("POST /v1/chat?x=1 HTTP/1.1\r\n");
   expect(request.toLowerCase()).toContain("\r\naccept-encoding: identity\r\n");
   expect(request.toLowerCase()).toContain(`\r\nhost: 127.0.0.1:${upstream.port}\r\n`);
@@ -68,18 +79,74 @@ test.each(["fin", "reset", "half a status line"])(
   "a POST is not sent twice when a kept connection ends with %s",
   async (how) => {
     const upstream = await start((socket, index) => {
-      if (index === 0) socket.write(rawAnswer("warm"));
+      if (index < 2) socket.write(rawAnswer("warm"));
       else if (how === "fin") socket.end();
       else if (how === "reset") socket.resetAndDestroy();
       else socket.end("HTTP/1.1 20");
     });
     const transport = createTransport({ clock: systemClock });
-    await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
+    await warm(transport, upstream);
     const thrown = await failure(transport.send(outbound(upstream.url), never));
-    expect(thrown).toMatchObject({ code: "upstream_unreachable", retry: "other", unwell: true });
-    expect(upstream.requests).toHaveLength(2);
+    expect(thrown).toMatchObject({ code: "upstream_unreachable", arrival: "unknown", unwell: true });
+    expect(upstream.requests).toHaveLength(3);
   },
 );
+
+/** Answers on every connection at first; then closes the one that it keeps, when it is written to, as a stale one is. */
+const staleUpstream = () => {
+  const seen = new WeakSet<object>();
+  return start((socket, index) => {
+    if (index === 2 && seen.has(socket)) socket.resetAndDestroy();
+    else socket.write(rawAnswer("ok"));
+    seen.add(socket);
+  });
+};
+
+test("a kept connection that its upstream closed while it was silent is stale, and the next request has its own", async () => {
+  const upstream = await staleUpstream();
+  const clock = new FakeClock();
+  const transport = createTransport({ clock });
+  await warm(transport, upstream);
+  clock.advance(bounds.staleSilenceMs);
+  expect(await failure(transport.send(outbound(upstream.url), never))).toMatchObject({
+    code: "upstream_unreachable",
+    arrival: "stale",
+    retry: "same",
+    unwell: false,
+  });
+  const before = upstream.connections;
+  const answer = await transport.send(outbound(upstream.url), never);
+  expect(text(await answer.body.readAll(10, "idle", 1_000))).toBe("ok");
+  expect(upstream.connections).toBe(before + 1);
+});
+
+test("a reset is not called stale where the upstream was not silent, nor on a connection of the request's own", async () => {
+  const busy = await staleUpstream();
+  const clock = new FakeClock();
+  const transport = createTransport({ clock });
+  await warm(transport, busy);
+  clock.advance(bounds.staleSilenceMs - 1);
+  expect(await failure(transport.send(outbound(busy.url), never))).toMatchObject({ arrival: "unknown", unwell: true });
+  const broken = await start((socket) => socket.resetAndDestroy());
+  clock.advance(bounds.staleSilenceMs);
+  expect(await failure(transport.send(outbound(broken.url), never))).toMatchObject({
+    arrival: "unknown",
+    unwell: true,
+  });
+});
+
+test.each([
+  ["after a long silence", bounds.keptConnectionIdleMs + 1, {}],
+  ["for a request that asks for its own", bounds.staleSilenceMs, { ownConnection: true }],
+])("no kept connection is used %s", async (_, silentMs, changes) => {
+  const upstream = await staleUpstream();
+  const clock = new FakeClock();
+  const transport = createTransport({ clock });
+  await warm(transport, upstream);
+  clock.advance(silentMs);
+  const answer = await transport.send(outbound(upstream.url, changes), never);
+  expect(text(await answer.body.readAll(10, "idle", 1_000))).toBe("ok");
+});
 
 test("a DELETE is not sent twice either", async () => {
   const upstream = await start((socket, index) => (index === 0 ? socket.write(rawAnswer("warm")) : socket.end()));
@@ -172,14 +239,28 @@ test("a failure says when certainly nothing was sent, so that what must not be m
   const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("") });
   const { port } = closed;
   await closed.stop(true);
-  expect(await failureOf(`http://127.0.0.1:${port}/`)).toMatchObject({ code: "upstream_unreachable", unsent: true });
-  expect(await failureOf("http://10.0.0.1/", { allowPrivateNetwork: false })).toMatchObject({ unsent: true });
-  expect(await failureOf("http://nobody.invalid/")).toMatchObject({ unsent: true });
+  expect(await failureOf(`http://127.0.0.1:${port}/`)).toMatchObject({
+    code: "upstream_unreachable",
+    arrival: "unsent",
+  });
+  expect(await failureOf("http://10.0.0.1/", { allowPrivateNetwork: false })).toMatchObject({ arrival: "unsent" });
+  expect(await failureOf("http://nobody.invalid/")).toMatchObject({ arrival: "unsent" });
   const cutting = Bun.listen({
     port: 0,
     hostname: "127.0.0.1",
     socket: { data: (socket) => void socket.terminate(), open: () => {} },
   });
-  expect(await failureOf(`http://127.0.0.1:${cutting.port}/`)).toMatchObject({ unsent: false });
+  expect(await failureOf(`http://127.0.0.1:${cutting.port}/`)).toMatchObject({ arrival: "unknown" });
+  const form = { size: 3, open: () => new Blob(["abc"]).stream() };
+  const handshake = `https://127.0.0.1:${cutting.port}/`;
+  expect(await failureOf(handshake)).toMatchObject({ arrival: "unknown" });
+  expect(await failureOf(handshake, { body: form })).toMatchObject({ arrival: "unsent" });
   cutting.stop(true);
+  const plain = Bun.listen({
+    port: 0,
+    hostname: "127.0.0.1",
+    socket: { data: (socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"), open: () => {} },
+  });
+  expect(await failureOf(`https://127.0.0.1:${plain.port}/`)).toMatchObject({ arrival: "unsent" });
+  plain.stop(true);
 });

@@ -1,12 +1,12 @@
-import { Failure } from "#core/index.ts";
+import { bounds, Failure } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { watchConnect } from "./connect-watch.ts";
 import { Exchange } from "./exchange.ts";
 import type { Resolve } from "./name-cache.ts";
 import { originEnd } from "./origin.ts";
 import { RequestBody } from "./request-body.ts";
-import { type Route, RouteTable } from "./route-table.ts";
-import { clientClosed, failedSend, neverConnected } from "./send-failure.ts";
+import { type Route, RouteTable, type Target } from "./route-table.ts";
+import { clientClosed, closedEarly, failedSend, neverConnected, staleConnection } from "./send-failure.ts";
 import { StreamBody } from "./stream-body.ts";
 import { systemResolve } from "./system-resolve.ts";
 
@@ -21,6 +21,13 @@ export interface TransportOptions {
   readonly resolve?: Resolve;
   /** Certificate authorities (PEM) to trust instead of the machine's own: a closed network, a test. */
   readonly authorities?: readonly string[];
+}
+
+/** A request that may have gone out on a kept connection, to an address that had been silent for so long. */
+interface SentOnKept {
+  readonly target: Target;
+  readonly sentMs: number;
+  readonly silentMs: number;
 }
 
 const demoScheme = "demo://";
@@ -56,7 +63,8 @@ class FetchTransport implements Transport {
     } catch (thrown) {
       const failure = exchange.failure ?? unsendable(request) ?? failedSend(thrown);
       exchange.fail(failure);
-      throw failure;
+      // A body is asked for once there is a connection; nobody can act on a request that lacks it.
+      throw streamed?.begun === false ? failure.with({ arrival: "unsent" }) : failure;
     }
   }
 
@@ -72,19 +80,32 @@ class FetchTransport implements Transport {
       const index = (first + tried - 1) % count;
       const target = route.targets[index];
       if (target === undefined) throw new Error("a route without targets");
-      watchConnect(this.#clock, exchange, route, target, request.connectMs);
+      const sentMs = this.#clock.monotonic();
+      const silentMs = sentMs - target.answeredMs;
+      // Fetch gives every streamed body a connection of its own.
+      const mayBeKept = init.keepalive === true && streamed === null && silentMs <= bounds.keptConnectionIdleMs;
+      watchConnect(this.#clock, exchange, { route, target, connectMs: request.connectMs, mayBeKept });
       exchange.begin("headers", request.headersMs);
       if (streamed !== null) init.body = streamed.open();
       try {
-        const response = await fetch(target.base + rest, init);
-        target.lifeMs = this.#clock.monotonic();
+        const response = await fetch(target.base + rest, mayBeKept ? init : { ...init, keepalive: false });
+        target.lifeMs = target.answeredMs = this.#clock.monotonic();
         route.preferred = index;
         exchange.dropCheck();
         return response;
       } catch (thrown) {
+        if (mayBeKept && this.#wasStale(thrown, { target, sentMs, silentMs })) throw staleConnection(thrown);
         if (exchange.failure !== null || !neverConnected(thrown) || tried >= count) throw thrown;
       }
     }
+  }
+
+  /** Those that are kept beside it may be as old: the next request has a connection of its own. */
+  #wasStale(thrown: unknown, { target, sentMs, silentMs }: SentOnKept): boolean {
+    if (!closedEarly(thrown) || silentMs < bounds.staleSilenceMs) return false;
+    if (this.#clock.monotonic() - sentMs > bounds.staleEndMs) return false;
+    target.answeredMs = Number.NEGATIVE_INFINITY;
+    return true;
   }
 
   /**
@@ -108,7 +129,7 @@ class FetchTransport implements Transport {
       decompress: false,
       proxy: false,
       timeout: false,
-      keepalive: request.method !== "DELETE",
+      keepalive: request.method !== "DELETE" && request.ownConnection !== true,
     };
     if (route.tls !== undefined) init.tls = route.tls;
     return init;
@@ -139,6 +160,9 @@ function unsendable(request: OutboundRequest): Failure | null {
     new Headers(request.headers);
     return null;
   } catch (thrown) {
-    return new Failure("invalid_request", "A header cannot be sent to the upstream.", { cause: thrown });
+    return new Failure("invalid_request", "A header cannot be sent to the upstream.", {
+      arrival: "unsent",
+      cause: thrown,
+    });
   }
 }

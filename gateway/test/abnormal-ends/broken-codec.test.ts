@@ -74,6 +74,7 @@ async function callWith(codec: CallerCodec, stream: boolean) {
         captureRetentionDays: 7,
         drainTimeoutMs: 1,
         videoCopyResults: false,
+        retrySent: false,
       },
     }),
     router,
@@ -94,6 +95,7 @@ async function callWith(codec: CallerCodec, stream: boolean) {
     const result = await relay.run({
       requestId: "req",
       principal,
+      mayCall: () => true,
       speech: { ...speech, codec },
       facts: speech.wire.readRequest(bytes, null),
       body: bytes,

@@ -72,6 +72,7 @@ beforeAll(async () => {
   const base = dialectHouse();
   house = await startHouse({
     ...base,
+    settings: { retry_sent: true },
     providers: (simulator) =>
       upstreamCases.map((one) => ({
         ...one.provider(simulator),

@@ -141,6 +141,7 @@ function catalogOf(providers: ReadonlyMap<string, Provider>): Catalog {
     captureRetentionDays: 7,
     drainTimeoutMs: 1_000,
     videoCopyResults: false,
+    retrySent: false,
   } as const;
   return { version: 1, workspaces: new Map(), groups: new Map(), models: new Map(), providers, settings };
 }

@@ -74,6 +74,7 @@ function applyTests(make: StoreGroundFactory): void {
       captureRetentionDays: 7,
       drainTimeoutMs: 120_000,
       videoCopyResults: false,
+      retrySent: false,
     });
   });
 

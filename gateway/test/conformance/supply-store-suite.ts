@@ -113,6 +113,7 @@ export function supplyStoreSuite(name: string, make: StoreGroundFactory): void {
         clientId: "sluice",
         clientSecret: new Secret(canary),
         allowedDomains: ["example.com"],
+        secondFactorTrusted: false,
       };
       await ground.controlStore.putOidcAccount("company", () => account, doer);
       expect(await told()).toEqual(["catalog"]);

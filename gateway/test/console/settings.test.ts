@@ -95,6 +95,7 @@ describe("single sign-on", () => {
         issuer: "https://id.example.com",
         client_id: "sluice",
         allowed_domains: ["example.com"],
+        second_factor_trusted: false,
         has_secret: true,
         callback_url: "http://gateway.test:8787/api/auth/callback/company",
       },

@@ -51,9 +51,18 @@ describe("a call that was", () => {
       expect(explanation?.walk?.at(-1)).toMatch(/^attempt 2 to .*: the same again after \d+ ms$/);
     }));
 
-  test("failed by every deployment has as many failures as attempts in the ledger, and no refusal", () =>
+  test("lost on its way is not sent again, and the walk says why", () =>
     inHouse(twoAccounts(), async (house) => {
       const explanation = await explanationOf(house, await house.chat(hello, { script: { drop: true } }));
+      expect(explanation?.failures).toMatchObject([{ code: "upstream_unreachable", retry: "never" }]);
+      expect(explanation?.walk?.at(-1)).toBe(
+        "no further attempt: it was sent and may be charged, so it is sent nowhere else (settings.retry_sent)",
+      );
+    }));
+
+  test("failed by every deployment has as many failures as attempts in the ledger, and no refusal", () =>
+    inHouse(twoAccounts(), async (house) => {
+      const explanation = await explanationOf(house, await house.chat(hello, { script: { status: 500 } }));
       expect(explanation?.failures.map(({ attempt_id }) => attempt_id)).toEqual([...(await attemptIds(house))]);
       expect(explanation?.failures.length).toBeGreaterThan(1);
       expect(explanation?.refusal).toBeNull();

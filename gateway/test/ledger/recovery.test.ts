@@ -81,9 +81,8 @@ test("what was settled is recovered exactly, what was open is interrupted at its
   });
   expect(entries.get(attemptIdOf(3))).toMatchObject({
     outcome: "interrupted",
-    usage: noUsage,
-    usageSource: "none",
-    costNanoUsd: 0,
+    usage: { ...noUsage, inputUncached: 40 },
+    usageSource: "estimated",
     totalMs: 0,
   });
   // The upstream had not told the input yet: the intent's estimate stands for it.
@@ -208,7 +207,7 @@ test("any history, in segments of any size, recovers to what a simple model says
           const state = model.get(id);
           if (act === "begin" && state === undefined) {
             journal.intent(intentOf(base + n));
-            model.set(id, "interrupted none");
+            model.set(id, "interrupted estimated");
           } else if (act === "checkpoint" && state?.startsWith("interrupted")) {
             journal.checkpoint(checkpointOf(base + n, n));
             model.set(id, "interrupted estimated");

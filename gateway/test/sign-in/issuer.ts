@@ -52,6 +52,7 @@ export class Issuer {
       clientId: "sluice console",
       clientSecret: new Secret(secret),
       allowedDomains: [],
+      secondFactorTrusted: false,
       ...more,
     };
   }
@@ -87,6 +88,8 @@ export class Issuer {
       // A shared secret among the keys must never be taken for one of them.
       return Response.json({ keys: [{ kty: "oct", kid: "key-2", k: "c2VjcmV0" }, key] });
     }
+    // Whoever comes here has consented long ago.
+    if (pathname === "/authorize") return Response.redirect(this.consent(request.url), 302);
     if (pathname === "/token") return await this.#token(request);
     if (pathname === "/userinfo") return Response.json(this.answers.userInfo ?? {});
     return new Response("not found", { status: 404 });

@@ -2,6 +2,7 @@ import { afterEach, expect, setSystemTime, test } from "bun:test";
 import type { Answered, Browser } from "./browser.ts";
 import { alice, openGround } from "./ground.ts";
 import { Issuer } from "./issuer.ts";
+import { comeBack, connect } from "./oidc-trips.ts";
 
 const issuers: Issuer[] = [];
 afterEach(() => {
@@ -24,20 +25,22 @@ async function travel(browser: Browser, issuer: Issuer, body?: object): Promise<
   return await comeBack(browser, issuer.consent(started.json.url));
 }
 
-function comeBack(browser: Browser, url: string): Promise<Answered> {
-  const { pathname, search } = new URL(url);
-  return browser.get(`${pathname}${search}`, { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" });
-}
-
 const target = (answer: Answered) => [answer.status, answer.headers.get("location")];
 
+/** Alice has connected her account at the issuer. */
 async function groundWith(issuer: Issuer, allowedDomains: readonly string[] = []) {
   const ground = await openGround({ oidc: [issuer.account({ allowedDomains })] });
   const user = await ground.signIn.createUser(alice);
+  const { answers } = issuer;
+  issuer.answers = { claims: { email: allowedDomains.length === 0 ? alice.email : `alice@${allowedDomains[0]}` } };
+  expect(target(await connect(await ground.signedIn(), issuer))).toEqual([302, "/console/profile?connected=corp"]);
+  issuer.answers = answers;
+  issuer.exchanges.splice(0);
+  ground.events.splice(0);
   return { ground, user };
 }
 
-test("a user whose address the issuer has verified signs in, and the account is theirs from then on", async () => {
+test("a user who connected an issuer's account signs in by it, whatever address it has by then", async () => {
   const issuer = newIssuer();
   const { ground, user } = await groundWith(issuer);
   expect(ground.signIn.methods().oidc).toEqual([{ id: "corp", name: "Corp" }]);
@@ -134,16 +137,17 @@ test("an ID token that does not hold opens nothing", async () => {
   expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
 });
 
-test("an address that the issuer did not verify opens no account that is there", async () => {
+test("an address opens no account that is there, and one that is not verified tells nothing of who is", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer, ["example.org"]);
   for (const [email_verified, error] of [
+    [true, "account_exists&provider=corp"],
     [false, "email_not_verified"],
     ["false", "email_not_verified"],
     [undefined, "email_not_verified"],
     [1, "failed"],
   ] as const) {
-    issuer.answers = { claims: { email_verified } };
+    issuer.answers = { claims: { sub: "another", email_verified } };
     const browser = ground.browser();
     expect(target(await travel(browser, issuer))).toEqual([302, `/console/sign-in?error=${error}`]);
     expect(await browser.session()).toBeNull();
@@ -156,7 +160,7 @@ test("an address that was given to a new person does not open the old one's acco
   expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
   issuer.answers = { claims: { sub: "subject-2" } };
   const browser = ground.browser();
-  expect(target(await travel(browser, issuer))).toEqual([302, "/console/sign-in?error=other_person"]);
+  expect(target(await travel(browser, issuer))).toEqual([302, "/console/sign-in?error=account_exists&provider=corp"]);
   expect(await browser.session()).toBeNull();
   issuer.answers = {};
   const old = ground.browser();
@@ -173,6 +177,8 @@ test("a stranger becomes a user from an allowed domain only, and with a verified
     [{ email: "carol@corp.example.evil.example" }, "not_invited"],
     [{ email: "carol@sub.corp.example" }, "not_invited"],
     [{ email: '"carol@corp.example"@evil.example' }, "not_invited"],
+    [{ email: "carol@\u212Aorp.example" }, "not_invited"],
+    [{ email: "\u212Aarol@corp.example" }, "not_invited"],
     [{ email: undefined }, "no_email"],
   ];
   for (const [claims, error] of strangers) {
@@ -201,7 +207,7 @@ test("a stranger becomes a user from an allowed domain only, and with a verified
 test("without allowed domains only users who are there come in", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
-  issuer.answers = { claims: { email: "carol@example.org" } };
+  issuer.answers = { claims: { sub: "carol", email: "carol@example.org" } };
   expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=not_invited"]);
 });
 
@@ -300,7 +306,8 @@ test("single sign-on leads to pages of the console only", async () => {
 
 test("an issuer that is down, or lies about itself, concerns only its own users", async () => {
   const issuer = newIssuer();
-  const { ground } = await groundWith(issuer);
+  const ground = await openGround({ oidc: [issuer.account()] });
+  await ground.signIn.createUser(alice);
   issuer.up = false;
   const answer = await begin(ground.browser());
   expect([answer.status, answer.json.error.code]).toEqual([502, "upstream_error"]);
@@ -312,6 +319,7 @@ test("an issuer that is down, or lies about itself, concerns only its own users"
     expect((await begin(ground.browser())).status).toBe(502);
   }
   issuer.metadata = {};
+  await connect(await ground.signedIn(), issuer);
   expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
   const before = issuer.requests;
   await travel(ground.browser(), issuer);
@@ -337,6 +345,7 @@ test("accounts of single sign-on change while the gateway runs", async () => {
   ground.signIn.useOidc([first.account(), second.account({ id: "second", name: "Second" })]);
   expect(ground.signIn.methods().oidc.map(({ id }) => id)).toEqual(["corp", "second"]);
   expect(target(await comeBack(browser, underway))).toEqual([302, "/console/"]);
+  await connect(await ground.signedIn(), second, "second");
   expect(target(await travel(ground.browser(), second, { provider: "second" }))).toEqual([302, "/console/"]);
   ground.signIn.useOidc([]);
   expect((await begin(ground.browser())).status).toBe(404);

@@ -96,7 +96,7 @@ export class PretendedArk implements Transport {
 
   #faulty(fault: Fault | null, act: () => OutboundAnswer): OutboundAnswer {
     if (fault === "unreachable")
-      throw new Failure("upstream_unreachable", "refused", { retry: "other", unwell: true, unsent: true });
+      throw new Failure("upstream_unreachable", "refused", { retry: "other", unwell: true, arrival: "unsent" });
     if (fault === "lost") throw new Failure("upstream_timeout", "headers", { retry: "other", unwell: true });
     if (fault === "cut") {
       act();

@@ -44,6 +44,7 @@ const catalog: Catalog = {
     captureRetentionDays: 7,
     drainTimeoutMs: 1,
     videoCopyResults: false,
+    retrySent: false,
   },
 };
 
@@ -128,6 +129,7 @@ export async function playHour(seed: number) {
       relay.run({
         ...caller,
         principal,
+        mayCall: () => true,
         speech: habit.speech,
         facts: habit.speech.wire.readRequest(body, null),
         body,

@@ -247,6 +247,7 @@ function catalogOf(models: readonly Model[]): Catalog {
       logBodies: "none",
       drainTimeoutMs: 1,
       videoCopyResults: false,
+      retrySent: false,
     },
   };
 }

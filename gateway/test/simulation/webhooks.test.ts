@@ -104,7 +104,10 @@ test.each([
   ["an error", () => new Response(null, { status: 500 })],
   ["a redirect, which is not followed", () => new Response(null, { status: 302, headers: { location: hook } })],
   ["no answer", () => Promise.reject(new Failure("upstream_timeout", "It is silent."))],
-  ["a closed door", () => Promise.reject(new Failure("upstream_unreachable", "Nobody is there.", { unsent: true }))],
+  [
+    "a closed door",
+    () => Promise.reject(new Failure("upstream_unreachable", "Nobody is there.", { arrival: "unsent" })),
+  ],
 ])(
   "a host with %s is tried again, each time later, with the same id and a signature of that moment",
   async (_, bad) => {

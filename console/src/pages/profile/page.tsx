@@ -3,6 +3,7 @@ import { useAuthGet } from "../../api/use-auth.ts";
 import { PageFrame } from "../../parts/page-frame.tsx";
 import { ProblemAlert } from "../../parts/problem-alert.tsx";
 import { PageWaiting } from "../../shell/page-waiting.tsx";
+import { ConnectionsSection } from "./connections-section.tsx";
 import { PasskeysSection } from "./passkeys-section.tsx";
 import { PasswordSection } from "./password-section.tsx";
 import { SessionsSection } from "./sessions-section.tsx";
@@ -22,6 +23,7 @@ export default function ProfilePage() {
           {account.data.password && <PasswordSection />}
           {account.data.password && <TwoFactorSection on={account.data.two_factor} />}
           <PasskeysSection />
+          <ConnectionsSection connections={account.data.connections} />
           <SessionsSection />
         </>
       )}

@@ -124,6 +124,12 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
               onChange={(value) => change({ drainSeconds: typeof value === "number" ? value : null })}
             />
             <Switch
+              {...switchField("retrySent", "Send again what was not answered")}
+              description="After a time-out or a cut the next deployment is asked, although both may be charged. Off: only what was refused, or never sent, is asked elsewhere."
+              checked={draft.retrySent}
+              onChange={(event) => change({ retrySent: event.currentTarget.checked })}
+            />
+            <Switch
               {...switchField("copyResults", "Copy finished videos")}
               description="A vendor's link ends after hours or days. A copy in our own store stays, and takes room there."
               checked={draft.copyResults}

@@ -8,6 +8,7 @@ const account = {
   issuer: "https://id.example.com",
   client_id: "sluice",
   allowed_domains: ["example.com"],
+  second_factor_trusted: false,
   has_secret: true,
   callback_url: "https://gateway.example/api/auth/callback/corp",
 };

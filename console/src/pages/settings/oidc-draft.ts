@@ -13,6 +13,7 @@ export interface OidcDraft {
   /** Empty: keep the stored one. */
   readonly clientSecret: string;
   readonly domains: readonly string[];
+  readonly secondFactorTrusted: boolean;
 }
 
 export function draftOf(account: Account | null): OidcDraft {
@@ -23,6 +24,7 @@ export function draftOf(account: Account | null): OidcDraft {
     clientId: account?.client_id ?? "",
     clientSecret: "",
     domains: account?.allowed_domains ?? [],
+    secondFactorTrusted: account?.second_factor_trusted ?? false,
   };
 }
 
@@ -32,6 +34,7 @@ export function bodyOf(draft: OidcDraft): BodyInput<"settings.putOidc"> {
     issuer: draft.issuer.trim(),
     client_id: draft.clientId.trim(),
     allowed_domains: [...draft.domains],
+    second_factor_trusted: draft.secondFactorTrusted,
     ...(draft.clientSecret === "" ? {} : { client_secret: draft.clientSecret }),
   };
 }

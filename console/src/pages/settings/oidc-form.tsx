@@ -1,4 +1,4 @@
-import { Alert, PasswordInput, Stack, TagsInput, Text, TextInput } from "@mantine/core";
+import { Alert, PasswordInput, Stack, Switch, TagsInput, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { CopyText } from "../../parts/copy-button.tsx";
@@ -118,8 +118,8 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         onChange={(event) => change({ clientSecret: event.currentTarget.value })}
       />
       <TagsInput
-        label="New accounts for mail domains"
-        description="Whoever comes with a verified address there gets an account at once, in no workspace yet. Empty: only people who have an account here already."
+        label="Mail domains"
+        description="It signs in people with an address there and nobody else, and who has no account here gets one, in no workspace yet. Empty: any address, but only people who connected it to their account."
         placeholder={draft.domains.length === 0 ? "example.com" : undefined}
         maxTags={100}
         acceptValueOnBlur
@@ -127,6 +127,12 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         error={wrong("allowed_domains")}
         value={[...draft.domains]}
         onChange={(typed) => change({ domains: domainsOf(typed) })}
+      />
+      <Switch
+        label="It asks for a second factor itself"
+        description="Then people who set up an authenticator app here are not asked for its code after signing in there."
+        checked={draft.secondFactorTrusted}
+        onChange={(event) => change({ secondFactorTrusted: event.currentTarget.checked })}
       />
     </FormDrawer>
   );

@@ -52,8 +52,8 @@ const columns: readonly Column<OidcAccount>[] = [
   { id: "issuer", header: "Issuer", cell: (account) => <span className="break">{account.issuer}</span> },
   {
     id: "domains",
-    header: "New accounts for",
-    cell: (account) => (account.allowed_domains.length === 0 ? "nobody" : account.allowed_domains.join(", ")),
+    header: "Signs in",
+    cell: (account) => (account.allowed_domains.length === 0 ? "who connected it" : account.allowed_domains.join(", ")),
   },
   {
     id: "callback",

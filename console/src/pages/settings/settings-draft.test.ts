@@ -8,6 +8,7 @@ const settings = settingsSchema.parse({
   explanations: { retention_days: 30 },
   captures: { retention_days: 7 },
   disconnect: { default: "cancel" },
+  retry_sent: false,
   video: { copy_results: false },
   drain_timeout_ms: 120_000,
 });
@@ -22,6 +23,7 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
     explanationDays: 10,
     captureDays: 1,
     disconnect: "drain",
+    retrySent: true,
     copyResults: true,
     drainSeconds: 0.5,
   });
@@ -30,6 +32,7 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
     explanations: { retention_days: 10 },
     captures: { retention_days: 1 },
     disconnect: { default: "drain" },
+    retry_sent: true,
     video: { copy_results: true },
     drain_timeout_ms: 500,
   });

@@ -8,6 +8,7 @@ export interface SettingsDraft {
   readonly explanationDays: number | null;
   readonly captureDays: number | null;
   readonly disconnect: "cancel" | "drain";
+  readonly retrySent: boolean;
   readonly copyResults: boolean;
   readonly drainSeconds: number | null;
 }
@@ -19,18 +20,28 @@ export const settingNames: Readonly<Record<keyof SettingsDraft, string>> = {
   explanationDays: "explanations.retention_days",
   captureDays: "captures.retention_days",
   disconnect: "disconnect.default",
+  retrySent: "retry_sent",
   copyResults: "video.copy_results",
   drainSeconds: "drain_timeout_ms",
 };
 
 export function draftOf(settings: SettingsConfig): SettingsDraft {
-  const { ledger, explanations, captures, disconnect, video, drain_timeout_ms: drainMs } = settings;
+  const {
+    ledger,
+    explanations,
+    captures,
+    disconnect,
+    video,
+    retry_sent: retrySent,
+    drain_timeout_ms: drainMs,
+  } = settings;
   return {
     durability: ledger?.durability ?? "disk",
     ledgerDays: ledger?.retention_days ?? null,
     explanationDays: explanations?.retention_days ?? null,
     captureDays: captures?.retention_days ?? null,
     disconnect: disconnect?.default ?? "cancel",
+    retrySent: retrySent ?? false,
     copyResults: video?.copy_results ?? false,
     drainSeconds: drainMs === undefined ? null : drainMs / 1_000,
   };
@@ -51,6 +62,7 @@ export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsC
     ...(isEmpty(explanations) ? {} : { explanations }),
     ...(isEmpty(captures) ? {} : { captures }),
     ...(changed("disconnect") ? { disconnect: { default: after.disconnect } } : {}),
+    ...(changed("retrySent") ? { retry_sent: after.retrySent } : {}),
     ...(changed("copyResults") ? { video: { copy_results: after.copyResults } } : {}),
     ...(changed("drainSeconds") && after.drainSeconds !== null
       ? { drain_timeout_ms: Math.round(after.drainSeconds * 1_000) }

@@ -19,6 +19,8 @@ export default function SignInPage() {
   const { arrival } = useArrival();
   const queries = useQueryClient();
   const [next] = useUrlText("next");
+  // The gateway sends somebody here who came from elsewhere and has a second factor.
+  const [step] = useUrlText("step");
   const signedIn = () => void queries.invalidateQueries({ queryKey: ["session.show"] });
 
   if (arrival?.kind === "setup" || (answer.setup_needed && arrival === null)) {
@@ -39,7 +41,12 @@ export default function SignInPage() {
       }
     >
       <CameBack />
-      <SignInForm methods={answer.methods} page={nextPage(next)} onDone={signedIn} />
+      <SignInForm
+        methods={answer.methods}
+        page={nextPage(next)}
+        firstStep={step === "code" ? "code" : "password"}
+        onDone={signedIn}
+      />
     </Card>
   );
 }

@@ -47,12 +47,13 @@ async function settingsView(house: SettingsCallsHouse, request: Request): Promis
   return {
     settings,
     managed_by_file: [...managedByFile],
-    oidc: accounts.map(({ id, name, issuer, clientId, allowedDomains }) => ({
+    oidc: accounts.map(({ id, name, issuer, clientId, allowedDomains, secondFactorTrusted }) => ({
       id,
       name,
       issuer,
       client_id: clientId,
       allowed_domains: [...allowedDomains],
+      second_factor_trusted: secondFactorTrusted,
       has_secret: true,
       callback_url: `${origin}/api/auth/callback/${id}`,
     })),
@@ -92,7 +93,14 @@ function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc"
     const why = before === null ? "is needed" : "must be given again, since the issuer changes";
     throw new Failure("invalid_request", `\`client_secret\` ${why}.`, { param: "client_secret" });
   }
-  return { name: body.name, issuer, clientId: body.client_id, clientSecret, allowedDomains: domainsOf(body) };
+  return {
+    name: body.name,
+    issuer,
+    clientId: body.client_id,
+    clientSecret,
+    allowedDomains: domainsOf(body),
+    secondFactorTrusted: body.second_factor_trusted ?? false,
+  };
 }
 
 /** By https, or on this machine. */

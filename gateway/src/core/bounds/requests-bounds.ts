@@ -32,6 +32,8 @@ export const requestsBounds = {
   credentialBytesMax: 512,
   /** Silence towards the caller after which a keep-alive comment is sent. */
   keepAliveMs: 15_000,
+  /** Parts of a path. The longest of ours has eleven; a model's name may add some. */
+  pathPartsMax: 24,
   /** A connection on which no call is under way, or whose caller neither reads nor writes. */
   idleConnectionMs: 60_000,
   /** A caller that has not read for this long is taken to be gone. */

@@ -9,6 +9,8 @@ export const signInBounds = {
   sessionTouchMs: 60_000,
   sessionsPerUserMax: 20,
   passkeysPerUserMax: 20,
+  /** Accounts of single sign-on that open one user. */
+  connectionsPerUserMax: 10,
   /** Tries to sign in by account and by address in one window, which doubles while it is used up, and who is remembered. */
   signInTriesMax: 10,
   signInTriesMs: 15 * 60_000,

@@ -48,6 +48,14 @@ export const upstreamBounds = {
   nameRetryMs: 1_000,
   /** After this much silence of an upstream address, a connection is tried beside the next request. */
   addressSilenceMs: 5_000,
+  /** After this much silence of an upstream address no kept connection to it is used: it may be dead without our knowing. */
+  keptConnectionIdleMs: 30_000,
+  /**
+   * A kept connection counts as stale when its upstream was silent for at least this long before, and it ended this soon
+   * after it was written to: sooner than anything could have been made of the request.
+   */
+  staleSilenceMs: 1_000,
+  staleEndMs: 250,
   /** How long such a trial connection is kept waiting. */
   probeMs: 30_000,
   /** An answer of known length up to this is taken in one piece; a longer one is read piece by piece. */

@@ -1,11 +1,12 @@
 import { splice } from "../bytes.ts";
+import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
 import { readBoolean, readLabel, readModel, requireItems, scanRequest, sizeOf } from "../request-members.ts";
 
-const wanted = new GovernedNames(["model", "messages", "max_tokens", "stream", "system", "tools", "metadata"]);
+const wanted = bodyNames(["model", "messages", "max_tokens", "stream", "system", "tools", "metadata"]);
 const wantedMetadata = new GovernedNames(["user_id"]);
 
 /** Reads what governs a messages request. Source: Anthropic API reference, "Create a Message". */
@@ -45,6 +46,8 @@ function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>): Requ
     affinity: readAffinity(body, members.get("metadata")),
     continues: null,
     keeps: false,
+    choosing: choosingIn(members),
+    toolModels: toolModels(body, members.get("tools")),
     images: 0,
   };
 }

@@ -1,4 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
+import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
@@ -7,7 +8,9 @@ import { readCount, readLabel, requireItems, scanRequest } from "../request-memb
 import { estimateTokens } from "./size-estimate.ts";
 
 /** The vendor reads both spellings of every name (protobuf's JSON mapping). */
-const wanted = new GovernedNames([
+const wanted = bodyNames([
+  // The path says it; a body that says it too could say another.
+  "model",
   "contents",
   "systemInstruction",
   "system_instruction",
@@ -39,6 +42,8 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     affinity: readLabel(body, eitherOf(members, "cachedContent", "cached_content")),
     continues: null,
     keeps: false,
+    choosing: members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members),
+    toolModels: toolModels(body, members.get("tools")),
     images: 0,
   };
 }

@@ -1,4 +1,5 @@
 import { splice } from "../bytes.ts";
+import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { type Span, scanObject } from "../json-scan.ts";
@@ -13,7 +14,7 @@ import {
   sizeOf,
 } from "../request-members.ts";
 
-const wanted = new GovernedNames([
+const wanted = bodyNames([
   "model",
   "messages",
   "stream",
@@ -50,6 +51,8 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     affinity: readLabel(body, members.get("prompt_cache_key")) ?? readLabel(body, members.get("user")),
     continues: null,
     keeps: false,
+    choosing: choosingIn(members),
+    toolModels: toolModels(body, members.get("tools")),
     images: 0,
   };
 }

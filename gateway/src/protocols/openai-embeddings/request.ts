@@ -1,11 +1,11 @@
 import { splice } from "../bytes.ts";
+import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { GovernedNames } from "../governed-names.ts";
 import type { Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
 import { readLabel, readModel, requireItems, scanRequest } from "../request-members.ts";
 
-const wanted = new GovernedNames(["model", "input", "user"]);
+const wanted = bodyNames(["model", "input", "user"]);
 
 /** Reads what governs an embeddings request; all else, encoding_format too, is the upstream's to judge. */
 export function readEmbeddingsRequest(body: Uint8Array): RequestFacts {
@@ -23,6 +23,7 @@ export function readEmbeddingsRequest(body: Uint8Array): RequestFacts {
     affinity: readLabel(body, members.get("user")),
     continues: null,
     keeps: false,
+    choosing: choosingIn(members),
     images: 0,
   };
 }

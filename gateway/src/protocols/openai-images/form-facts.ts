@@ -1,6 +1,6 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { GovernedNames } from "../governed-names.ts";
+import { choosingMembers, GovernedNames } from "../governed-names.ts";
 import type { Span } from "../json-scan.ts";
 import { missing, misspelt, wrong } from "../json-value.ts";
 import type { PartHead } from "../multipart-head.ts";
@@ -83,6 +83,7 @@ export class ImagesFormReader {
     if (field === undefined) {
       const meant = governed.variantOf(name);
       if (meant !== null) throw misspelt(name, meant);
+      if (choosingMembers.has(name)) throw wrong(name, "is not taken in a form");
       return;
     }
     if (bracket !== -1 || field.text !== null) throw wrong(name, "stands in the form more than once, or as a list");
@@ -116,7 +117,7 @@ export class ImagesFormReader {
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const governed = new GovernedNames(["model", "prompt", "stream", "n", "user"]);
+const governed = new GovernedNames(["model", "prompt", "stream", "n", "user", ...choosingMembers]);
 
 function newField(bytesMax: number): Field {
   return { bytesMax, text: null, size: 0, pieces: [] };

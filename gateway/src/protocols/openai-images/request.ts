@@ -1,11 +1,12 @@
 import { splice } from "../bytes.ts";
+import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
 import { readBoolean, readCount, readLabel, readModel, scanRequest } from "../request-members.ts";
 
-const wanted = new GovernedNames([
+const wanted = bodyNames([
   "model",
   "prompt",
   "stream",
@@ -35,6 +36,7 @@ export function readImagesRequest(body: Uint8Array): RequestFacts {
     affinity: readLabel(body, members.get("user")),
     continues: null,
     keeps: false,
+    choosing: choosingIn(members),
     images: Math.max(1, readCount(body, members.get("n")) ?? 1, seriesMax(body, members)),
   };
 }

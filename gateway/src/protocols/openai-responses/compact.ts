@@ -1,17 +1,10 @@
+import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { GovernedNames } from "../governed-names.ts";
 import { readLabel, readModel, scanRequest } from "../request-members.ts";
 import { estimateInput } from "./input-estimate.ts";
 import { idOf, requireInput, said } from "./request.ts";
 
-const wanted = new GovernedNames([
-  "model",
-  "input",
-  "instructions",
-  "tools",
-  "previous_response_id",
-  "prompt_cache_key",
-]);
+const wanted = bodyNames(["model", "input", "instructions", "tools", "previous_response_id", "prompt_cache_key"]);
 
 /** Reads what governs a compaction. Source: OpenAI API reference, "Compact a response". */
 export function readCompactRequest(body: Uint8Array): RequestFacts {
@@ -31,6 +24,8 @@ export function readCompactRequest(body: Uint8Array): RequestFacts {
     affinity: readLabel(body, members.get("prompt_cache_key")),
     continues: idOf(body, previous),
     keeps: false,
+    choosing: choosingIn(members),
+    toolModels: toolModels(body, members.get("tools")),
     images: 0,
   };
 }

@@ -1,13 +1,13 @@
 import { bounds, Failure } from "#core/index.ts";
 import { splice } from "../bytes.ts";
+import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { GovernedNames } from "../governed-names.ts";
 import type { Span } from "../json-scan.ts";
 import { missing, objectOf, textOf, wrong } from "../json-value.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { estimateInput } from "./input-estimate.ts";
 
-const wanted = new GovernedNames([
+const wanted = bodyNames([
   "model",
   "input",
   "instructions",
@@ -51,6 +51,8 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
     continues: idOf(body, previous) ?? idOf(body, conversation),
     keeps: background || store === undefined || readSmall(body, store) !== false,
     ...(background ? { background } : {}),
+    choosing: choosingIn(members),
+    toolModels: toolModels(body, members.get("tools")),
     images: 0,
   };
 }

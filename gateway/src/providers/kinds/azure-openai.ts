@@ -81,6 +81,7 @@ function classifyAzure(answer: BadAnswer): Failure {
   const contentType = answer.headers.get("content-type") ?? "application/json";
   return new Failure("upstream_error", "The provider's content filter refused the prompt.", {
     retry: "never",
+    arrival: "refused",
     upstream: { status: 400, contentType, body: answer.body },
   });
 }

@@ -10,6 +10,11 @@ export const openrouter = openaiLike({
   form: {
     apiKeyHelp: "Make one at openrouter.ai, under Keys.",
   },
+  memberRules: {
+    provider: {
+      refused: "The providers behind this upstream are chosen by the gateway: leave provider out, or ask its operator.",
+    },
+  },
   // What its list of apps shows, as its documentation asks for it.
   callerHeaders: ["http-referer", "x-title"],
   lanes: [chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning" }), messages, responses, embeddings],

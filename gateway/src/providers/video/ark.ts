@@ -36,6 +36,12 @@ export function arkVideo(ways: ArkWays): VideoAdapter {
   const taskUrl = (provider: Provider, id: string): string => `${tasksUrl(provider)}/${encodeURIComponent(id)}`;
   return {
     capabilities: arkCapabilities,
+    // Flags at the end of a text, which models before 2.0 obey (M).
+    paidWords: [
+      { pattern: /(?:^|\s)--(?:resolution|rs)\s+(\S+)/i, instead: "resolution" },
+      { pattern: /(?:^|\s)--(?:duration|dur)\s+(\S+)/i, instead: "duration" },
+      { pattern: /(?:^|\s)--frames\s+(\S+)/i, instead: "duration" },
+    ],
     create: (input) => {
       const { provider, upstreamModel } = input;
       const marks = ways.marks === true || provider.settings["mark_tasks"] === true;

@@ -21,6 +21,8 @@ import { rawUsageOf, secondsUsage } from "./video-usage.ts";
  */
 export const klingVideo: VideoAdapter = {
   capabilities,
+  // std and pro are its 720p and 1080p (K).
+  paidMembers: { mode: { instead: "resolution", takes: ["std"] } },
   create: createDraft,
   readCreated: (answer, sent) => {
     const data = dataOf(createdObject(answer), answer);

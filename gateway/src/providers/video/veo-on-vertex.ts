@@ -17,7 +17,7 @@ export function veoOnVertex(rootOf: RootOf): VideoAdapter {
     capabilities: (upstreamModel) => ({ ...veoCapabilities(upstreamModel), seed: true }),
     create: ({ provider, upstreamModel, turn }) => {
       const storageUri = settingText(provider, "storage_uri");
-      if (storageUri === null && turn.more["storageUri"] === undefined) {
+      if (storageUri === null) {
         throw unsupported("model", "The provider needs settings.storage_uri, a bucket for its videos.");
       }
       if (isSilent(upstreamModel)) refuseSound(turn);
@@ -25,7 +25,7 @@ export function veoOnVertex(rootOf: RootOf): VideoAdapter {
         seed: seedOf(turn),
         // Veo 2 does not know the member (K).
         generateAudio: isSilent(upstreamModel) ? undefined : (turn.audio ?? undefined),
-        ...(storageUri === null ? {} : { storageUri }),
+        storageUri,
       };
       const url = `${modelUrl(rootOf(provider), upstreamModel)}:predictLongRunning`;
       return videoDraft({ provider, upstreamModel, method: "POST", url, json: veoBody(turn, also) });

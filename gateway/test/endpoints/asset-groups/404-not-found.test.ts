@@ -19,7 +19,7 @@ test("a group is found on its own platform only, and a platform that does not ex
   }
 });
 
-test.each(["ag_0", "group-20260101-abcde", "as_01", "ag_%00"])("%s is no group", async (id) => {
+test.each(["ag_0", "group-20260101-abcde", "as_01", "ag_%C3%A9"])("%s is no group", async (id) => {
   expect(await errorOf(await house.get(`/v1/asset-groups/${id}?platform=local`))).toMatchObject({
     status: 404,
     code: "asset_group_not_found",

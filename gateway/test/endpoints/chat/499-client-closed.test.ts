@@ -53,7 +53,7 @@ test("with `disconnect: drain` the upstream is let finish and its own numbers ar
   expect(entry?.usage.output).toBe(60);
 });
 
-test("a caller that goes away before the answer leaves nothing running and nothing reserved", async () => {
+test("a caller that goes away before the answer leaves nothing running and nothing reserved, and pays for its input", async () => {
   const leaving = new AbortController();
   const call = house.chat(hello, { script: { latency_ms: 600_000 }, signal: leaving.signal }).catch(() => "gone");
   const before = (await house.entries()).length;
@@ -61,7 +61,12 @@ test("a caller that goes away before the answer leaves nothing running and nothi
   leaving.abort();
   expect(await call).toBe("gone");
   await until(async () => (await house.entries()).length > before);
-  expect((await house.entries())[0]).toMatchObject({ outcome: "cancelled", usageSource: "none", costNanoUsd: 0 });
+  expect((await house.entries())[0]).toMatchObject({
+    outcome: "cancelled",
+    usageSource: "estimated",
+    usage: { output: 0 },
+  });
+  expect((await house.entries())[0]?.costNanoUsd).toBeGreaterThan(0);
   await until(() => house.simulator.simulator.truth.list().in_flight === 0);
   expect(house.house.outstanding()).toBe(0);
 });

@@ -1,41 +1,61 @@
 import { expect, test } from "bun:test";
+import type { Script } from "@sluice/simulator";
+import { bounds } from "#core/index.ts";
+import { systemClock } from "#system/index.ts";
+import { type RawUpstream, rawAnswer, startRawUpstream } from "../../raw-upstream.ts";
 import { errorOf, hello, startHouse, upstream } from "../../started-house.ts";
 
 test.each([
-  ["an error status", { status: 500 }, "upstream_error"],
-  ["a reply that is not JSON", { malformed: true }, "upstream_error"],
-  ["a connection that closes without an answer", { drop: true }, "upstream_unreachable"],
-  ["a refused credential", { status: 401 }, "upstream_error"],
-] as const)("%s of the only deployment becomes %s", async (_title, script, code) => {
+  ["an error status", { status: 500 }, "upstream_error", "none"],
+  ["a reply that is not JSON", { malformed: true }, "upstream_error", "estimated"],
+  ["a connection that closes without an answer", { drop: true }, "upstream_unreachable", "estimated"],
+  ["a refused credential", { status: 401 }, "upstream_error", "none"],
+] as const)("%s of the only deployment becomes a 502", async (_title, script, code, usageSource) => {
   const house = await startHouse();
   try {
     const response = await house.chat(hello, { script });
     expect(await errorOf(response)).toMatchObject({ status: 502, code });
     const entries = await house.entries();
     expect(entries.length).toBe(Number(response.headers.get("x-sluice-attempts")));
-    for (const entry of entries)
-      expect(entry).toMatchObject({ outcome: "failed", costNanoUsd: 0, usageSource: "none" });
+    for (const entry of entries) {
+      expect(entry).toMatchObject({ outcome: "failed", usageSource });
+      expect(entry.costNanoUsd > 0).toBe(usageSource === "estimated");
+    }
     expect(new Set(entries.map((entry) => entry.retryIndex)).size).toBe(entries.length);
   } finally {
     await house.stop();
   }
 });
 
-test.each([
+/** What the first of two deployments does. */
+const refusals = [
   ["an error status", {}, { status: 500 }],
   ["an overloaded upstream", { stream: true }, { status: 529 }],
+  ["an error event instead of an answer", { stream: true }, { error_event_after: 0 }],
+  ["a refused credential", {}, { status: 401 }],
+  ["a rate limit that asks to wait", {}, { status: 429, retry_after: 60 }],
+  ["a spent quota", {}, { status: 429, body: '{"error":{"code":"insufficient_quota"}}' }],
+] as const;
+
+/** The same, where nobody knows what became of the request. */
+const losses = [
   ["a reply that is not JSON", {}, { malformed: true }],
   ["a stream that ends before its first event", { stream: true }, { end_after_events: 0 }],
   ["a stream that is cut before its first event", { stream: true }, { cut_after_events: 0 }],
   ["a stream that breaks inside its first event", { stream: true }, { cut_after_events: 0, half_event: true }],
-  ["an error event instead of an answer", { stream: true }, { error_event_after: 0 }],
   ["a connection that closes without an answer", {}, { drop: true }],
-  ["a refused credential", {}, { status: 401 }],
-  ["a rate limit that asks to wait", {}, { status: 429, retry_after: 60 }],
-  ["a spent quota", {}, { status: 429, body: '{"error":{"code":"insufficient_quota"}}' }],
-] as const)("after %s another deployment serves, and each attempt has its entry", async (_title, more, fault) => {
-  const house = await startHouse({
-    providers: (simulator) => [upstream("main", simulator), upstream("spare", simulator)],
+  ["an answer that is lost", {}, { answer_lost: "cut" }],
+  ["an answer that is lost by a reset", {}, { answer_lost: "reset" }],
+  ["silence", {}, { latency_ms: 60_000 }],
+  ["silence behind the status line", { stream: true }, { first_event_ms: 60_000 }],
+] as const;
+
+const houseOf = (fault: Script, retrySent: boolean | null) =>
+  startHouse({
+    providers: (simulator) => [
+      upstream("main", simulator, { timeouts: { headers_ms: 300, first_event_ms: 300 } }),
+      upstream("spare", simulator),
+    ],
     models: [
       {
         name: "gpt-test",
@@ -43,9 +63,18 @@ test.each([
           { provider: "main", priority: 1, upstream_model: `sim${JSON.stringify(fault)}bad` },
           { provider: "spare", priority: 2 },
         ],
+        price: { input: 1.25, output: 10 },
       },
     ],
+    workspace: { budget: { usd: 1, period: "day" } },
+    settings: retrySent === null ? {} : { retry_sent: retrySent },
   });
+
+test.each([
+  ...refusals.map((row) => [...row, null] as const),
+  ...losses.map(([title, more, fault]) => [`${title}, where the operator says so,`, more, fault, true] as const),
+])("after %s another deployment serves, and each attempt has its entry", async (_title, more, fault, retrySent) => {
+  const house = await houseOf(fault, retrySent);
   try {
     const response = await house.chat({ ...hello, ...more }, { script: { tokens: 2 } });
     await response.text();
@@ -53,12 +82,94 @@ test.each([
     expect(response.headers.get("x-sluice-provider")).toBe("spare");
     expect(response.headers.get("x-sluice-attempts")).toBe("2");
     const entries = [...(await house.entries())].sort((one, other) => one.retryIndex - other.retryIndex);
-    expect(entries.map((entry) => [entry.provider, entry.outcome])).toEqual([
-      ["main", "failed"],
-      ["spare", "succeeded"],
+    expect(entries.map((entry) => [entry.provider, entry.outcome, entry.usageSource])).toEqual([
+      ["main", "failed", retrySent === true ? "estimated" : "none"],
+      ["spare", "succeeded", "upstream"],
     ]);
+    expect(entries.map(({ costNanoUsd }) => costNanoUsd > 0)).toEqual([retrySent === true, true]);
     expect(house.simulator.simulator.truth.list().total).toBe(2);
     expect(house.house.outstanding()).toBe(0);
+  } finally {
+    await house.stop();
+  }
+});
+
+test.each(losses)("after %s nobody else is asked, and the input is paid for", async (_title, more, fault) => {
+  const house = await houseOf(fault, null);
+  try {
+    const response = await house.chat({ ...hello, ...more });
+    expect([502, 504]).toContain(response.status);
+    expect(response.headers.get("x-sluice-attempts")).toBe("1");
+    const entries = await house.entries();
+    expect(entries).toMatchObject([{ provider: "main", outcome: "failed", usageSource: "estimated" }]);
+    expect(entries[0]?.usage.inputUncached).toBeGreaterThan(0);
+    expect(entries[0]?.costNanoUsd).toBe(1_250 * (entries[0]?.usage.inputUncached ?? 0));
+    expect(house.simulator.simulator.truth.list().total).toBe(1);
+    expect(house.house.outstanding()).toBe(0);
+  } finally {
+    await house.stop();
+  }
+});
+
+/** Serves whole answers on kept connections; closes the one that it has kept when `stale` says so, as it is written to. */
+async function forgetfulUpstream(stale: () => boolean): Promise<RawUpstream> {
+  const kept = new WeakSet<object>();
+  return await startRawUpstream((socket) => {
+    if (stale() && kept.has(socket)) socket.resetAndDestroy();
+    else socket.write(rawAnswer(reply, "content-type: application/json\r\n"));
+    kept.add(socket);
+  });
+}
+
+const reply = JSON.stringify({
+  id: "c",
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
+});
+
+test("a kept connection that its upstream has closed costs the caller no answer", async () => {
+  let stale = false;
+  const upstream = await forgetfulUpstream(() => stale);
+  // Durations stand still but where the test moves them, so that no slow machine takes part.
+  let monotonicMs = 0;
+  const house = await startHouse({
+    clock: { ...systemClock, monotonic: () => monotonicMs },
+    providers: () => [
+      { id: "main", kind: "openai-compatible", base_url: upstream.url, api_key: "k", allow_private_network: true },
+    ],
+  });
+  try {
+    // The first has a connection of its own, the second one that is kept.
+    for (let call = 0; call < 2; call++) expect((await house.chat(hello)).status).toBe(200);
+    monotonicMs += bounds.staleSilenceMs;
+    stale = true;
+    const response = await house.chat(hello);
+    expect([response.status, response.headers.get("x-sluice-attempts")]).toEqual([200, "2"]);
+    expect(upstream.requests).toHaveLength(4);
+    const [served, before] = await house.entries();
+    expect([served?.outcome, served?.retryIndex]).toEqual(["succeeded", 1]);
+    expect(before).toMatchObject({ outcome: "failed", errorCode: "upstream_unreachable", usageSource: "estimated" });
+  } finally {
+    await house.stop();
+    upstream.stop();
+  }
+});
+
+test("where nothing streams, an upstream has ten minutes to begin its answer; where it is told how long, that long", async () => {
+  const house = await startHouse({
+    providers: (simulator) => [
+      upstream("usual", simulator),
+      upstream("told", simulator, { timeouts: { headers_ms: 45_000 } }),
+    ],
+    models: [{ name: "gpt-test", deployments: [{ provider: "usual" }] }],
+  });
+  try {
+    const timeouts = [...(await house.control.controlStore.catalog()).providers.values()].map((one) => one.timeouts);
+    expect(timeouts.map(({ headersMs, wholeHeadersMs }) => [headersMs, wholeHeadersMs])).toEqual([
+      [45_000, 45_000],
+      [60_000, 600_000],
+    ]);
   } finally {
     await house.stop();
   }

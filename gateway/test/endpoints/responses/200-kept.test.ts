@@ -75,7 +75,7 @@ test("an answer is not shown to a key that may not call its model, nor one that 
   for (const [path, key] of [
     [id, bobKey],
     ["resp_nobody", aliceKey],
-    ["resp%2F..%2Fmodels", aliceKey],
+    ["resp_caf%C3%A9", aliceKey],
   ] as const) {
     const response = await house.get(`/v1/responses/${path}`, { authorization: `Bearer ${key}` });
     expect(response.status).toBe(404);

@@ -26,7 +26,7 @@ test("a model that does not exist and one that is not granted look alike", async
   expect(secret).toEqual({ ...missing, message: missing.message.replace("clip-nobody", "clip-secret") });
 });
 
-test.each(["vt_0", "task_1", "vt_%2e%2e", "VT_01", `vt_${"0".repeat(65)}`])("%s is no task", async (id) => {
+test.each(["vt_0", "task_1", "vt_..", "VT_01", `vt_${"0".repeat(65)}`])("%s is no task", async (id) => {
   for (const at of [`${path}/${id}`, `${path}/${id}/content`]) {
     expect(await errorOf(await house.get(at))).toMatchObject({ status: 404, code: "task_not_found" });
   }
@@ -50,7 +50,7 @@ test("nobody is heard who calls back with a wrong token, or about a task that is
   const { id } = (await (await house.post(path, ask)).json()) as { id: string };
   const looks = () => house.simulator.simulator.tasks.list().data.at(-1)?.polls;
   const before = looks();
-  for (const at of [`${id}/wrong`, `${id}/%00`, "vt_00/wrong"]) {
+  for (const at of [`${id}/wrong`, `${id}/%C3%A9`, "vt_00/wrong"]) {
     const answer = await house.post(`/v1/video/callbacks/${at}`, { id: "cgt-1", status: "succeeded" }, { key: null });
     expect(await errorOf(answer)).toMatchObject({ status: 404, code: "task_not_found" });
   }

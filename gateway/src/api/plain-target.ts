@@ -1,0 +1,45 @@
+/**
+ * Whether a request's target means one thing to everybody. Proxies decide by the path who may come through, and each
+ * resolves, decodes and joins it in its own way; so whatever two readers could take for two paths is refused.
+ *
+ * The runtime gives us a URL that it has resolved already (`/v1/..\metrics` has become `/metrics`), but the parts of the
+ * path as its router matched them, percent-decoded and otherwise as they were sent. Those are what is looked at.
+ */
+
+/** What is wrong with a target, in words; null: nothing. `parts` as sent, each percent-decoded; `path` with its encoding. */
+export function flawOf(parts: Readonly<Record<string, string>>, path: string): string | null {
+  if (!path.startsWith("/")) return "It is no path.";
+  if (path.includes("%")) {
+    if (encodedPlain.test(path)) return "A letter, digit, dot, hyphen, underscore or tilde is percent-encoded in it.";
+    if (malformed.test(path)) return "A percent sign in it does not begin an encoded byte.";
+  }
+  for (const name in parts) {
+    const flaw = flawOfPart(parts[name] ?? "", path);
+    if (flaw !== null) return flaw;
+  }
+  return null;
+}
+
+function flawOfPart(part: string, path: string): string | null {
+  if (strange.test(part)) return "A part of it holds a backslash, a #, a control character or bytes that are no UTF-8.";
+  if (!part.includes("/")) return isDots(part) ? dots : null;
+  if (!namesHoldSlashes.some((prefix) => path.startsWith(prefix))) return "A slash is percent-encoded in it.";
+  return part.split("/").some((one) => one === "" || isDots(one)) ? dots : null;
+}
+
+const dots = "A part of it is empty or consists of dots.";
+
+/** `..;x` is `..` to servers that know parameters of path parts. */
+function isDots(part: string): boolean {
+  return part.charCodeAt(0) === dot && dotsPart.test(part);
+}
+
+const dot = 46;
+const dotsPart = /^\.\.?(;|$)/;
+/** RFC 3986, 2.3: unreserved characters mean the same encoded or not, so that nobody has a reason to encode them. */
+const encodedPlain = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i;
+const malformed = /%(?![\da-f]{2})/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const strange = /[\\#\u0000-\u001f\u007f\ufffd]/;
+/** Below these a part may be a model's name, which may hold slashes. */
+const namesHoldSlashes = ["/v1/models/", "/v1beta/models/", "/api/", "/console/"];

@@ -1,0 +1,26 @@
+import type { Command } from "commander";
+import { dataPaths, prepareDataDirectory, restoreDatabase } from "#storage/index.ts";
+import { systemClock } from "#system/index.ts";
+import { environmentOf } from "../open.ts";
+import { report } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+
+export function addRestore(program: Command, terminal: Terminal): void {
+  program
+    .command("restore")
+    .description("put a backup in the place of the database, which is kept; the gateway must not be running")
+    .argument("<file>", "what `sluice backup`, the console or sqlite3 made")
+    .action(async (file: string, _options: object, command: Command) => {
+      const environment = environmentOf(terminal.variables);
+      const paths = dataPaths(environment.dataDir);
+      prepareDataDirectory(paths.dataDir);
+      const masterKey = environment.masterKey?.reveal() ?? null;
+      const restored = await restoreDatabase({ paths, file, masterKey, now: systemClock.now() });
+      const { schema, keys, entries, aside } = restored;
+      await report(terminal, command, { file, database: paths.database, schema, keys, entries, aside }, [
+        `${paths.database} is now what ${file} was: schema ${schema}, ${keys} keys, ${entries} ledger entries.`,
+        ...(aside === null ? [] : [`What was there before is kept: ${aside}`]),
+        "What is in the journal and not in the database is recovered at the next start.",
+      ]);
+    });
+}

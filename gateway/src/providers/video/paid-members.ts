@@ -1,0 +1,81 @@
+import type { Provider } from "#core/index.ts";
+import { isObject, type JsonObject } from "#protocols/index.ts";
+import { passesMember } from "../governed-members.ts";
+
+/** A member of a vendor's own by which the price of a video is decided past what was asked of us. */
+export interface PaidMember {
+  /** Our own field that says it, and is priced; null: there is none. */
+  readonly instead: "duration" | "resolution" | "audio" | null;
+  /** Values that cost no more than none at all. */
+  readonly takes: readonly unknown[];
+}
+
+/** By name, in lower case and without dashes and underscores. */
+export type PaidMembers = Readonly<Record<string, PaidMember>>;
+
+export interface PaidMemberFound extends PaidMember {
+  /** Where it stands, such as parameters.sampleCount. */
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** Those of a caller's own members that this account must not get: one video is asked for and priced by our fields. */
+export function paidMembersIn(
+  more: Readonly<JsonObject>,
+  provider: Provider,
+  own: PaidMembers = {},
+): readonly PaidMemberFound[] {
+  const found: PaidMemberFound[] = [];
+  const look = (members: Readonly<JsonObject>, above: string): void => {
+    for (const [name, value] of Object.entries(members)) {
+      if (above === "" && holders.has(name) && isObject(value)) look(value, `${name}.`);
+      const folded = name.replaceAll(/[-_]/g, "").toLowerCase();
+      const paid = own[folded] ?? (Object.hasOwn(common, folded) ? common[folded] : undefined);
+      if (paid === undefined || value === null || paid.takes.includes(value) || passesMember(provider, name)) continue;
+      found.push({ ...paid, path: above + name, value });
+    }
+  };
+  look(more, "");
+  return found;
+}
+
+/** Objects in which vendors keep their options. */
+const holders: ReadonlySet<string> = new Set(["parameters", "input"]);
+
+const count: PaidMember = { instead: null, takes: [1, "1"] };
+const length: PaidMember = { instead: "duration", takes: [] };
+const lines: PaidMember = { instead: "resolution", takes: [] };
+const sound: PaidMember = { instead: "audio", takes: [false, "off"] };
+
+const common: PaidMembers = {
+  n: count,
+  nvariants: count,
+  count,
+  batchsize: count,
+  samplecount: count,
+  numberofvideos: count,
+  numvideos: count,
+  numvideosperprompt: count,
+  numoutputs: count,
+  videocount: count,
+  duration: length,
+  durationseconds: length,
+  seconds: length,
+  videolength: length,
+  frames: length,
+  numframes: length,
+  framecount: length,
+  resolution: lines,
+  size: lines,
+  videosize: lines,
+  quality: lines,
+  generateaudio: sound,
+  enableaudio: sound,
+  sound,
+  audio: sound,
+  servicetier: { instead: null, takes: ["default", "standard", "flex"] },
+  // Where results are put is the operator's.
+  storageuri: { instead: null, takes: [] },
+  model: { instead: null, takes: [] },
+  modelname: { instead: null, takes: [] },
+};

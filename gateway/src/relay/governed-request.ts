@@ -1,0 +1,47 @@
+import { Failure, type Provider } from "#core/index.ts";
+import { choosingMembers } from "#protocols/index.ts";
+import { governedBody, type ProviderKind } from "#providers/index.ts";
+import type { Call } from "./call.ts";
+import type { RelayHouse } from "./house.ts";
+
+export interface GovernedTarget {
+  readonly provider: Provider;
+  readonly kind: ProviderKind;
+  readonly translated: boolean;
+  readonly warn: (what: string) => void;
+}
+
+/**
+ * The body as this account may get it: without what would choose a model past its grant, or cost more than its price.
+ * Almost every body comes back as it is, unread. Throws Failure invalid_request or model_not_found.
+ */
+export function governedRequest(house: RelayHouse, call: Call, body: Uint8Array, target: GovernedTarget): Uint8Array {
+  const { choosing, toolModels } = call.facts;
+  if (toolModels !== undefined && !target.translated) checkToolModels(house, call, toolModels, target.provider);
+  if (choosing === undefined) return body;
+  // In another dialect a member may have another name.
+  const names = target.translated ? [...choosingMembers] : choosing;
+  return governedBody(body, {
+    choosing: names,
+    provider: target.provider,
+    rules: target.kind.memberRules ?? {},
+    warn: target.warn,
+  });
+}
+
+/** A tool's own model is granted as the call's is: by a name of ours that leads to it at this account. */
+function checkToolModels(house: RelayHouse, call: Call, names: readonly string[], provider: Provider): void {
+  const { models } = house.catalog();
+  for (const name of names) {
+    const granted = [...models.values()].some(
+      (model) =>
+        call.mayCall(model.name) &&
+        model.deployments.some((one) => one.provider.id === provider.id && one.upstreamModel === name),
+    );
+    if (granted) continue;
+    throw new Failure("model_not_found", `The model "${name.slice(0, 128)}", which a tool names, does not exist.`, {
+      param: "tools",
+      retry: "other",
+    });
+  }
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { errorOf, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("any", simulator, { kind: "demo" }),
+      upstream("router", simulator, { kind: "openrouter" }),
+      upstream("open", simulator, { kind: "demo", settings: { pass_members: ["service_tier", "models", "quality"] } }),
+      upstream("gem", simulator, { kind: "gemini", settings: { endpoints: ["generate"] } }),
+    ],
+    models: [
+      { name: "granted", deployments: [{ provider: "any", upstream_model: "up-granted" }] },
+      { name: "other", deployments: [{ provider: "any", upstream_model: "up-other" }] },
+      { name: "secret", deployments: [{ provider: "any", upstream_model: "up-secret" }] },
+      { name: "routed", deployments: [{ provider: "router", upstream_model: "up-routed" }] },
+      { name: "open", deployments: [{ provider: "open", upstream_model: "up-open" }] },
+      { name: "gem", deployments: [{ provider: "gem", upstream_model: "up-gem" }] },
+      {
+        name: "films",
+        type: "video",
+        deployments: [{ provider: "any", upstream_model: "doubao-seedance-1-0-pro-250528" }],
+        price: { video: 0.1 },
+      },
+    ],
+    workspace: { models: ["granted", "other", "routed", "open", "gem", "films"] },
+  });
+});
+afterAll(() => house.stop());
+
+const messages = [{ role: "user", content: "x" }];
+const lastSent = (): Record<string, unknown> =>
+  JSON.parse(house.simulator.simulator.truth.list().data.at(-1)?.body_text ?? "{}");
+
+test("members that choose another model or a dearer way are left out, told in a warning, and all else arrives", async () => {
+  const chosen = {
+    models: ["up-secret"],
+    fallbacks: [{ model: "up-secret" }],
+    route: "fallback",
+    preset: "p",
+    plugins: [{ id: "web" }],
+    api_base: "https://elsewhere.example",
+    service_tier: "priority",
+    speed: "fast",
+    best_of: 20,
+  };
+  const kept = { temperature: 0.5, of_next_year: { models: ["x"] } };
+  const response = await house.chat({ model: "granted", ...chosen, messages, ...kept }, { script: { tokens: 1 } });
+  expect(response.status).toBe(200);
+  expect(lastSent()).toEqual({ model: "up-granted", messages, ...kept });
+  for (const name of Object.keys(chosen)) expect(response.headers.get("x-sluice-warnings")).toContain(name);
+});
+
+test("values that choose nothing and cost no more arrive as they were", async () => {
+  const plain = { service_tier: "flex", speed: "standard", models: null, best_of: 1, inference_geo: "global" };
+  const response = await house.chat({ model: "granted", ...plain, messages }, { script: { tokens: 1 } });
+  expect(response.headers.get("x-sluice-warnings")).toBeNull();
+  expect(lastSent()).toEqual({ model: "up-granted", ...plain, messages });
+});
+
+test("where leaving out would break somebody's promise, the call is refused", async () => {
+  const geo = await house.chat({ model: "granted", messages, inference_geo: "us" });
+  expect(await errorOf(geo)).toMatchObject({ status: 400, code: "invalid_request", param: "inference_geo" });
+  const routed = await house.chat({ model: "routed", messages, provider: { data_collection: "deny" } });
+  expect(await errorOf(routed)).toMatchObject({ status: 400, param: "provider" });
+});
+
+test("a dearer tier is left out of a translated call too", async () => {
+  const body = { model: "gem", service_tier: "priority", messages };
+  const response = await house.chat(body);
+  expect(response.status).toBe(200);
+  expect(lastSent()).not.toHaveProperty("serviceTier");
+});
+
+test("a body of Gemini's cannot name a model beside the path's", async () => {
+  const contents = [{ parts: [{ text: "x" }] }];
+  const response = await house.post("/v1beta/models/gem:generateContent", { model: "models/up-secret", contents });
+  expect(response.status).toBe(200);
+  expect(lastSent()).toEqual({ contents });
+});
+
+test("an operator lets members through to one account", async () => {
+  const body = { model: "open", models: ["up-second"], service_tier: "priority", messages };
+  await (await house.chat(body, { script: { tokens: 1 } })).text();
+  expect(lastSent()).toEqual({ ...body, model: "up-open" });
+});
+
+test("a tool's own model is granted like the call's, however it is spelt", async () => {
+  const ask = (tool: string) =>
+    house.post("/v1/responses", `{"model":"granted","input":"x","tools":[{"type":"image_generation",${tool}}]}`);
+  for (const tool of ['"model":"up-secret"', '"m\\u006fdel":"up-secret"', '"model":"nobody-knows"']) {
+    expect(await errorOf(await ask(tool))).toMatchObject({ status: 404, code: "model_not_found", param: "tools" });
+  }
+  expect((await ask('"model":["up-other"]')).status).toBe(400);
+  expect((await ask('"model":"up-other"')).status).toBe(200);
+  const schema = { type: "object", properties: { model: { type: "string" } } };
+  const named = { type: "function", function: { name: "f", parameters: schema } };
+  expect((await house.chat({ model: "granted", messages, tools: [named] })).status).toBe(200);
+});
+
+test("a form does not take them at all", async () => {
+  const body = new FormData();
+  body.set("model", "granted");
+  body.set("prompt", "p");
+  body.set("models", "up-secret");
+  const headers = { authorization: `Bearer ${"sk-alice-0123456789abcdefghij"}` };
+  const response = await fetch(`${house.url}/v1/images/edits`, { method: "POST", headers, body });
+  expect(await errorOf(response)).toMatchObject({ status: 400, param: "models" });
+});
+
+test.each([
+  [{ parameters: { sampleCount: 4 } }, "parameters.sampleCount", "1"],
+  [{ parameters: { resolution: "4k" } }, "parameters.resolution", '"resolution"'],
+  [{ n: 3 }, "n", "1"],
+  [{ num_videos: 2 }, "num_videos", "1"],
+  [{ frames: 289 }, "frames", '"duration"'],
+  [{ quality: "1080p" }, "quality", '"resolution"'],
+  [{ service_tier: "priority" }, "service_tier", '"flex"'],
+  [{ storageUri: "gs://of-the-caller/x" }, "storageUri", "none"],
+  [{ prompt: "a boat --rs 1080p --dur 12" }, "prompt", '"resolution"'],
+])("a video costs what our own fields say: %j is refused before there is a task", async (more, param, allowed) => {
+  const response = await house.post("/v1/video/tasks", {
+    model: "films",
+    prompt: "a boat",
+    resolution: "480p",
+    ...more,
+  });
+  const told = await errorOf(response);
+  expect(told).toMatchObject({ status: 400, code: "invalid_request", param });
+  expect(told.message).toContain(allowed);
+  const list = (await (await house.get("/v1/video/tasks")).json()) as { data: unknown[] };
+  expect(list.data).toEqual([]);
+});

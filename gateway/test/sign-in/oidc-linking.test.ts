@@ -1,0 +1,284 @@
+import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import type { Answered, Browser } from "./browser.ts";
+import { alice, type Ground, openGround, password } from "./ground.ts";
+import { Issuer } from "./issuer.ts";
+import { comeBack, connect } from "./oidc-trips.ts";
+import { authenticatorApp } from "./one-time-codes.ts";
+
+const issuers: Issuer[] = [];
+afterEach(() => {
+  for (const issuer of issuers.splice(0)) issuer.stop();
+  setSystemTime();
+});
+
+function newIssuer(): Issuer {
+  const issuer = new Issuer();
+  issuers.push(issuer);
+  return issuer;
+}
+
+const bob = { email: "bob@example.org", name: "Bob", password };
+const wantsMore = "/console/sign-in?error=account_exists&provider=corp";
+
+/** Signs in elsewhere from the sign-in page. */
+async function travel(browser: Browser, issuer: Issuer, provider = "corp"): Promise<string | null> {
+  const { json } = await browser.post("/api/auth/sign-in/social", { provider, page: "/console/keys?workspace=acme" });
+  return (await comeBack(browser, issuer.consent(json.url))).headers.get("location");
+}
+
+const whereTo = (answer: Answered) => answer.headers.get("location");
+
+async function connections(browser: Browser) {
+  return (await browser.get("/api/auth/account")).json.connections as { id: string; provider: string; name: string }[];
+}
+
+describe("an address that an issuer asserts", () => {
+  test("opens nobody's account by itself, also where it is allowed and verified", async () => {
+    const issuer = newIssuer();
+    const ground = await openGround({ oidc: [issuer.account({ allowedDomains: ["example.org"] })] });
+    await ground.signIn.createUser(alice);
+    for (const email of [alice.email, "ALICE@Example.ORG"]) {
+      issuer.answers = { claims: { email } };
+      const browser = ground.browser();
+      expect(await travel(browser, issuer)).toBe(wantsMore);
+      expect(await browser.session()).toBeNull();
+      // Nor when somebody else is signed in there already.
+      const signedIn = await ground.signedIn();
+      expect(await travel(signedIn, issuer)).toBe(wantsMore);
+    }
+    expect((await ground.database.kysely.selectFrom("auth_accounts").selectAll().execute()).length).toBe(1);
+  });
+
+  test("outside of the account's domains is refused at once, known or not, connected or not", async () => {
+    const issuer = newIssuer();
+    const account = issuer.account({ allowedDomains: ["partner.example"] });
+    const ground = await openGround({ oidc: [account] });
+    await ground.signIn.createUser(alice);
+    const refused = "/console/sign-in?error=not_invited";
+    for (const email of [alice.email, "nobody@example.org"]) {
+      issuer.answers = { claims: { email } };
+      expect(await travel(ground.browser(), issuer)).toBe(refused);
+    }
+    issuer.answers = { claims: { email: alice.email } };
+    const browser = await ground.signedIn();
+    expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?error=not_invited");
+    expect(await connections(browser)).toEqual([]);
+    issuer.answers = { claims: { email: "alice@partner.example" } };
+    expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?connected=corp");
+    expect(await travel(ground.browser(), issuer)).toBe("/console/keys?workspace=acme");
+    // Somebody who moved away over there, or an issuer that says so.
+    issuer.answers = { claims: { email: alice.email } };
+    expect(await travel(ground.browser(), issuer)).toBe(refused);
+    // A domain that an administrator took off the list.
+    issuer.answers = { claims: { email: "alice@partner.example" } };
+    ground.signIn.useOidc([{ ...account, allowedDomains: ["else.example"] }]);
+    expect(await travel(ground.browser(), issuer)).toBe(refused);
+  });
+
+  test("names one domain however it is written", async () => {
+    const issuer = newIssuer();
+    const ground = await openGround({ oidc: [issuer.account({ allowedDomains: ["bücher.example"] })] });
+    for (const [sub, email] of [
+      ["1", "carol@xn--bcher-kva.example"],
+      ["2", "dave@BÜCHER.example"],
+    ]) {
+      issuer.answers = { claims: { sub, email } };
+      expect(await travel(ground.browser(), issuer)).toBe("/console/keys?workspace=acme");
+    }
+    issuer.answers = { claims: { sub: "3", email: "carol@bücher.example" } };
+    expect(await travel(ground.browser(), issuer)).toBe(wantsMore);
+    const rows = await ground.database.kysely.selectFrom("auth_users").select("email").orderBy("email").execute();
+    expect(rows.map((row) => row.email)).toEqual(["carol@xn--bcher-kva.example", "dave@xn--bcher-kva.example"]);
+  });
+});
+
+describe("connecting", () => {
+  test("takes a sign-in of a moment ago, shows under the profile, and is told in the log", async () => {
+    const issuer = newIssuer();
+    const ground = await openGround({ oidc: [issuer.account()] });
+    const user = await ground.signIn.createUser(alice);
+    const body = { provider: "corp" };
+    expect((await ground.browser().post("/api/auth/oidc/connect", body)).json.error.code).toBe("not_signed_in");
+    const browser = await ground.signedIn();
+    // Neither a verified address nor the same one is asked for: the one who is signed in says whose it is.
+    issuer.answers = { claims: { email: "a.liddell@elsewhere.example", email_verified: false } };
+    expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?connected=corp");
+    expect(await connections(browser)).toMatchObject([{ provider: "corp", name: "Corp" }]);
+    expect(ground.events.at(-1)).toMatchObject({ what: "oidc-connected", by: "oidc", userId: user.id });
+    // Once more changes nothing.
+    expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?connected=corp");
+    expect(await connections(browser)).toHaveLength(1);
+    const other = ground.browser();
+    expect(await travel(other, issuer)).toBe("/console/keys?workspace=acme");
+    expect((await other.session())?.user.id).toBe(user.id);
+    const rows = await ground.database.kysely.selectFrom("auth_accounts").selectAll().execute();
+    for (const row of rows) expect(row).toMatchObject({ access_token: null, refresh_token: null, id_token: null });
+    setSystemTime(Date.now() + bounds.sessionFreshMs);
+    expect((await other.post("/api/auth/oidc/connect", body)).json.error.code).toBe("confirm_sign_in");
+  });
+
+  test("is for the one who set out, and is still signed in, when they come back", async () => {
+    const issuer = newIssuer();
+    const ground = await openGround({ oidc: [issuer.account()] });
+    await ground.signIn.createUser(alice);
+    await ground.signIn.createUser(bob);
+    const setOut = async (browser: Browser) =>
+      issuer.consent((await browser.post("/api/auth/oidc/connect", { provider: "corp" })).json.url);
+    const refused = "/console/profile?error=sign_in_first";
+    const changed = await ground.signedIn();
+    const bobs = await setOut(changed);
+    await changed.signInWith(bob.email, password);
+    expect(whereTo(await comeBack(changed, bobs))).toBe(refused);
+    const left = await ground.signedIn();
+    const gone = await setOut(left);
+    await left.post("/api/auth/sign-out", {});
+    expect(whereTo(await comeBack(left, gone))).toBe(refused);
+    // A link with the attacker's own answer must not connect the attacker's account to whoever follows it.
+    const attackers = await setOut(await ground.signedIn(bob.email));
+    expect(whereTo(await comeBack(await ground.signedIn(), attackers))).toBe("/console/sign-in?error=expired");
+    const slow = await ground.signedIn();
+    setSystemTime(Date.now() + bounds.sessionFreshMs - 5_000);
+    const late = await setOut(slow);
+    setSystemTime(Date.now() + 5_000);
+    expect(whereTo(await comeBack(slow, late))).toBe(refused);
+    const kinds = await ground.database.kysely.selectFrom("auth_accounts").select("provider_id").execute();
+    expect(kinds.map((row) => row.provider_id)).toEqual(["credential", "credential"]);
+  });
+
+  test("of what opens another user's account is refused, and changes nothing", async () => {
+    const issuer = newIssuer();
+    const ground = await openGround({ oidc: [issuer.account()] });
+    const { id } = await ground.signIn.createUser(alice);
+    await ground.signIn.createUser(bob);
+    await connect(await ground.signedIn(), issuer);
+    const bobs = await ground.signedIn(bob.email);
+    expect(whereTo(await connect(bobs, issuer))).toBe("/console/profile?error=other_person");
+    expect(await connections(bobs)).toEqual([]);
+    const browser = ground.browser();
+    await travel(browser, issuer);
+    expect((await browser.session())?.user.id).toBe(id);
+  });
+
+  test("goes by issuer and subject: the same subject elsewhere is somebody else, and a new one must be connected", async () => {
+    const [one, two] = [newIssuer(), newIssuer()];
+    const ground = await openGround({ oidc: [one.account(), two.account({ id: "two", name: "Two" })] });
+    await ground.signIn.createUser(alice);
+    const browser = await ground.signedIn();
+    await connect(browser, one);
+    expect(await travel(ground.browser(), two, "two")).toBe("/console/sign-in?error=account_exists&provider=two");
+    // The issuer was set up anew, and numbers everybody differently.
+    one.answers = { claims: { sub: "renumbered" } };
+    expect(await travel(ground.browser(), one)).toBe(wantsMore);
+    expect(whereTo(await connect(browser, one))).toBe("/console/profile?connected=corp");
+    expect(await travel(ground.browser(), one)).toBe("/console/keys?workspace=acme");
+    expect(await connections(browser)).toHaveLength(2);
+  });
+
+  test("ends at a number that somebody could really have", async () => {
+    const issuer = newIssuer();
+    const ground = await openGround({ oidc: [issuer.account()] });
+    await ground.signIn.createUser(alice);
+    const browser = await ground.signedIn();
+    for (let n = 0; n < bounds.connectionsPerUserMax; n++) {
+      issuer.answers = { claims: { sub: `subject ${n}` } };
+      await connect(browser, issuer);
+    }
+    const more = await browser.post("/api/auth/oidc/connect", { provider: "corp" });
+    expect([more.status, more.json.error.code]).toEqual([409, "conflict"]);
+  });
+});
+
+describe("a second factor", () => {
+  async function withFactor(ground: Ground, issuer: Issuer) {
+    await ground.signIn.createUser(alice);
+    const browser = await ground.signedIn();
+    await connect(browser, issuer);
+    const { json } = await browser.post("/api/auth/two-factor/enable", { password });
+    const code = authenticatorApp(json.totp_uri);
+    expect((await browser.post("/api/auth/two-factor/verify-totp", { code: code() })).status).toBe(200);
+    setSystemTime(Date.now() + 120_000);
+    return { code, backupCodes: json.backup_codes as string[], browser };
+  }
+
+  test("is asked for after the issuer too, and no session is there before", async () => {
+    setSystemTime(Date.now());
+    const issuer = newIssuer();
+    const ground = await openGround({ oidc: [issuer.account()] });
+    const { code, backupCodes, browser: old } = await withFactor(ground, issuer);
+    const asked = "/console/sign-in?step=code&next=%2Fkeys%3Fworkspace%3Dacme";
+    const browser = ground.browser();
+    expect(await travel(browser, issuer)).toBe(asked);
+    expect(await browser.session()).toBeNull();
+    expect((await browser.get("/api/auth/account")).status).toBe(401);
+    expect((await browser.post("/api/auth/two-factor/verify-totp", { code: "000000" })).status).toBe(401);
+    const given = code();
+    expect((await browser.post("/api/auth/two-factor/verify-totp", { code: given })).status).toBe(200);
+    expect((await browser.session())?.user.email).toBe(alice.email);
+    const second = ground.browser();
+    await travel(second, issuer);
+    // A code opens once, also this way.
+    expect((await second.post("/api/auth/two-factor/verify-totp", { code: given })).status).toBe(401);
+    const body = { code: backupCodes[0] ?? "" };
+    expect((await second.post("/api/auth/two-factor/verify-backup-code", body)).status).toBe(200);
+    // Somebody who was signed in and goes this way has no session left until the code is given.
+    expect(await travel(old, issuer)).toBe(asked);
+    expect(await old.session()).toBeNull();
+  });
+
+  test("is left to an issuer that an administrator trusts with it", async () => {
+    setSystemTime(Date.now());
+    const issuer = newIssuer();
+    const ground = await openGround({ oidc: [issuer.account()] });
+    await withFactor(ground, issuer);
+    ground.signIn.useOidc([issuer.account({ secondFactorTrusted: true })]);
+    const browser = ground.browser();
+    expect(await travel(browser, issuer)).toBe("/console/keys?workspace=acme");
+    expect((await browser.session())?.user.email).toBe(alice.email);
+  });
+});
+
+describe("disconnecting", () => {
+  test("ends that way in and every other session, and is one's own only", async () => {
+    const issuer = newIssuer();
+    const ground = await openGround({ oidc: [issuer.account()] });
+    await ground.signIn.createUser(alice);
+    await ground.signIn.createUser(bob);
+    const browser = await ground.signedIn();
+    await connect(browser, issuer);
+    const elsewhere = ground.browser();
+    await travel(elsewhere, issuer);
+    const [{ id } = { id: "" }] = await connections(browser);
+    const disconnect = (by: Browser, which = id) => by.post("/api/auth/oidc/disconnect", { id: which });
+    expect((await disconnect(await ground.signedIn(bob.email))).json.error.code).toBe("not_found");
+    const credential = await ground.database.kysely.selectFrom("auth_accounts").select("id").execute();
+    for (const row of credential.filter((each) => each.id !== id)) {
+      expect((await disconnect(browser, row.id)).json.error.code).toBe("not_found");
+    }
+    expect((await disconnect(browser)).status).toBe(200);
+    expect(await elsewhere.session()).toBeNull();
+    expect((await browser.session())?.user.email).toBe(alice.email);
+    expect(ground.events.at(-1)?.what).toBe("oidc-disconnected");
+    expect(await travel(ground.browser(), issuer)).toBe(wantsMore);
+  });
+
+  test("is refused for the last way in, also of two at once, and an account that is gone is no way in", async () => {
+    const [one, two] = [newIssuer(), newIssuer()];
+    const accounts = [one.account({ allowedDomains: ["example.org"] }), two.account({ id: "two" })];
+    const ground = await openGround({ oidc: accounts });
+    one.answers = { claims: { sub: "carol", email: "carol@example.org" } };
+    const browser = ground.browser();
+    expect(await travel(browser, one)).toBe("/console/keys?workspace=acme");
+    const disconnect = (id: string) => browser.post("/api/auth/oidc/disconnect", { id });
+    const [first] = await connections(browser);
+    expect((await disconnect(first?.id ?? "")).json.error).toMatchObject({ code: "conflict" });
+    await connect(browser, two, "two");
+    const both = await connections(browser);
+    const answers = await Promise.all(both.map(({ id }) => disconnect(id)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    const left = await connections(browser);
+    expect(left).toHaveLength(1);
+    ground.signIn.useOidc(accounts.filter(({ id }) => id !== left[0]?.provider));
+    expect((await disconnect(left[0]?.id ?? "")).status).toBe(409);
+  });
+});

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AdminClient, administratorEnvironment } from "./admin-client.ts";
+import { chat } from "./chat-call.ts";
+import { runChild } from "./child.ts";
+import { exportLedger } from "./ledger-rows.ts";
+import { type Gateway, startGateway } from "./start-gateway.ts";
+import { type SimulatorProcess, startSimulator } from "./start-simulator.ts";
+import { testConfig } from "./test-config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sluice-backup-"));
+const file = (name: string) => join(folder, name);
+let simulator: SimulatorProcess;
+let gateway: Gateway;
+beforeAll(async () => {
+  simulator = await startSimulator();
+  gateway = await startGateway({ config: testConfig(simulator.url), env: administratorEnvironment });
+}, 60_000);
+afterAll(async () => {
+  await gateway?.remove();
+  await simulator?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const shell = Bun.which("sqlite3");
+
+/** The ways to a backup that docs/operations.md names. */
+const ways: Readonly<Record<string, (path: string) => Promise<void>>> = {
+  "the admin API": async (path) => {
+    const answer = await (await AdminClient.signIn(gateway.url)).call("POST", "/api/backup");
+    expect(answer.status).toBe(200);
+    await Bun.write(path, answer);
+  },
+  "sluice backup": async (path) => {
+    expect(await gateway.cli("backup", path)).toMatchObject({ status: 0, stderr: "" });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  },
+  "sqlite3 .backup": async (path) => {
+    const database = join(gateway.dataDir, "sluice.db");
+    const copied = Bun.spawnSync([shell ?? "", "-cmd", ".timeout 10000", database, `.backup ${path}`]);
+    expect([copied.exitCode, copied.stderr.toString()]).toEqual([0, ""]);
+  },
+};
+if (shell === null) console.log("not tried: sqlite3 .backup, because sqlite3 is not installed");
+
+async function newKey(name: string): Promise<string> {
+  const admin = await AdminClient.signIn(gateway.url);
+  return String((await admin.tell("POST", "/api/workspaces/acme/keys", { name }))["secret"]);
+}
+
+const statusFor = async (key: string): Promise<number> =>
+  (await fetch(`${gateway.url}/v1/models`, { headers: { "x-api-key": key } })).status;
+
+async function call(): Promise<void> {
+  const answer = await chat(gateway.url, { script: { tokens: 5 } });
+  expect([answer.status, (await answer.text()) === ""]).toEqual([200, false]);
+}
+
+test.each(Object.keys(ways).filter((way) => shell !== null || way !== "sqlite3 .backup"))(
+  "a backup by %s, taken from a running gateway, is restored whole; what it replaces is kept and can be restored too",
+  async (way) => {
+    const path = file(`${way.replaceAll(/\W/g, "-")}.sqlite`);
+    const before = await newKey(`before ${way}`);
+    await call();
+    await ways[way]?.(path);
+    const after = await newKey(`after ${way}`);
+    expect((await gateway.cli("restore", path)).stderr).toStartWith(
+      "sluice: Another gateway runs on the data directory",
+    );
+    await gateway.stop();
+
+    const restored = await gateway.cli("restore", path, "--json");
+    expect(restored).toMatchObject({ status: 0, stderr: "" });
+    const { aside } = JSON.parse(restored.stdout) as { readonly aside: string };
+    await gateway.restart();
+    expect([await statusFor(before), await statusFor(after)]).toEqual([200, 401]);
+    await AdminClient.signIn(gateway.url);
+    await call();
+    expect((await gateway.cli("ledger", "verify")).status).toBe(0);
+
+    await gateway.stop();
+    expect(await gateway.cli("restore", aside)).toMatchObject({ status: 0 });
+    await gateway.restart();
+    expect([await statusFor(before), await statusFor(after)]).toEqual([200, 200]);
+  },
+  120_000,
+);
+
+test("calls that a restored backup does not have are put into it from the journal that a killed gateway left", async () => {
+  const path = file("early.sqlite");
+  await gateway.stop();
+  await gateway.restart();
+  expect((await gateway.cli("backup", path)).status).toBe(0);
+  const atBackup = (await exportLedger(gateway)).length;
+  for (let n = 0; n < 5; n++) await call();
+  await gateway.kill9();
+  expect((await gateway.cli("restore", path)).status).toBe(0);
+  await gateway.restart();
+  const rows = await exportLedger(gateway);
+  expect(rows.slice(-5).map(({ outcome }) => outcome)).toEqual(Array(5).fill("succeeded"));
+  expect(rows).toHaveLength(atBackup + 5);
+}, 60_000);
+
+test("a backup and its master key are a whole installation on another machine", async () => {
+  const path = file("moved.sqlite");
+  const key = await newKey("moved");
+  expect((await gateway.cli("backup", path)).status).toBe(0);
+  await gateway.stop();
+  const original = gateway.dataDir;
+  const elsewhere = file("elsewhere");
+  mkdirSync(elsewhere, { mode: 0o700 });
+  const env = { HOME: folder, SLUICE_DATA_DIR: elsewhere };
+  const cli = (...words: string[]) => runChild("gateway/src/cli/cli.ts", words, env);
+  expect((await cli("restore", path)).stderr).toContain("master.key is missing, and the database was made with it");
+  copyFileSync(join(original, "master.key"), join(elsewhere, "master.key"));
+  expect((await cli("restore", path)).status).toBe(0);
+  expect(JSON.parse((await cli("key", "list", "--json")).stdout).keys).toContainEqual(
+    expect.objectContaining({ name: "moved", last_four: key.slice(-4) }),
+  );
+  await gateway.restart();
+}, 60_000);
+
+test("what is no sound backup of this installation is refused in one line, and nothing is changed", async () => {
+  const sound = file("sound.sqlite");
+  expect((await gateway.cli("backup", sound)).status).toBe(0);
+  expect((await gateway.cli("backup", sound)).stderr).toBe(
+    `sluice: ${sound} exists already; name a file that does not.\n`,
+  );
+  await gateway.stop();
+  const bytes = readFileSync(sound);
+  const damaged = Buffer.from(bytes);
+  // Every page but the first, which has the schema.
+  for (let at = 4096; at + 200 < damaged.length; at += 4096) damaged.fill(0xa5, at, at + 200);
+  writeFileSync(file("damaged.sqlite"), damaged);
+  writeFileSync(file("cut.sqlite"), bytes.subarray(0, bytes.length >> 1));
+  writeFileSync(file("text.sqlite"), "this is no database at all ".repeat(500));
+  writeFileSync(file("empty.sqlite"), "");
+  const database = join(gateway.dataDir, "sluice.db");
+  const digest = () => Bun.hash(readFileSync(database));
+  const was = digest();
+  const refusals: readonly [string, string][] = [
+    ["damaged.sqlite", "is damaged"],
+    ["cut.sqlite", "is damaged"],
+    ["text.sqlite", "no database"],
+    ["empty.sqlite", "is not a database of Sluice"],
+    ["none.sqlite", "There is no file"],
+  ];
+  for (const [name, reason] of refusals) {
+    const { status, stdout, stderr } = await gateway.cli("restore", file(name));
+    expect([name, status, stdout, stderr.split("\n").length, stderr.includes(reason), stderr]).toEqual([
+      name,
+      1,
+      "",
+      2,
+      true,
+      stderr,
+    ]);
+  }
+  const key = "another-master-key-of-forty-characters-00";
+  const env = { SLUICE_DATA_DIR: gateway.dataDir, SLUICE_MASTER_KEY: key };
+  const other = await runChild("gateway/src/cli/cli.ts", ["restore", sound], env);
+  expect(other.stderr).toBe("sluice: This database was made with another master key. Start with that key.\n");
+  expect([digest(), existsSync(`${database}.restoring`)]).toEqual([was, false]);
+  await gateway.restart();
+}, 90_000);
