@@ -23,6 +23,13 @@ test("an editor accepts what the gateway accepts, with variables where any text 
     settings: { ledger: { durability: "disk" } },
   };
   expect(validate(config) || validate.errors).toBe(true);
+  const providers = [
+    { id: "a", kind: "bedrock", settings: { region: variable("REGION"), betas: ["x"], session_token: null } },
+    { id: "b", kind: "openai", settings: { endpoints: ["chat", variable("MORE")] } },
+    { id: "c", kind: variable("KIND"), settings: { anything: true } },
+    { id: "d", kind: "ark", settings: { mark_tasks: true } },
+  ];
+  expect(validate({ providers }) || validate.errors).toBe(true);
 });
 
 test("an editor marks unknown fields, short secrets and wrong choices", () => {
@@ -32,6 +39,11 @@ test("an editor marks unknown fields, short secrets and wrong choices", () => {
     { workspaces: [{ slug: "acme", keys: [{ name: "ci", secret: "short" }] }] },
     { settings: { ledger: { durability: "disc" } } },
     { workspaces: [{ slug: "Not A Slug" }] },
+    { providers: [{ id: "main", kind: "opnai" }] },
+    { providers: [{ id: "main", kind: "bedrock", settings: { regoin: "eu-central-1" } }] },
+    { providers: [{ id: "main", kind: "bedrock", settings: { betas: "one" } }] },
+    { providers: [{ id: "main", kind: "openai", settings: { endpoints: ["chatt"] } }] },
+    { providers: [{ id: "main", kind: "ark", settings: { mark_tasks: "yes" } }] },
   ];
   for (const config of wrong) expect(validate(config)).toBe(false);
 });

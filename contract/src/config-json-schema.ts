@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { configSchema } from "./config.ts";
+import { type KindSetting, providerKindSettings } from "./provider-kinds.ts";
 
 /** The JSON Schema of the config file as editors want it: what may be written, before variables are put in. */
 export function configJsonSchema(): Readonly<Record<string, unknown>> {
@@ -8,12 +9,55 @@ export function configJsonSchema(): Readonly<Record<string, unknown>> {
     target: "draft-2020-12",
     override: ({ jsonSchema }) => allowVariable(jsonSchema),
   });
+  nameKinds(rest);
   return {
     $schema,
     title: "Sluice configuration",
     description: `Providers, models, workspaces and settings. \${NAME} in a text reads an environment variable.`,
     ...rest,
   };
+}
+
+/** Which kinds there are and what settings each has: the gateway looks at that after the schema, an editor within it. */
+function nameKinds(schema: JsonObject): void {
+  const provider = at(schema, "properties", "providers", "items");
+  const kind = at(provider, "properties", "kind");
+  const { description } = kind;
+  for (const name of Object.keys(kind)) delete kind[name];
+  Object.assign(kind, {
+    description,
+    anyOf: [{ type: "string", enum: Object.keys(providerKindSettings) }, withVariable],
+  });
+  provider["allOf"] = Object.entries(providerKindSettings).map(([id, settings]) => ({
+    if: { type: "object", properties: { kind: { const: id } }, required: ["kind"] },
+    // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema.
+    then: {
+      type: "object",
+      properties: {
+        settings: {
+          type: "object",
+          properties: Object.fromEntries(
+            Object.entries(settings).map(([name, setting]) => [name, settingSchema(setting)]),
+          ),
+          additionalProperties: false,
+        },
+      },
+    },
+  }));
+}
+
+function settingSchema({ type, help, options }: KindSetting): JsonObject {
+  const description = help === null ? {} : { description: help };
+  const text = options === null ? { type: "string" } : { anyOf: [{ type: "string", enum: options }, withVariable] };
+  if (type === "list") return { ...description, type: "array", items: text };
+  if (type === "boolean" || type === "number") return { ...description, type: [type, "null"] };
+  return { ...description, ...(options === null ? { type: ["string", "null"] } : text) };
+}
+
+type JsonObject = Record<string, unknown>;
+
+function at(schema: JsonObject, ...path: readonly string[]): JsonObject {
+  return path.reduce((inner, step) => inner[step] as JsonObject, schema);
 }
 
 /** As it is stored in `config.schema.json`. */

@@ -4,6 +4,8 @@ import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfi
 export interface Conflict {
   readonly path: readonly (string | number)[];
   readonly message: string;
+  /** Of a name that leads nowhere: the list that it should stand in. */
+  readonly refers?: readonly (string | number)[];
 }
 
 /** The group of every workspace that declares none, and of every key that names none. */
@@ -83,7 +85,11 @@ function modelConflicts(
   model.deployments.forEach((deployment, index) => {
     const at = [...path, "deployments", index];
     if (!providerIds.has(deployment.provider)) {
-      found.push({ path: [...at, "provider"], message: `there is no provider "${deployment.provider}"` });
+      found.push({
+        path: [...at, "provider"],
+        message: `there is no provider "${deployment.provider}"`,
+        refers: ["providers"],
+      });
     }
     const target = JSON.stringify([deployment.provider, deployment.upstream_model ?? model.name]);
     if (targets.has(target)) {
@@ -94,7 +100,12 @@ function modelConflicts(
   const fallbacks = new Set<string>();
   (model.fallbacks ?? []).forEach((fallback, index) => {
     const message = fallbackFault(fallback, model.name, modelNames, fallbacks);
-    if (message !== null) found.push({ path: [...path, "fallbacks", index], message });
+    if (message !== null)
+      found.push({
+        path: [...path, "fallbacks", index],
+        message,
+        ...(modelNames.has(fallback) ? {} : { refers: ["models"] }),
+      });
     fallbacks.add(fallback);
   });
   for (const unit of ["image", "video"] as const) {
@@ -152,7 +163,7 @@ function keyConflicts(
       key.group === undefined
         ? `the key names no group and the workspace declares none called "${defaultGroupName}"`
         : `there is no group "${group}" in this workspace`;
-    found.push({ path: [...path, "group"], message });
+    found.push({ path: [...path, "group"], message, refers: [...path.slice(0, 2), "groups"] });
   }
   if (key.secret === undefined) return found;
   const earlier = secrets.get(key.secret);

@@ -8,3 +8,4 @@ export * from "./conflicts.ts";
 export * from "./console/index.ts";
 export * from "./error-codes.ts";
 export * from "./openapi.ts";
+export * from "./provider-kinds.ts";

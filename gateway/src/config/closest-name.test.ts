@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { closestOf } from "./closest-name.ts";
 
 test("a slip of the fingers finds the name that was meant, another word finds none", () => {
-  const fields = ["api_key", "base_url", "id", "kind", "timeouts"];
+  const fields = ["api_key", "base_url", "id", "kind", "timeouts", "HOME"];
   for (const [typed, meant] of [
     ["api_kye", "api_key"],
     ["apikey", "api_key"],
@@ -11,6 +11,9 @@ test("a slip of the fingers finds the name that was meant, another word finds no
     ["timeout", "timeouts"],
     ["plugins", null],
     ["", null],
+    ["kid", "id"],
+    ["kinds", "kind"],
+    ["NOPE", null],
     ["x", null],
   ] as const) {
     expect(closestOf(typed, fields)).toBe(meant);

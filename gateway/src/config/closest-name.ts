@@ -18,9 +18,10 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
   return closest === null ? "" : `; did you mean \`${closest}\`?`;
 }
 
-/** A third of the letters may differ, but no more than three. */
+/** Two letters may differ, one in a short name, and none in a tiny one: among those every word is near to every other. */
 function allowedDistance(name: string): number {
-  return Math.min(3, Math.ceil(name.length / 3));
+  if (name.length < 3) return 0;
+  return name.length < 6 ? 1 : 2;
 }
 
 /** Optimal string alignment: insertions, deletions, substitutions and swapped neighbours each count one. */

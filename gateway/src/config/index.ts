@@ -9,7 +9,7 @@
  * messages never hold the value of a variable or a secret, and watching goes on.
  */
 
-export { closestOf } from "./closest-name.ts";
+export { closestOf, didYouMean } from "./closest-name.ts";
 export type { Problem } from "./config-invalid.ts";
 export { ConfigInvalid } from "./config-invalid.ts";
 export type { Environment, FoundProviderKey, LogFormat, ProviderVariables } from "./environment.ts";

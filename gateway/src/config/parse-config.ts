@@ -3,7 +3,9 @@ import { bounds } from "#core/index.ts";
 import { addressConflicts } from "./address-range.ts";
 import { ConfigInvalid, dataPath, type Problem } from "./config-invalid.ts";
 import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
+import { salvagedConfig } from "./salvage.ts";
 import { schemaProblems } from "./schema-problems.ts";
+import { ToldProblems } from "./told-problems.ts";
 import { readYaml, type YamlSource } from "./yaml-source.ts";
 
 /** A rule that the schema cannot see, such as which kinds of provider exist. Messages must hold no secret. */
@@ -27,20 +29,25 @@ export function parseConfig(
   const expansion = expandVariables(source.document, variables);
   const data = toData(source, file);
   const parsed = configSchema.safeParse(data);
-  const problems = [...expansionProblems(source, expansion, data, file)];
+  const told = new ToldProblems();
+  const problems = [...expansionProblems(source, expansion, data, file, told)];
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       if (expansion.refused.has(source.nodeAt(issue.path))) continue;
-      for (const found of schemaProblems(issue, data)) problems.push(located(found, source, expansion, file));
+      for (const found of schemaProblems(issue, data)) {
+        told.tell(found);
+        problems.push(located(found, source, expansion, file));
+      }
     }
   }
-  if (problems.length > 0 || !parsed.success) refuse(file, problems);
+  const config = parsed.success ? parsed.data : salvagedConfig(data);
   for (const check of [conflictsOf, addressConflicts, ...checks]) {
-    for (const conflict of check(parsed.data)) {
+    for (const conflict of check(config)) {
+      if (!told.isNews(conflict, config)) continue;
       problems.push(located({ ...conflict, unknownField: null }, source, expansion, file));
     }
   }
-  if (problems.length > 0) refuse(file, problems);
+  if (problems.length > 0 || !parsed.success) refuse(file, problems);
   return deepFreeze(parsed.data);
 }
 
@@ -75,10 +82,16 @@ function located(found: Found, source: YamlSource, expansion: Expansion, file: s
 }
 
 /** A scalar that could not be expanded, under every path that leads to it (an alias gives more than one). */
-function expansionProblems(source: YamlSource, expansion: Expansion, data: unknown, file: string): readonly Problem[] {
+function expansionProblems(
+  source: YamlSource,
+  expansion: Expansion,
+  data: unknown,
+  file: string,
+  told: ToldProblems,
+): readonly Problem[] {
   if (expansion.refused.size === 0) return [];
   const problems: Problem[] = [];
-  const told = new Set<unknown>();
+  const seen = new Set<unknown>();
   const visit = (value: unknown, path: readonly PropertyKey[]): void => {
     if (typeof value === "object" && value !== null) {
       for (const [key, child] of Object.entries(value))
@@ -87,8 +100,9 @@ function expansionProblems(source: YamlSource, expansion: Expansion, data: unkno
     }
     if (typeof value !== "string" || !value.includes("${")) return;
     const node = source.nodeAt(path);
-    if (told.has(node)) return;
-    told.add(node);
+    if (expansion.refused.has(node)) told.tell({ path, unknownField: null });
+    if (seen.has(node)) return;
+    seen.add(node);
     for (const message of expansion.refused.get(node) ?? []) {
       problems.push({ file, ...source.positionOf(path), path: dataPath(path), message });
     }

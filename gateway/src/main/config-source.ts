@@ -37,7 +37,7 @@ export function watchConfig(file: string, options: ConfigSourceOptions): ConfigW
       observer.configReload("applied", report.join("; "));
     } catch (thrown) {
       if (!(thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict)) throw thrown;
-      observer.configReload("refused", thrown.message);
+      observer.configReload("refused", thrown instanceof ConfigInvalid ? thrown.lines.join("\n") : thrown.message);
     }
   };
   return watchConfigFile(file, reload, {

@@ -1,7 +1,14 @@
-import type { ProviderConfig } from "@sluice/contract";
-import type { ConfigCheck } from "#config/index.ts";
+import type { Conflict, ProviderConfig } from "@sluice/contract";
+import { type ConfigCheck, didYouMean } from "#config/index.ts";
 import { defaultTimeouts, type Provider, Secret } from "#core/index.ts";
-import { defaultBaseUrl, providerKind, settingsProblem } from "#providers/index.ts";
+import {
+  defaultBaseUrl,
+  kindForm,
+  providerKind,
+  providerKinds,
+  settingsProblem,
+  wrongSettings,
+} from "#providers/index.ts";
 import { kindConflicts } from "#storage/index.ts";
 
 /** What a provider of a kind has unless it is told otherwise; null when there is no such kind. */
@@ -16,8 +23,40 @@ export function kindDefaults(
   return { problem, baseUrl: defaultBaseUrl(known, provider) };
 }
 
-/** Every provider of a config file is of a kind there is, has settings of that kind, and an address. */
-export const kindCheck: ConfigCheck = (config) => kindConflicts(config.providers ?? [], kindDefaults);
+/** Every provider of a config file is of a kind there is, has settings of that kind and no others, and an address. */
+export const kindCheck: ConfigCheck = (config) => {
+  const providers = config.providers ?? [];
+  const misspelt = providers.flatMap((provider, index) => settingConflicts(provider, index));
+  const told = new Set(misspelt.map(({ path }) => path[1]));
+  const others = kindConflicts(providers, kindDefaults).flatMap((conflict): Conflict[] => {
+    const provider = providers[Number(conflict.path[1])];
+    if (provider === undefined || providerKind(provider.kind) !== null) {
+      // What the settings lack may be what was misspelt.
+      return told.has(conflict.path[1] ?? "") ? [] : [conflict];
+    }
+    const hint = didYouMean(provider.kind, kindIds);
+    return [{ ...conflict, message: `${conflict.message}${hint === "" ? `; there are ${kindIds.join(", ")}` : hint}` }];
+  });
+  return [...misspelt, ...others];
+};
+
+const kindIds = providerKinds.map(({ id }) => id);
+
+function settingConflicts({ kind: id, settings }: ProviderConfig, index: number): readonly Conflict[] {
+  const kind = providerKind(id);
+  if (kind === null || settings === undefined) return [];
+  const names = kindForm(kind).fields.map(({ name }) => name);
+  return wrongSettings(kind, settings).map(({ name, what, problem }) => ({
+    path: ["providers", index, "settings", name],
+    message: what === "unknown" ? `${problem}${settingHint(name, names)}` : problem,
+  }));
+}
+
+function settingHint(name: string, names: readonly string[]): string {
+  const hint = didYouMean(name, names);
+  if (hint !== "") return hint;
+  return names.length === 0 ? "; it has none" : `; it has ${names.join(", ")}`;
+}
 
 function providerOf(config: ProviderConfig): Provider {
   return {

@@ -26,6 +26,7 @@ export { withoutQuotedKeys } from "./quoted-keys.ts";
 export { readRetryAfter } from "./retry-after.ts";
 export type { KindForm, SettingField } from "./setting-field.ts";
 export { redactedText, settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
+export { settingTypeProblem, wrongSettings } from "./setting-types.ts";
 export { priceOfStarter, starterPrice } from "./starter-price.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
 export { type PaidMemberFound, paidMembersIn } from "./video/paid-members.ts";

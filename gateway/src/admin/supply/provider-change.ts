@@ -9,6 +9,7 @@ import {
   type SettingField,
   settingIsShown,
   settingsProblem,
+  settingTypeProblem,
 } from "#providers/index.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -76,7 +77,7 @@ function mergedSettings(kindId: string, sent: Settings, stored: Settings): Setti
     if (value === null || value === "") continue;
     const field = fields.find((one) => one.name === name);
     if (field === undefined) throw unknownSetting(kindId, name, fields);
-    const problem = typeProblem(field, value);
+    const problem = settingTypeProblem(field, value);
     if (problem !== null) throw new Failure("invalid_request", `\`${param}\` ${problem}.`, { param });
     merged[name] = value;
   }
@@ -97,27 +98,6 @@ function withoutKept(before: ProviderRecord, merged: Settings): Settings {
   const message = `${problem}. The provider's address changes, so ${names} must be given again.`;
   throw new Failure("invalid_request", message, { param: `settings.${dropped[0]}` });
 }
-
-function typeProblem(field: SettingField, value: unknown): string | null {
-  switch (field.type) {
-    case "boolean":
-      return typeof value === "boolean" ? null : "must be true or false";
-    case "number":
-      return typeof value === "number" ? null : "must be a number";
-    case "list":
-      return Array.isArray(value) && value.every((each) => typeof each === "string") ? null : "must be a list of texts";
-    case "select":
-      return field.options?.some((option) => option === value) === true
-        ? null
-        : `must be one of: ${field.options?.join(", ")}`;
-    case "json":
-      return null;
-    default:
-      return typeof value === "string" && value.length <= settingCharactersMax ? null : "must be a text";
-  }
-}
-
-const settingCharactersMax = 8_192;
 
 function unknownSetting(kindId: string, name: string, fields: readonly SettingField[]): Failure {
   const known = fields.length === 0 ? "It has none." : `It has: ${fields.map((field) => field.name).join(", ")}.`;

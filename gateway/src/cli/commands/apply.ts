@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { loadConfigFile } from "#config/index.ts";
+import { ConfigInvalid, loadConfigFile } from "#config/index.ts";
 import { kindCheck } from "#main.ts";
+import { refuseConfig } from "../config-problems.ts";
 import { withControl } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -12,7 +13,10 @@ export function addApply(program: Command, terminal: Terminal): void {
     .argument("<file>", "YAML or JSON")
     .action(async (file: string, _options: object, command: Command) => {
       // Before the data directory is opened, so that a wrong file leaves no trace.
-      const { config } = await loadConfigFile(file, terminal.variables, [kindCheck]);
+      const { config } = await loadConfigFile(file, terminal.variables, [kindCheck]).catch((thrown: unknown) => {
+        if (!(thrown instanceof ConfigInvalid)) throw thrown;
+        return refuseConfig(terminal, command, file, thrown);
+      });
       const changes = await withControl(terminal.variables, (control) =>
         control.controlStore.apply(config, `file ${file}`),
       );

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { ConfigInvalid, loadConfigFile } from "#config/index.ts";
 import { kindCheck } from "#main.ts";
-import { CommandFailed, CommandWrong } from "../command-failed.ts";
+import { CommandWrong } from "../command-failed.ts";
+import { refuseConfig } from "../config-problems.ts";
 import { environmentOf } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -28,9 +29,7 @@ export function addCheck(program: Command, terminal: Terminal): void {
         ]);
       } catch (thrown) {
         if (!(thrown instanceof ConfigInvalid)) throw thrown;
-        const count = thrown.problems.length + thrown.unlisted;
-        await report(terminal, command, { file, valid: false, problems: thrown.problems, count }, thrown.lines);
-        throw new CommandFailed(`${file} is invalid: ${count} ${count === 1 ? "problem" : "problems"}`);
+        await refuseConfig(terminal, command, file, thrown);
       }
     });
 }

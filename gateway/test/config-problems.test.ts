@@ -1,0 +1,205 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the notation under test
+import { describe, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigInvalid, loadConfigFile, type Problem } from "#config/index.ts";
+import { kindForm, providerKinds } from "#providers/index.ts";
+import { kindCheck } from "../src/main/kind-check.ts";
+
+/** Everything that is wrong with a file's text, as `sluice check` tells it. */
+async function problemsOf(text: string, variables: Record<string, string> = {}): Promise<readonly Problem[]> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-config-"));
+  const file = join(folder, "c.yaml");
+  try {
+    await writeFile(file, text);
+    await loadConfigFile(file, { HOME: "/root", ...variables }, [kindCheck]);
+    return [];
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigInvalid)) throw thrown;
+    return thrown.problems;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const linesOf = async (text: string, variables?: Record<string, string>) =>
+  (await problemsOf(text, variables)).map(({ line, path, message }) => `${line} ${path}: ${message}`);
+
+describe("a config file with many problems", () => {
+  test("is told all of them at once, of every section and of every sort", async () => {
+    const text = [
+      "providers:",
+      "  - { id: main, kind: opnai, enabled: yes }",
+      "  - { id: aws, kind: bedrock, settings: { regoin: eu-central-1 } }",
+      "  - { id: own, kind: openai-compatible }",
+      "  - { id: own, kind: openai, api_key: '${NOPE}' }",
+      "models:",
+      "  - { name: gpt, deployments: [{ provider: mian }], fallbacks: [claude], price: { input: cheap } }",
+      "workspaces:",
+      "  - slug: acme",
+      "    limits: { rpm: none }",
+      "    keys:",
+      "      - { name: ci, group: wide, secret: short, allowed_ips: [10.0.0.0/8, '127.1'] }",
+      "      - { name: ci }",
+      "settings: { ledger: { durability: disc } }",
+    ].join("\n");
+    expect(await linesOf(text)).toEqual([
+      '2 providers[0].kind: there is no kind of provider called "opnai"; did you mean `openai`?',
+      "2 providers[0].enabled: must be true or false, not a text",
+      "3 providers[1].settings.regoin: the kind bedrock has no setting `regoin`; did you mean `region`?",
+      '4 providers[2].base_url: the kind "openai-compatible" needs a base_url',
+      '5 providers[3].id: the provider "own" is already declared at providers[2]',
+      "5 providers[3].api_key: the environment variable NOPE is not set",
+      '7 models[0].deployments[0].provider: there is no provider "mian"',
+      '7 models[0].fallbacks[0]: there is no model "claude"',
+      "7 models[0].price.input: must be a number, not a text",
+      "10 workspaces[0].limits.rpm: must be a number, not a text",
+      '12 workspaces[0].keys[0].group: there is no group "wide" in this workspace',
+      "12 workspaces[0].keys[0].secret: must have at least 24 characters",
+      "12 workspaces[0].keys[0].allowed_ips[1]: must be an IP address or a range such as 10.0.0.0/8",
+      '13 workspaces[0].keys[1].name: the key "ci" is already declared at workspaces[0].keys[0]',
+      "14 settings.ledger.durability: must be one of process, disk, strict; did you mean `disk`?",
+    ]);
+  });
+
+  test.each([
+    ["a provider whose id is a variable that is not set", ["providers: [{ id: '${WHO}', kind: demo }]", model], 1],
+    ["a provider whose id is missing", ["providers: [{ kind: demo }]", model], 1],
+    ["a provider that is no object", ["providers: [main]", model], 1],
+    ["providers that are no list", ["providers: { id: main }", model], 1],
+    ["a misspelt section", ["provders: [{ id: main, kind: demo }]", model], 1],
+    ["a provider whose other fields are wrong", ["providers: [{ id: main, kind: demo, base_url: 5 }]", model], 1],
+    ["a kind that is missing", ["providers: [{ id: main }]", model], 1],
+    [
+      "a group without a name",
+      ["workspaces: [{ slug: a, groups: [{ models: [x] }], keys: [{ name: k, group: g }] }]"],
+      1,
+    ],
+  ])("is not told what follows from a problem that was told: %s", async (_, lines, count) => {
+    expect(await problemsOf(lines.join("\n"))).toHaveLength(count);
+  });
+
+  test("whatever one value of a good file is put wrong, only that is told", async () => {
+    const good = {
+      providers: [
+        {
+          id: "main",
+          kind: "openai",
+          api_key: "sk-x",
+          base_url: "https://a.example/v1",
+          settings: { endpoints: ["chat"] },
+        },
+        { id: "aws", kind: "bedrock", api_key: "k", settings: { region: "eu-central-1" } },
+      ],
+      models: [
+        { name: "one", deployments: [{ provider: "main" }, { provider: "aws", weight: 5 }], fallbacks: ["two"] },
+        { name: "two", type: "chat", deployments: [{ provider: "aws" }], price: { input: 1 } },
+      ],
+      workspaces: [
+        {
+          slug: "acme",
+          budget: { usd: 1, period: "month" },
+          groups: [
+            { name: "default", models: ["*"] },
+            { name: "wide", limits: { rpm: 5 } },
+          ],
+          keys: [{ name: "ci", group: "wide", allowed_ips: ["10.0.0.0/8"], expires_at: "2030-01-31T00:00:00Z" }],
+        },
+      ],
+      settings: { ledger: { durability: "disk" } },
+    };
+    expect(await problemsOf(JSON.stringify(good))).toEqual([]);
+    let tried = 0;
+    for (const path of placesIn(good)) {
+      for (const wrong of [7, {}, [], true, null, "\u0001 ?"]) {
+        const problems = await problemsOf(JSON.stringify(changed(good, path, wrong)));
+        if (problems.length === 0) continue;
+        tried += 1;
+        const text = pathText(path);
+        // A name that is another one by now is missed where it was meant: that is news.
+        const misses = typeof wrong === "string" || Array.isArray(wrong);
+        for (const problem of problems) {
+          if (misses && /there is no|already/.test(problem.message)) continue;
+          // What a kind's own rule says of its settings is told of all of them.
+          if (problem.path.startsWith("providers[") && text.startsWith(problem.path)) continue;
+          expect(`${problem.path} ${problem.message}`, `${text} = ${JSON.stringify(wrong)}`).toStartWith(text);
+        }
+      }
+    }
+    expect(tried).toBeGreaterThan(100);
+  });
+});
+
+describe("settings of a provider", () => {
+  test("of every kind and every name that its form has are taken, empty ones too", async () => {
+    const values = { text: "x", secret: "x", boolean: true, number: 1, list: ["x"], select: "x", json: {} } as const;
+    for (const kind of providerKinds) {
+      for (const field of kindForm(kind).fields) {
+        const value =
+          field.options === null ? values[field.type] : field.type === "list" ? [field.options[0]] : field.options[0];
+        for (const given of [value, "", null]) {
+          const provider = {
+            id: "p",
+            kind: kind.id,
+            base_url: "https://a.example",
+            api_key: "k",
+            settings: { [field.name]: given },
+          };
+          const problems = await problemsOf(JSON.stringify({ providers: [provider] }));
+          const unknown = problems.filter(({ path }) => path.startsWith("providers[0].settings."));
+          expect(unknown, `${kind.id} ${field.name} ${JSON.stringify(given)}`).toEqual([]);
+        }
+      }
+    }
+  });
+
+  test("that no kind of it has are named, with those there are", async () => {
+    expect(
+      await linesOf(
+        "providers: [{ id: a, kind: azure-openai, base_url: 'https://a.example', settings: { x: 1, api_verson: y } }]",
+      ),
+    ).toEqual([
+      "1 providers[0].settings.x: the kind azure-openai has no setting `x`; it has resource, api_version, endpoints, forward_headers",
+      "1 providers[0].settings.api_verson: the kind azure-openai has no setting `api_verson`; did you mean `api_version`?",
+    ]);
+    expect(await linesOf("providers: [{ id: a, kind: ark, api_key: k, settings: { mark_tasks: 'yes' } }]")).toEqual([
+      "1 providers[0].settings.mark_tasks: must be true or false",
+    ]);
+    const secret = await linesOf("providers: [{ id: a, kind: openai, settings: { token: canary-secret } }]");
+    expect(secret.join()).not.toContain("canary");
+  });
+});
+
+test("a variable that is not set is taken for another one only where they are nearly the same", async () => {
+  const told = async (name: string, variables: Record<string, string>) =>
+    (await linesOf(`providers: [{ id: a, kind: openai, api_key: '\${${name}}' }]`, variables))[0];
+  expect(await told("NOPE", { PATH: "/bin", NONE: "x" })).toEndWith("NOPE is not set; did you mean `NONE`?");
+  for (const name of ["NOPE", "PORT", "AB", "X"])
+    expect(await told(name, { PATH: "1", A: "2" })).toEndWith("is not set");
+  expect(await told("OPENAI_KEY", { OPENAI_API_KEY: "x" })).toEndWith("OPENAI_KEY is not set");
+});
+
+const model = "models: [{ name: one, deployments: [{ provider: main }] }]";
+
+function placesIn(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+  if (typeof value !== "object" || value === null) return [path];
+  const inner = Object.entries(value).flatMap(([name, each]) =>
+    placesIn(each, [...path, Array.isArray(value) ? Number(name) : name]),
+  );
+  return path.length === 0 ? inner : [path, ...inner];
+}
+
+function changed(value: unknown, [step, ...rest]: readonly (string | number)[], wrong: unknown): unknown {
+  if (step === undefined) return wrong;
+  if (Array.isArray(value)) return value.map((each, index) => (index === step ? changed(each, rest, wrong) : each));
+  const object = value as Record<string, unknown>;
+  return { ...object, [step]: changed(object[step], rest, wrong) };
+}
+
+function pathText(path: readonly (string | number)[]): string {
+  return path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("")
+    .slice(1);
+}

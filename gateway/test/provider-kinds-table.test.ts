@@ -1,0 +1,7 @@
+import { expect, test } from "bun:test";
+import { providerKindSettings } from "@sluice/contract";
+import { kindSettings } from "./write-provider-kinds.ts";
+
+test("the JSON Schema of the config file lists the kinds and settings that there are (else run write-provider-kinds.ts)", () => {
+  expect(providerKindSettings as unknown).toEqual(kindSettings());
+});
