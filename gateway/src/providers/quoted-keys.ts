@@ -19,9 +19,11 @@ const masked = /[\w-]*(?:[*•]{2,}|\.{3,}|…)[*•.…]*[\w-]*/g;
 /** What of a key is too short to tell anything but its vendor. */
 const tellingMin = 4;
 const beginningMin = 8;
+/** A credential that is a document, as Google's are, begins as any other document does. */
+const oneWord = /^[^\s"'{}]+$/;
 
 function withoutFragments(text: string, secret: string): string {
-  if (secret.length < beginningMin * 2) return text;
+  if (secret.length < beginningMin * 2 || !oneWord.test(secret)) return text;
   const unmasked = text.replace(masked, (word) => (tellsOf(word, secret) ? redactedText : word));
   return withoutBeginnings(unmasked, secret);
 }

@@ -28,12 +28,20 @@ export function withoutSecrets(text: string, provider: Provider): string {
 
 /** The longest first: a shorter one may be its beginning, and would leave the rest of it standing. */
 export function secretsIn(provider: Provider): readonly string[] {
-  const secrets = [provider.secret?.reveal() ?? ""];
+  const credential = provider.secret?.reveal() ?? "";
+  const secrets = [credential, ...secretsInDocument(credential)];
   for (const [name, value] of Object.entries(provider.settings)) {
     if (typeof value === "string" && !settingIsShown(provider.kind, name)) secrets.push(value);
   }
   return secrets.filter((secret) => secret.length >= secretLengthMin).sort((a, b) => b.length - a.length);
 }
+
+/** What is secret in a service account's key file; its addresses and names are none. */
+function secretsInDocument(credential: string): readonly string[] {
+  return [...credential.matchAll(secretMember)].map(([, value]) => value ?? "");
+}
+
+const secretMember = /"(?:private_key|private_key_id|client_secret|refresh_token)"\s*:\s*"((?:[^"\\]|\\.)*)"/g;
 
 /** What is shorter stands in any sentence. */
 const secretLengthMin = 4;

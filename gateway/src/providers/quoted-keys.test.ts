@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { Secret } from "#core/index.ts";
+import { bytes, providerOf } from "../../test/provider-ground.ts";
+import { withoutQuotedKeys } from "./quoted-keys.ts";
+
+const keyId = "0123456789abcdef0123456789abcdef01234567";
+const account = {
+  type: "service_account",
+  project_id: "proj",
+  private_key_id: keyId,
+  private_key: "-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n",
+  client_email: "sluice@proj.iam.gserviceaccount.com",
+};
+const provider = providerOf("vertex", { secret: new Secret(JSON.stringify(account)) });
+const told = (text: string): string => new TextDecoder().decode(withoutQuotedKeys(bytes(text), provider));
+
+test("a refusal that begins as the account's key file does, as every document with a type, stays as it is", () => {
+  const refusal = '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long"}}';
+  expect(told(refusal)).toBe(refusal);
+});
+
+test("what is secret in a key file is not quoted, alone, cut off, or the file as a whole", () => {
+  expect(told(`The key ${keyId} of ${account.client_email} was revoked.`)).toBe(
+    `The key [redacted] of ${account.client_email} was revoked.`,
+  );
+  expect(told(`The key ${keyId.slice(0, 12)} was revoked.`)).toBe("The key [redacted] was revoked.");
+  expect(told(`Cannot read ${JSON.stringify(account)}.`)).not.toContain("MIIEvQ");
+  expect(told(`Cannot read ${account.private_key}.`)).not.toContain("MIIEvQ");
+});
