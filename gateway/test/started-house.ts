@@ -47,7 +47,7 @@ export interface Overrides {
   readonly settings?: ConfigFile["settings"];
   readonly idleSeconds?: number;
   /** What the environment says otherwise. */
-  readonly environment?: Partial<Pick<Environment, "bodyMemoryBytes">>;
+  readonly environment?: Partial<Environment>;
   /** Instead of the machine's. */
   readonly clock?: Clock;
 }

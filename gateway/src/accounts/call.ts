@@ -3,6 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Clock, SignInEvent } from "#ports/index.ts";
 import { answerJson } from "./answers.ts";
 import type { AuthDatabase } from "./auth-database.ts";
+import type { KnownDevices } from "./known-devices.ts";
 import { addressHeader, type Library } from "./library.ts";
 import { failureOf, type Problems } from "./library-problems.ts";
 import type { Issuers } from "./oidc-issuers.ts";
@@ -22,6 +23,7 @@ export interface Desk {
   readonly tries: Tries;
   /** What anybody may begin, and what leaves a row. */
   readonly starts: Tries;
+  readonly devices: KnownDevices;
   readonly onEvent: (event: SignInEvent) => void;
   readonly onNoteLost: (error: Error) => void;
   library(site: Site): Promise<Library>;
@@ -80,6 +82,8 @@ export class Call {
   readonly session: Session | null;
   /** What stands for `:id` in the path. */
   readonly pathId: string;
+  /** `set-cookie` lines that go with the answer, beside those of the library. */
+  readonly cookies: string[] = [];
 
   constructor(given: Pick<Call, "desk" | "request" | "site" | "ip" | "session" | "pathId">) {
     this.desk = given.desk;
@@ -124,12 +128,15 @@ export class Call {
   /** Counts a guess, does it, and forgets the count when it was right. */
   async guess<Result>(guess: Guess, work: () => Promise<Result>): Promise<Result> {
     const { tries } = this.desk;
-    const keys = guess.account === null ? [this.address] : [guess.account, this.address];
+    // A lock of the account is not for a browser that its owner has used; a lock of the address is for everybody there.
+    const device = guess.email === null ? null : this.desk.devices.keyOf(this.request.headers, this.site, guess.email);
+    const account = guess.account === null ? null : device === null ? guess.account : `${device} ${guess.account}`;
+    const keys = account === null ? [this.address] : [account, this.address];
     tries.take(keys);
     try {
       const result = await work();
       tries.giveBack([this.address]);
-      if (guess.account !== null) tries.forget(guess.account);
+      if (account !== null) tries.forget(account);
       return result;
     } catch (thrown) {
       if (!isWrongGuess(thrown)) tries.giveBack(keys);
@@ -147,6 +154,7 @@ export class Call {
     const session = await this.desk.sessions.opened(answer.cookies, this.site);
     if (session === null) throw new Failure("internal_error", "The session was not opened.");
     await this.leave();
+    this.cookies.push(this.desk.devices.cookie(this.site, session.user.email));
     this.tell("signed-in", by, session.user);
     return session;
   }

@@ -55,7 +55,10 @@ async function answer({ desk, publicUrl }: FaceOptions, request: Request, ip: st
     throw new Failure("confirm_sign_in", "Sign in again to do this.");
   }
   const body = spec.body === null ? undefined : await readBody(request, spec.body);
-  return await spec.answer(new Call({ desk, request, site, ip, session, pathId }), body as never);
+  const call = new Call({ desk, request, site, ip, session, pathId });
+  const response = await spec.answer(call, body as never);
+  for (const cookie of call.cookies) response.headers.append("set-cookie", cookie);
+  return response;
 }
 
 function find(request: Request): { readonly spec: CallSpec; readonly pathId: string } {

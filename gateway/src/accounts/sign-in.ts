@@ -4,6 +4,7 @@ import type { Clock, Ids, Observer, OidcAccount, SignedIn, SignIn, SignInEvent, 
 import { type AuthTables, authDatabase, type DatabaseKind } from "./auth-database.ts";
 import type { Desk } from "./call.ts";
 import { answerAuth } from "./face.ts";
+import { KnownDevices } from "./known-devices.ts";
 import { type Library, openLibrary } from "./library.ts";
 import { Issuers } from "./oidc-issuers.ts";
 import { boundedPasswords, type PasswordFunctions } from "./passwords.ts";
@@ -50,6 +51,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     clock,
     tries: new Tries({ max: bounds.signInTriesMax, clock }),
     starts: new Tries({ max: bounds.signInStartsMax, clock }),
+    devices: new KnownDevices(secret, clock),
     onEvent: options.onEvent ?? (() => {}),
     onNoteLost: ({ message }) => observer.log("warn", "A refused sign-in could not be noted.", { error: message }),
     library: (site) => libraries.at(site),

@@ -52,12 +52,17 @@ function isLoopback(hostname: string): boolean {
   return ipaddr.isValid(bare) && ipaddr.process(bare).range() === "loopback";
 }
 
-/** The value of a cookie as it was sent; null when there is none. */
+/** The value of a cookie without its signature; null when there is none. */
 export function cookieOf(headers: Headers, name: string): string | null {
+  const raw = rawCookieOf(headers, name);
+  return raw === null ? null : signedValue(raw);
+}
+
+/** The value of a cookie as it was sent; null when there is none. */
+export function rawCookieOf(headers: Headers, name: string): string | null {
   for (const pair of (headers.get("cookie") ?? "").split(";")) {
     const equals = pair.indexOf("=");
-    if (equals < 0 || pair.slice(0, equals).trim() !== name) continue;
-    return signedValue(pair.slice(equals + 1).trim());
+    if (equals >= 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
   }
   return null;
 }

@@ -1,6 +1,7 @@
 import { bounds } from "#core/index.ts";
 import { answerArrival } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
+import { CallerAddress } from "./caller-address.ts";
 import type { Face } from "./face.ts";
 import { flawOf } from "./plain-target.ts";
 import { exactPaths } from "./routes.ts";
@@ -17,6 +18,8 @@ export interface ApiServer {
 export interface ApiServerOptions {
   readonly hostname: string;
   readonly port: number;
+  /** Addresses and ranges of proxies that are believed when they say who the caller is. */
+  readonly trustedProxies?: readonly string[];
   /** How long a connection may be silent while no call is under way on it. The runtime looks every four seconds. */
   readonly idleSeconds?: number;
 }
@@ -24,6 +27,7 @@ export interface ApiServerOptions {
 /** Opens the port. The only place that knows the HTTP server of the runtime. */
 export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
   const bodies = new BodyDeadlines(face.clock);
+  const callers = new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: face.observer });
   const idleSeconds = options.idleSeconds ?? bounds.idleConnectionMs / 1_000;
   const server = Bun.serve({
     hostname: options.hostname,
@@ -34,9 +38,9 @@ export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
     development: false,
     // The runtime shares the port by default outside development; two gateways would then split the calls between them.
     reusePort: false,
-    routes: shapesOf((request, server, flaw) => answer(face, request, server, { bodies, idleSeconds, flaw })),
+    routes: shapesOf((request, server, flaw) => answer(face, request, server, { bodies, callers, idleSeconds, flaw })),
     // What no shape fits: an empty part, or more parts than any path of ours.
-    fetch: (request, server) => answer(face, request, server, { bodies, idleSeconds, flaw: emptyPart }),
+    fetch: (request, server) => answer(face, request, server, { bodies, callers, idleSeconds, flaw: emptyPart }),
     error: () => new Response("internal error\n", { status: 500 }),
   });
   return {
@@ -52,6 +56,7 @@ type BunServer = ReturnType<typeof Bun.serve>;
 
 interface Door {
   readonly bodies: BodyDeadlines;
+  readonly callers: CallerAddress;
   readonly idleSeconds: number;
   /** What is wrong with the target as it was sent; null: nothing. */
   readonly flaw: string | null;
@@ -86,12 +91,16 @@ function answer(face: Face, request: Request, server: BunServer, door: Door): Pr
   const startedMs = face.clock.monotonic();
   const { path, query } = targetOf(request.url);
   let lifted = false;
+  let address: string | null = null;
   return answerArrival(face, {
     request,
     path,
     query,
     startedMs,
-    address: () => server.requestIP(request)?.address ?? "",
+    address: () => {
+      address ??= door.callers.of(server.requestIP(request)?.address ?? "", request.headers);
+      return address;
+    },
     flaw: door.flaw,
     bodies: door.bodies,
     patient: () => {

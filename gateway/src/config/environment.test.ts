@@ -22,6 +22,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     masterKey: null,
     administrator: null,
     publicUrl: null,
+    trustedProxies: [],
     logLevel: "info",
     logFormat: null,
     otlpEndpoint: null,

@@ -1,4 +1,4 @@
-import { bounds, type Secret } from "#core/index.ts";
+import { bounds, isAddressRange, type Secret } from "#core/index.ts";
 import type { LogLevel } from "#ports/index.ts";
 import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
@@ -22,6 +22,8 @@ export interface Environment {
   readonly administrator: { readonly email: string; readonly password: Secret } | null;
   /** Without a slash at the end. */
   readonly publicUrl: string | null;
+  /** Addresses and ranges of proxies whose `Forwarded` and `X-Forwarded-For` are believed. */
+  readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
   /** null: pretty on a terminal, else json. */
   readonly logFormat: LogFormat | null;
@@ -92,6 +94,7 @@ export function readEnvironment(
     masterKey: reader.secret("SLUICE_MASTER_KEY", 32),
     administrator: readAdministrator(reader),
     publicUrl: reader.url("SLUICE_PUBLIC_URL", ["http", "https"]),
+    trustedProxies: readTrustedProxies(reader),
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
     otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
@@ -125,6 +128,7 @@ const knownNames = [
   "SLUICE_ADMIN_EMAIL",
   "SLUICE_ADMIN_PASSWORD",
   "SLUICE_PUBLIC_URL",
+  "SLUICE_TRUSTED_PROXIES",
   "SLUICE_LOG_LEVEL",
   "SLUICE_LOG_FORMAT",
   "SLUICE_OTLP_ENDPOINT",
@@ -150,6 +154,30 @@ function readPort(reader: VariableReader): number {
     return 8787;
   }
   return reader.integer("SLUICE_PORT", 0, 65_535) ?? 8787;
+}
+
+/** What `loopback` and `private` stand for. */
+const namedRanges: Readonly<Record<string, readonly string[]>> = {
+  loopback: ["127.0.0.0/8", "::1/128"],
+  private: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10"],
+};
+
+function readTrustedProxies(reader: VariableReader): readonly string[] {
+  const ranges: string[] = [];
+  for (const word of (reader.text("SLUICE_TRUSTED_PROXIES") ?? "").split(/[\s,]+/)) {
+    if (word === "") continue;
+    const named = namedRanges[word.toLowerCase()];
+    if (named !== undefined) ranges.push(...named);
+    else if (isAddressRange(word)) ranges.push(word);
+    else {
+      reader.refuse(
+        "SLUICE_TRUSTED_PROXIES",
+        "must be addresses, ranges such as 10.0.0.0/8, `loopback` or `private`, separated by commas",
+      );
+      break;
+    }
+  }
+  return Object.freeze(ranges);
 }
 
 function readAdministrator(reader: VariableReader): Environment["administrator"] {

@@ -6,6 +6,7 @@
  * For the console: a *grant* is a role in a workspace, or the whole installation; the rules of grants say who may give, change
  * and take them, and are pure. Set-up makes the first administrator.
  */
+export { addressAllowed } from "./address-rule.ts";
 export { Authenticator, type AuthenticatorOptions } from "./authenticator.ts";
 export { accessReason, deploymentsReady, isGranted, type KeyStanding } from "./effective-access.ts";
 export { type FirstAdministratorOptions, makeFirstAdministrator } from "./first-administrator.ts";

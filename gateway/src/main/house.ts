@@ -259,6 +259,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const server = openPort(face, {
     hostname: environment.host,
     port: environment.port,
+    trustedProxies: environment.trustedProxies,
     ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
   });
 

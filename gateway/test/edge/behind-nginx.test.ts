@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../../test/acceptance/free-port.ts";
@@ -11,12 +11,22 @@ if (nginx === null) console.warn("skipped: nginx is not installed, so path rules
 
 let house: StartedHouse;
 let folder: string;
+/** Of a proxy with rules by path and nothing else said, and of the one that the documents describe. */
 let port: number;
+let documentedPort: number;
 let server: ReturnType<typeof Bun.spawn> | null = null;
+const callerKey = "sk-caller-0123456789abcdefghij";
 beforeAll(async () => {
   if (nginx === null) return;
-  house = await startHouse();
+  house = await startHouse({
+    keys: [
+      { name: "alice", secret: aliceKey },
+      { name: "caller", secret: callerKey, allowed_ips: ["203.0.113.7"] },
+    ],
+    environment: { trustedProxies: ["127.0.0.1"] },
+  });
   port = await freePort();
+  documentedPort = await freePort();
   folder = mkdtempSync(join(tmpdir(), "sluice-nginx-"));
   writeFileSync(join(folder, "nginx.conf"), configuration(house.house.server.port));
   server = Bun.spawn([nginx, "-p", folder, "-e", "error.log", "-c", "nginx.conf"], {
@@ -51,8 +61,16 @@ http {
     location /v1/ { proxy_pass http://127.0.0.1:${upstream}; }
     location / { return 403; }
   }
+  ${documented(upstream)}
 }
 `;
+
+/** docs/operations.md, as it stands, but for the ports. */
+function documented(upstream: number): string {
+  const page = readFileSync(join(import.meta.dir, "..", "..", "..", "docs", "operations.md"), "utf8");
+  const block = /```nginx\n([\s\S]+?)```/.exec(page)?.[1] ?? "";
+  return block.replace("listen 80;", `listen 127.0.0.1:${documentedPort};`).replace(":8787;", `:${upstream};`);
+}
 
 async function listens(): Promise<boolean> {
   return await fetch(`http://127.0.0.1:${port}/`).then(
@@ -106,5 +124,23 @@ test.skipIf(nginx === null)(
     // The upstream goes silent after its first event, and never ends: what has come by then came unbuffered.
     expect(await socket.until("data: {")).toStartWith("HTTP/1.1 200");
     socket.end();
+  },
+);
+
+test.skipIf(nginx === null)(
+  "behind the documented proxy a large body comes through, and the caller is who spoke to it",
+  async () => {
+    const large = JSON.stringify({ ...hello, user: "x".repeat(3 * 1024 * 1024) });
+    const post = (key: string, text: string, address: string) =>
+      rawExchange(
+        documentedPort,
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\nx-forwarded-for: ${address}\r\n` +
+          `forwarded: for=${address}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n`,
+        text,
+      );
+    expect((await post(aliceKey, large, "203.0.113.7")).status).toBe(200);
+    // The proxy adds whom it spoke with, this machine, which is trusted; so the address in front counts.
+    expect((await post(callerKey, JSON.stringify(hello), "203.0.113.7")).status).toBe(200);
+    expect((await post(callerKey, JSON.stringify(hello), "203.0.113.8")).status).toBe(403);
   },
 );

@@ -135,6 +135,7 @@ test("at https the cookie is bound to its host; on this machine's http it carrie
     expect.stringMatching(
       /^__Host-sluice\.session_token=[\w%.~-]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     ),
+    expect.stringMatching(/^__Host-sluice\.device=[\w.-]+; Max-Age=7776000; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
   ]);
   const plain = await openGround();
   await plain.signIn.createUser(alice);
@@ -147,6 +148,7 @@ test("at https the cookie is bound to its host; on this machine's http it carrie
     const here = await plain.browser(origin).signInWith(alice.email, password);
     expect(here.cookies).toEqual([
       expect.stringMatching(/^sluice-8811\.session_token=[\w%.~-]+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/),
+      expect.stringMatching(/^sluice-8811\.device=[\w.-]+; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Lax$/),
     ]);
   }
   const lan = await openGround({ publicUrl: "http://10.0.0.5:8787/" });

@@ -107,6 +107,64 @@ test("the eleventh try at an account is refused wherever it comes from, also wit
   ]);
 });
 
+test("whoever has signed in with a browser before still can when guesses from elsewhere have locked the account", async () => {
+  const ground = await openGround();
+  await ground.signIn.createUser(alice);
+  const bob = { ...alice, email: "bob@example.org" };
+  await ground.signIn.createUser(bob);
+  const known = await ground.signedIn();
+  expect((await known.post("/api/auth/sign-out", {})).status).toBe(200);
+  const bobs = await ground.signedIn(bob.email);
+  for (let index = 0; index < 10; index++) {
+    const thief = ground.browser();
+    thief.ip = `198.51.100.${index}`;
+    await thief.signInWith(alice.email, wrong);
+  }
+  const stranger = ground.browser();
+  expect((await stranger.signInWith(alice.email, password)).status).toBe(429);
+  expect((await bobs.signInWith(alice.email, password)).status).toBe(429);
+  expect((await known.signInWith(alice.email, wrong)).status).toBe(401);
+  expect((await known.signInWith(alice.email, password)).status).toBe(200);
+  expect((await stranger.signInWith(alice.email, password)).status).toBe(429);
+
+  // It is no way to guess without end, nor for long, nor for somebody who changed it.
+  const device = [...known.cookies].find(([name]) => name.endsWith(".device"));
+  if (device === undefined) throw new Error("the browser was not made known");
+  const [name, value] = device;
+  const thief = (cookie: string, ip: string) => {
+    const browser = ground.browser();
+    browser.ip = ip;
+    browser.put(name, cookie);
+    return browser.signInWith(alice.email, wrong);
+  };
+  const stolen: number[] = [];
+  for (let index = 0; index < 11; index++) stolen.push((await thief(value, `203.0.113.${index}`)).status);
+  expect(stolen).toEqual([...Array(10).fill(401), 429]);
+  for (const changed of [value.slice(0, -1), `${value}A`, value.replace(/^\d/, "9"), "", "x.y.z"]) {
+    expect((await thief(changed, "203.0.113.200")).status).toBe(429);
+  }
+});
+
+test("a browser is known for ninety days", async () => {
+  let now = Date.parse("2026-11-22T00:00:00Z");
+  const clock = { ...systemClock, now: () => now, after: (_ms: number, act: () => void) => systemClock.after(0, act) };
+  const ground = await openGround({ clock });
+  await ground.signIn.createUser(alice);
+  const known = await ground.signedIn();
+  const lock = async () => {
+    for (let index = 0; index < 10; index++) {
+      const thief = ground.browser();
+      thief.ip = `198.51.100.${index}`;
+      await thief.signInWith(alice.email, wrong);
+    }
+  };
+  await lock();
+  now += 89 * 86_400_000;
+  expect((await known.signInWith(alice.email, wrong)).status).toBe(401);
+  now += 2 * 86_400_000;
+  expect((await known.signInWith(alice.email, password)).status).toBe(429);
+});
+
 test("twenty guesses at the same moment are ten", async () => {
   const ground = await openGround();
   await ground.signIn.createUser(alice);

@@ -98,7 +98,8 @@ test("signing out ends the session, not only its cookie", async () => {
   const browser = await ground.signedIn();
   const stolen = new Map(browser.cookies);
   expect((await browser.post("/api/auth/sign-out", {})).status).toBe(200);
-  expect(browser.cookies.size).toBe(0);
+  // What stays behind says that somebody has signed in here before, and opens nothing.
+  expect([...browser.cookies.keys()]).toEqual(["sluice-8811.device"]);
   for (const [name, value] of stolen) browser.put(name, value);
   expect(await browser.session()).toBeNull();
   expect((await browser.post("/api/auth/sign-out", {})).status).toBe(200);

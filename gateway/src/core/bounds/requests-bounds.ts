@@ -34,6 +34,12 @@ export const requestsBounds = {
   keepAliveMs: 15_000,
   /** Parts of a path. The longest of ours has eleven; a model's name may add some. */
   pathPartsMax: 24,
+  /** Proxies in front of us that one line may name, pairs of one of its elements, and addresses known to be one or not. */
+  proxyHopsMax: 16,
+  forwardedPairsMax: 8,
+  proxiesRememberedMax: 4_096,
+  /** Requests that are looked at for a proxy that nobody told us of. */
+  proxyLooksMax: 10_000,
   /** A connection on which no call is under way, or whose caller neither reads nor writes. */
   idleConnectionMs: 60_000,
   /** A caller that has not read for this long is taken to be gone. */

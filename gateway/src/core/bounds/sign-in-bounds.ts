@@ -16,6 +16,8 @@ export const signInBounds = {
   signInTriesMs: 15 * 60_000,
   signInTriesMsMax: 86_400_000,
   signInTriersMax: 10_000,
+  /** How long a browser in which somebody signed in is known; it keeps its tries when the account is locked. */
+  knownDeviceMs: 90 * 86_400_000,
   /** Challenges and trips to an issuer that one address may begin in such a window. */
   signInStartsMax: 60,
   /** Passwords that are hashed at once (64 MiB each), and how many wait. */

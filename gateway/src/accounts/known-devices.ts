@@ -1,0 +1,49 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import { rawCookieOf, type Site } from "./site.ts";
+
+/**
+ * Browsers in which somebody has signed in before. Whoever guesses at an account from elsewhere uses up its tries and locks
+ * it; the account's owner, at a browser that is known, has tries of their own and still gets in. It opens nothing: the
+ * password and the second factor are asked for all the same.
+ *
+ * A device is a signed cookie and leaves nothing in the database: account, end and a name made by chance.
+ */
+export class KnownDevices {
+  readonly #key: string;
+  readonly #clock: Clock;
+
+  constructor(secret: string, clock: Clock) {
+    this.#key = `known devices\n${secret}`;
+    this.#clock = clock;
+  }
+
+  /** A `set-cookie` line that makes the browser known for this account. */
+  cookie(site: Site, email: string): string {
+    const endsAt = this.#clock.now() + bounds.knownDeviceMs;
+    const named = `${endsAt}.${randomBytes(16).toString("base64url")}`;
+    const secure = site.secure ? "Secure; " : "";
+    return (
+      `${cookieName(site)}=${named}.${this.#signature(named, email)}; Max-Age=${bounds.knownDeviceMs / 1_000}; ` +
+      `Path=/; HttpOnly; ${secure}SameSite=Lax`
+    );
+  }
+
+  /** What the tries of this browser at this account are counted under; null when it is not known. */
+  keyOf(headers: Headers, site: Site, email: string): string | null {
+    const cookie = rawCookieOf(headers, cookieName(site));
+    const [, named, endsAt, signature] = /^((\d{13,15})\.[\w-]{22})\.([\w-]{43})$/.exec(cookie ?? "") ?? [];
+    if (named === undefined || signature === undefined || Number(endsAt) < this.#clock.now()) return null;
+    const expected = Buffer.from(this.#signature(named, email));
+    return timingSafeEqual(expected, Buffer.from(signature)) ? `device:${named}` : null;
+  }
+
+  #signature(named: string, email: string): string {
+    return createHmac("sha256", this.#key).update(`${named}\n${email}`).digest("base64url");
+  }
+}
+
+function cookieName(site: Site): string {
+  return `${site.cookiePrefix}.device`;
+}

@@ -1,0 +1,117 @@
+import ipaddr from "ipaddr.js";
+import { bounds } from "#core/index.ts";
+import { addressAllowed } from "#identity/index.ts";
+import type { Observer } from "#ports/index.ts";
+
+export interface CallerAddressOptions {
+  /** Addresses and ranges of the proxies that are believed; empty: none is. */
+  readonly trustedProxies: readonly string[];
+  readonly observer: Pick<Observer, "log">;
+}
+
+/**
+ * Who the caller is when proxies stand in front. Each writes at the end of `Forwarded` (RFC 7239) or `X-Forwarded-For` whom
+ * it has spoken with, so the line is read from its end, for as long as what stands there is a proxy that we trust. What a
+ * caller has written itself stands further in front and is never reached.
+ */
+export class CallerAddress {
+  readonly #trusted: readonly string[];
+  readonly #observer: Pick<Observer, "log">;
+  readonly #proxies = new Map<string, boolean>();
+  #looksLeft: number;
+  #disagreementTold = false;
+
+  constructor({ trustedProxies, observer }: CallerAddressOptions) {
+    this.#trusted = trustedProxies;
+    this.#observer = observer;
+    this.#looksLeft = trustedProxies.length === 0 ? bounds.proxyLooksMax : 0;
+  }
+
+  /** `peer`: whom the connection is with; empty when it is gone already. */
+  of(peer: string, headers: Headers): string {
+    const nearest = plainAddress(peer) ?? peer;
+    if (this.#trusted.length === 0) {
+      if (this.#looksLeft > 0) this.#look(nearest, headers);
+      return nearest;
+    }
+    if (!this.#isProxy(nearest)) return nearest;
+    const forwarded = headers.get("forwarded");
+    const forwardedFor = headers.get("x-forwarded-for");
+    if (forwarded === null && forwardedFor === null) return nearest;
+    if (forwarded === null) return this.#walk(nearest, forwardedFor ?? "", bareNode);
+    const said = this.#walk(nearest, forwarded, nodeOfElement);
+    if (forwardedFor === null || said === this.#walk(nearest, forwardedFor, bareNode)) return said;
+    // A proxy keeps up one of the two and passes the other on as its caller wrote it. We cannot know which is which.
+    if (!this.#disagreementTold) {
+      this.#disagreementTold = true;
+      const message = "Forwarded and X-Forwarded-For disagree; such callers count as the proxy. Have it remove one.";
+      this.#observer.log("warn", message, { proxy: nearest });
+    }
+    return nearest;
+  }
+
+  #walk(peer: string, line: string, nodeOf: (element: string) => string | null): string {
+    let known = peer;
+    let end = line.length;
+    for (let hop = 0; hop < bounds.proxyHopsMax && end >= 0; hop++) {
+      const comma = end === 0 ? -1 : line.lastIndexOf(",", end - 1);
+      const node = nodeOf(line.slice(comma + 1, end));
+      // Hidden, unknown or unreadable: what lies behind is not known either.
+      const address = node === null ? null : plainAddress(node);
+      if (address === null) return known;
+      known = address;
+      if (!this.#isProxy(address)) return known;
+      end = comma;
+    }
+    return known;
+  }
+
+  #isProxy(address: string): boolean {
+    const known = this.#proxies.get(address);
+    if (known !== undefined) return known;
+    const trusted = addressAllowed(this.#trusted, address);
+    // Whoever asks may come from anywhere; proxies are few, and forgotten with the rest they are soon known again.
+    if (this.#proxies.size >= bounds.proxiesRememberedMax) this.#proxies.clear();
+    this.#proxies.set(address, trusted);
+    return trusted;
+  }
+
+  /** Somebody who set up a proxy and forgot to say so would see its address everywhere, and wonder. */
+  #look(peer: string, headers: Headers): void {
+    this.#looksLeft--;
+    if (!headers.has("x-forwarded-for") && !headers.has("forwarded")) return;
+    if (!ipaddr.isValid(peer) || ipaddr.process(peer).range() === "unicast") return;
+    this.#looksLeft = 0;
+    const message =
+      "A proxy says who the caller is, and is not believed: set SLUICE_TRUSTED_PROXIES to its address if it is yours. " +
+      "Until then allowed addresses, throttles and the audit log see the proxy instead of the caller.";
+    this.#observer.log("warn", message, { proxy: peer });
+  }
+}
+
+/** RFC 7239, 4: `for=` of one element; a quoted pair or a comma inside quotes is nothing that a proxy writes for us. */
+function nodeOfElement(element: string): string | null {
+  for (const pair of element.split(";", bounds.forwardedPairsMax)) {
+    const equals = pair.indexOf("=");
+    if (equals < 0 || pair.slice(0, equals).trim().toLowerCase() !== "for") continue;
+    const value = pair.slice(equals + 1).trim();
+    return value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
+  }
+  return null;
+}
+
+const bareNode = (element: string): string => element.trim();
+
+/** An address without port, brackets or zone, IPv4 inside IPv6 as IPv4; null for anything else. */
+function plainAddress(node: string): string | null {
+  if (node.length === 0 || node.length > nodeCharactersMax) return null;
+  const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(node)?.[1];
+  const withPort = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(node)?.[1];
+  const bare = (bracketed ?? withPort ?? node).replace(/%[\w.-]+$/, "");
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare))
+    return bracketed === undefined ? ipaddr.IPv4.parse(bare).toString() : null;
+  return ipaddr.IPv6.isValid(bare) ? ipaddr.process(bare).toString() : null;
+}
+
+/** The longest IPv6 address with IPv4 inside, brackets, zone and port. */
+const nodeCharactersMax = 80;

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readEnvironment } from "#config/index.ts";
+import { hello, type StartedHouse, startHouse } from "../started-house.ts";
+import { rawExchange } from "./raw-socket.ts";
+
+const inside = "sk-inside-0123456789abcdefghij";
+const caller = "203.0.113.7";
+const callerV6 = "2001:db8::7";
+const proxies = readEnvironment({ SLUICE_TRUSTED_PROXIES: "loopback, 192.0.2.0/24 2001:db8:ffff::/48" }).trustedProxies;
+const keys = [{ name: "inside", secret: inside, allowed_ips: [caller, `${callerV6}/128`] }];
+
+let house: StartedHouse;
+let alone: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({ keys, environment: { trustedProxies: proxies } });
+  alone = await startHouse({ keys });
+});
+afterAll(async () => {
+  await house?.stop();
+  await alone?.stop();
+});
+
+/** The status for a key that may be used from two addresses only; over a raw socket, so that every line is sent as it is. */
+async function statusOf(lines: readonly string[], at = house): Promise<number> {
+  const body = JSON.stringify(hello);
+  const head =
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${inside}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${body.length}\r\n${lines.map((line) => `${line}\r\n`).join("")}`;
+  return (await rawExchange(at.house.server.port, head, body)).status;
+}
+
+describe("behind a proxy that is trusted, the caller is", () => {
+  test.each<[string, string[]]>([
+    ["the last in X-Forwarded-For", [`x-forwarded-for: ${caller}`]],
+    ["the last that is no proxy of ours", [`x-forwarded-for: 198.51.100.1, ${caller}, 192.0.2.9, 127.0.0.1`]],
+    ["the last over several lines", ["x-forwarded-for: 198.51.100.1", `x-forwarded-for: ${caller}`]],
+    ["one with a port", [`x-forwarded-for: ${caller}:4711`]],
+    ["one of IPv6", [`x-forwarded-for: ${callerV6}`]],
+    ["one of IPv6 written at length", ["x-forwarded-for: 2001:0DB8:0:0:0:0:0:7"]],
+    ["one of IPv6 with a port", [`x-forwarded-for: [${callerV6}]:4711`]],
+    ["one of IPv4 inside IPv6", [`x-forwarded-for: ::ffff:${caller}`]],
+    ["the last in Forwarded", [`forwarded: for=198.51.100.1, for=${caller};proto=https;by=192.0.2.1`]],
+    ["one that Forwarded has in quotes", [`forwarded: For="${caller}:80"`]],
+    ["one of IPv6 in Forwarded", [`forwarded: proto=https; for="[${callerV6}]:4711", for=192.0.2.7`]],
+    ["one that both headers say", [`forwarded: for=${caller}`, `x-forwarded-for: ${caller}`]],
+    [
+      "found behind thousands of entries",
+      [`x-forwarded-for: ${"198.51.100.1,".repeat(800)}${caller}`, "x-anything: 1"],
+    ],
+  ])("%s", async (_title, lines) => {
+    expect(await statusOf(lines)).toBe(200);
+  });
+});
+
+describe("nobody gets in by what they wrote themselves:", () => {
+  test.each<[string, string[]]>([
+    ["nothing", []],
+    ["an address in front of the one that the proxy has seen", [`x-forwarded-for: ${caller}, 198.51.100.1`]],
+    ["one in front of a hidden caller", [`forwarded: for=${caller}, for=_hidden`]],
+    ["one in front of an unknown caller", [`x-forwarded-for: ${caller}, unknown`]],
+    ["one in front of an empty place", [`x-forwarded-for: ${caller},`]],
+    ["a header that the proxy does not keep up", [`forwarded: for=${caller}`, "x-forwarded-for: 198.51.100.1"]],
+    ["the other one", ["forwarded: for=198.51.100.1", `x-forwarded-for: ${caller}`]],
+    ["quotes that never end", [`forwarded: for="${caller}, for=198.51.100.1`]],
+    ["a comma in quotes", [`forwarded: for="${caller}, x";for=198.51.100.1`]],
+    ["a number that some take for an address", ["x-forwarded-for: 3405803783"]],
+    ["a short form", ["x-forwarded-for: 203.113.7"]],
+    ["octal digits", ["x-forwarded-for: 0313.0.0161.07"]],
+    ["a name", ["x-forwarded-for: localhost"]],
+    ["an address with a path", [`x-forwarded-for: ${caller}/32`]],
+    ["an address in brackets that is none", [`x-forwarded-for: [${caller}]`]],
+    ["IPv6 with a zone in front", [`x-forwarded-for: ${caller}, fe80::1%eth0`]],
+    ["a very long word", [`x-forwarded-for: ${caller}${"0".repeat(5_000)}`]],
+    ["more proxies than there can be", [`x-forwarded-for: ${caller}${", 192.0.2.1".repeat(40)}`]],
+    ["another header", [`x-real-ip: ${caller}`, `true-client-ip: ${caller}`, `cf-connecting-ip: ${caller}`]],
+  ])("%s", async (_title, lines) => {
+    expect(await statusOf(lines)).toBe(403);
+  });
+});
+
+test("without SLUICE_TRUSTED_PROXIES nobody is believed", async () => {
+  expect(await statusOf([`x-forwarded-for: ${caller}`], alone)).toBe(403);
+  expect(await statusOf([`forwarded: for=${caller}`], alone)).toBe(403);
+});
+
+test("wrong sign-ins behind a proxy keep nobody else out", async () => {
+  const signIn = (address: string, password: string) =>
+    fetch(`${house.url}/api/auth/sign-in/email`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "x-forwarded-for": address,
+        host: `localhost:${house.house.server.port}`,
+      },
+      body: JSON.stringify({ email: `somebody-${password}@example.org`, password: "a wrong password" }),
+    });
+  const guesses: number[] = [];
+  for (let count = 0; count < 11; count++) guesses.push((await signIn("198.51.100.1", String(count))).status);
+  expect(guesses).toEqual([...Array(10).fill(401), 429]);
+  expect((await signIn("198.51.100.2", "x")).status).toBe(401);
+}, 60_000);
+
+test.each(["10.0.0.0/33", "somewhere", "127.1", "10.0.0.1:80"])("SLUICE_TRUSTED_PROXIES=%s is refused", (value) => {
+  expect(() => readEnvironment({ SLUICE_TRUSTED_PROXIES: value })).toThrow("SLUICE_TRUSTED_PROXIES must be");
+});
