@@ -1,11 +1,12 @@
 import { asFailure, Failure } from "#core/index.ts";
 import type { Dialect } from "#protocols/index.ts";
-import type { Exchange, Face } from "./face.ts";
+import { adminRoute } from "./admin-route.ts";
+import type { Exchange, Face, Seen } from "./face.ts";
 import { renderFailure } from "./respond.ts";
 import { dialectOf, routeOf } from "./routes.ts";
 
 /** One request as it came in, not yet looked into. */
-export interface Arrival extends Omit<Exchange, "requestId" | "streams"> {
+export interface Arrival extends Omit<Exchange, "requestId" | "streams" | "seen"> {
   /** The answer is over, or will go on without long silences: the server's idle time-out holds again. */
   readonly done: () => void;
   /** Why the target could mean two things; null: it cannot. */
@@ -17,11 +18,22 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
   const { request, path, startedMs } = arrival;
   const requestId = face.ids.next("req_");
   const route = routeOf(path, request.method);
+  // Now: of a caller who leaves early the connection no longer says it.
+  const address = arrival.address();
+  const seen: Seen = { key: null, model: null, error: null };
   let response: Response;
   let streaming = false;
   const report = (): void => {
     arrival.done();
-    face.observer.requestEnd(route?.name ?? "unknown", response.status, face.clock.monotonic() - startedMs);
+    face.observer.requestEnd({
+      requestId,
+      method: request.method,
+      route: route?.name ?? adminRoute(path),
+      status: response.status,
+      totalMs: face.clock.monotonic() - startedMs,
+      address,
+      ...seen,
+    });
   };
   try {
     if (!isPlainHost(request.headers.get("host")))
@@ -29,9 +41,9 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
     if (arrival.flaw !== null) throw new Failure("invalid_request", `The path is not plain. ${arrival.flaw}`);
     if (route === null) {
       if (!/^\/v1(beta)?(\/|$)/.test(path)) {
-        const answered = await face.admin(request, { ip: arrival.address(), patient: arrival.patient });
-        arrival.done();
-        return answered;
+        response = withRequestId(await face.admin(request, { ip: address, patient: arrival.patient }), requestId);
+        report();
+        return response;
       }
       throw new Failure("not_found", `There is no ${request.method} ${path}.`);
     }
@@ -49,6 +61,7 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
       address: arrival.address,
       bodies: arrival.bodies,
       patient: arrival.patient,
+      seen,
       streams: () => {
         streaming = true;
         return report;
@@ -57,19 +70,26 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
     const answered = endpoint(face, exchange);
     response = answered instanceof Promise ? await answered : answered;
   } catch (thrown) {
-    response = failed(face, thrown, requestId, dialectOf(route, path, request.headers));
+    const failure = asFailure(thrown);
+    seen.error = failure.code;
+    response = failed(face, thrown, failure, requestId, dialectOf(route, path, request.headers));
   }
   if (!streaming) report();
   return response;
 }
 
-function failed(face: Face, thrown: unknown, requestId: string, dialect: Dialect): Response {
-  const failure = asFailure(thrown);
+function failed(face: Face, thrown: unknown, failure: Failure, requestId: string, dialect: Dialect): Response {
   if (failure.code === "internal_error") {
     face.observer.log("error", "A request ended in an unexpected error.", { requestId, error: failure.cause });
   }
   const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
   return renderFailure(failure, requestId, allow, dialect);
+}
+
+/** A call within a call has one already, by which its own line is found. */
+function withRequestId(answer: Response, requestId: string): Response {
+  if (!answer.headers.has("x-request-id")) answer.headers.set("x-request-id", requestId);
+  return answer;
 }
 
 /** RFC 9110, 15.5.6: the answer names what is allowed. */

@@ -51,6 +51,12 @@ export interface Face {
   ) => Response | Promise<Response>;
 }
 
+export interface Seen {
+  key: string | null;
+  model: string | null;
+  error: string | null;
+}
+
 /** One request on its way through the face. `path` is as the router read it; nothing else may parse the URL again. */
 export interface Exchange {
   readonly request: Request;
@@ -60,6 +66,8 @@ export interface Exchange {
   readonly startedMs: number;
   readonly address: () => string;
   readonly bodies: BodyDeadlines;
+  /** What becomes known of the call on its way, for the access log. */
+  readonly seen: Seen;
   /** Says that the answer goes on after it was handed over; the returned function says that it is over. */
   readonly streams: () => () => void;
   /** Lifts the server's idle time-out for a call that may be silent for long. */

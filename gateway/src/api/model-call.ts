@@ -3,6 +3,7 @@ import { mayCall, whyNot } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
 import { type Call, type Speech, serves } from "#relay/index.ts";
 import { withAssets } from "./assets-in-body.ts";
+import { authenticated } from "./authenticated.ts";
 import { mayBeLarge, readJsonBody } from "./body.ts";
 import { modelBody } from "./body-rules.ts";
 import { modelNotFound } from "./endpoints/models.ts";
@@ -62,11 +63,6 @@ export function modelCall(options: ModelCallOptions): Endpoint {
   };
 }
 
-/** Without a pause where the key is in the cache. */
-export function authenticated(face: Face, exchange: Exchange): Principal | Promise<Principal> {
-  return face.authenticator.authenticate(exchange.request.headers, exchange.address);
-}
-
 export interface ReadCall {
   readonly speech: Speech;
   readonly principal: Principal;
@@ -82,6 +78,7 @@ export interface ReadCall {
 export async function runCall(face: Face, exchange: Exchange, read: ReadCall): Promise<Response> {
   const { requestId } = exchange;
   const { speech, principal, facts } = read;
+  exchange.seen.model = facts.model;
   const models = callableModels(face.catalog(), principal, facts.model);
   const capture = captureOf(face, exchange, { principal, body: read.sent, models });
   const end = new StreamEnd();
@@ -91,6 +88,7 @@ export async function runCall(face: Face, exchange: Exchange, read: ReadCall): P
       ? face.relay.refuse(call, modelNotFound(facts.model), whyNotFound(principal, facts.model))
       : await face.relay.run(call);
   if ("failure" in result) {
+    exchange.seen.error = result.failure.code;
     const refusal = renderFailure(result.failure, requestId, result.headers, speech.dialect);
     await capture?.answered(refusal);
     return refusal;
@@ -138,6 +136,7 @@ export async function refusedUnread(
   const read = { speech, principal, facts: unread, body: null, sent: noBytes, bodyWaitMs: 0, query: "" };
   const refusal = await face.relay.refusedUnread(callOf(exchange, read, [], () => {}));
   if (refusal === null) return null;
+  exchange.seen.error = refusal.failure.code;
   return renderFailure(refusal.failure, exchange.requestId, refusal.headers, speech.dialect);
 }
 

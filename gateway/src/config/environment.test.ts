@@ -25,6 +25,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     trustedProxies: [],
     logLevel: "info",
     logFormat: null,
+    accessLog: "all",
     otlpEndpoint: null,
     mail: null,
     bucket: null,

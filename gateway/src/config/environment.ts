@@ -27,6 +27,8 @@ export interface Environment {
   readonly logLevel: LogLevel;
   /** null: pretty on a terminal, else json. */
   readonly logFormat: LogFormat | null;
+  /** Which requests have a line of their own in the log. */
+  readonly accessLog: "all" | "errors" | "off";
   readonly otlpEndpoint: string | null;
   /** The mail server for invitations and notices; null: none. */
   readonly mail: { readonly url: Secret; readonly from: string } | null;
@@ -97,6 +99,7 @@ export function readEnvironment(
     trustedProxies: readTrustedProxies(reader),
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
+    accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlpEndpoint: reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]),
     mail: readMail(reader),
     bucket: readBucket(reader),
@@ -112,6 +115,7 @@ export function readEnvironment(
 }
 
 const logLevels = ["debug", "info", "warn", "error"] as const;
+const accessLogModes = ["all", "errors", "off"] as const;
 const logFormats = ["pretty", "json"] as const;
 const adminPasswordLengthMin = 12;
 
@@ -131,6 +135,7 @@ const knownNames = [
   "SLUICE_TRUSTED_PROXIES",
   "SLUICE_LOG_LEVEL",
   "SLUICE_LOG_FORMAT",
+  "SLUICE_ACCESS_LOG",
   "SLUICE_OTLP_ENDPOINT",
   "SLUICE_SMTP_URL",
   "SLUICE_MAIL_FROM",

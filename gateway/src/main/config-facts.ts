@@ -32,7 +32,7 @@ export class ConfigFile implements ConfigFacts {
     return {
       log: (level, message, fields) => observer.log(level, message, fields),
       attemptEnd: (entry) => observer.attemptEnd(entry),
-      requestEnd: (route, status, totalMs) => observer.requestEnd(route, status, totalMs),
+      requestEnd: (end) => observer.requestEnd(end),
       breakerChange: (deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason),
       configReload: (result, detail) => {
         this.#last = { at: this.#clock.now(), result, detail };

@@ -79,7 +79,13 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const { clock, ids, controlStore, ledgerStore, people, vault } = control;
   const metrics = createMetrics();
   const startedAt = clock.now();
-  const told = createObserver({ level: environment.logLevel, format: environment.logFormat, clock, metrics });
+  const told = createObserver({
+    level: environment.logLevel,
+    format: environment.logFormat,
+    accessLog: environment.accessLog,
+    clock,
+    metrics,
+  });
   const configFile = new ConfigFile(environment.configFile, clock);
   const tail = new RequestTail({ clock, controlStore, catalog: () => catalog.current });
   const observer = tail.before(configFile.before(told));
@@ -263,6 +269,11 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
   });
 
+  if (recovered.stored > 0) {
+    observer.log("info", "Calls of an earlier run were put right.", { entries: recovered.stored });
+  }
+  observer.log("info", "The gateway takes calls.", { version: options.version, port: server.port });
+
   const close = async ({ graceMs, hurried }: Leave = atOnce): Promise<void> => {
     leaving = true;
     await settleDown(() => hurried.aborted, graceMs, clock);
@@ -288,6 +299,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     await journal.close(bounds.flushMs);
     await control.close();
     observer.log("info", "Everything is flushed; the gateway ends.");
+    told.flush();
   };
   return {
     server,

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import type { LogLevel } from "#ports/index.ts";
+import type { LogLevel, RequestEnd } from "#ports/index.ts";
 import { ledgerEntry } from "../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { createMetrics, createObserver, type ObserverOptions } from "./index.ts";
+import { type AccessLogMode, createMetrics, createObserver, type ObserverOptions } from "./index.ts";
 import { createLogWriter } from "./log-writer.ts";
 
 function setUp(level: LogLevel, format: ObserverOptions["format"] = "json") {
@@ -16,7 +16,13 @@ function setUp(level: LogLevel, format: ObserverOptions["format"] = "json") {
     metrics: createMetrics(),
     write: (line) => lines.push(line),
   });
-  return { observer, lines, clock, parsed: () => lines.map((line): Record<string, unknown> => JSON.parse(line)) };
+  return {
+    observer,
+    lines,
+    clock,
+    parsed: () =>
+      lines.flatMap((text) => text.trimEnd().split("\n")).map((line): Record<string, unknown> => JSON.parse(line)),
+  };
 }
 
 const failed = ledgerEntry("1", { outcome: "failed", errorCode: "upstream_timeout", httpStatus: 504 });
@@ -37,25 +43,113 @@ test("a credential reaches no line, in a field or in a text", () => {
   expect(lines.join("")).not.toContain("canary");
 });
 
-test("requests and attempts that went well write a line only at level debug", () => {
+const answered: RequestEnd = {
+  requestId: "req_1",
+  method: "POST",
+  route: "chat",
+  status: 200,
+  totalMs: 5.04,
+  address: "192.0.2.1",
+  key: "sk-sluice-ab",
+  model: "gpt-5",
+  error: null,
+};
+
+test("each request has an access line, in the order of what else is written", () => {
+  const { observer, parsed, clock } = setUp("info");
+  observer.requestEnd(answered);
+  observer.log("info", "Between.");
+  observer.requestEnd({
+    ...answered,
+    requestId: "req_2",
+    status: 401,
+    key: null,
+    model: null,
+    error: "invalid_api_key",
+  });
+  observer.requestEnd({ ...answered, requestId: "req_3", status: 502, error: "upstream_error" });
+  clock.advance(bounds.accessLogMs);
+  const common = { time: "2026-01-01T12:00:00.000Z", msg: "request", method: "POST", route: "chat" };
+  const of = { totalMs: 5, address: "192.0.2.1" };
+  expect(parsed()).toEqual([
+    { level: "info", ...common, requestId: "req_1", status: 200, ...of, key: "sk-sluice-ab", model: "gpt-5" },
+    { level: "info", time: common.time, msg: "Between." },
+    { level: "info", ...common, requestId: "req_2", status: 401, ...of, error: "invalid_api_key" },
+    {
+      level: "warn",
+      ...common,
+      requestId: "req_3",
+      status: 502,
+      ...of,
+      key: "sk-sluice-ab",
+      model: "gpt-5",
+      error: "upstream_error",
+    },
+  ]);
+});
+
+test("access lines wait to be written together, and a full buffer does not wait", () => {
+  const { observer, lines, clock } = setUp("info");
+  for (let i = 0; i < 3; i++) observer.requestEnd(answered);
+  expect(lines).toEqual([]);
+  clock.advance(bounds.accessLogMs);
+  expect(lines.map((text) => text.split("\n").length)).toEqual([4]);
+  for (let i = 0; i < 1_000; i++) observer.requestEnd(answered);
+  expect(lines.length).toBeGreaterThan(1);
+  observer.flush();
+  expect(lines.join("").split("\n")).toHaveLength(1_004);
+});
+
+test("what a caller named as its model neither breaks a line nor carries a credential or a flood into it", () => {
+  const { observer, parsed } = setUp("info");
+  const names = ['a"b\n{', "sk-canary-0123456789", "\u001b[2J", "x".repeat(100_000)];
+  for (const model of names) observer.requestEnd({ ...answered, model });
+  observer.flush();
+  const lines = parsed().map((line) => JSON.stringify(line));
+  expect(lines.join()).not.toContain("canary");
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1_000);
+});
+
+test("probes that go well have no line, and SLUICE_ACCESS_LOG narrows the rest", () => {
+  const linesOf = (mode: AccessLogMode): unknown[] => {
+    const lines: string[] = [];
+    const observer = createObserver({
+      level: "info",
+      format: "json",
+      accessLog: mode,
+      clock: new FakeClock(0),
+      metrics: createMetrics(),
+      write: (text) => lines.push(...text.trimEnd().split("\n")),
+    });
+    observer.requestEnd({ ...answered, route: "readyz" });
+    observer.requestEnd({ ...answered, route: "readyz", status: 503 });
+    observer.requestEnd(answered);
+    observer.requestEnd({ ...answered, status: 404, error: "model_not_found" });
+    observer.flush();
+    return lines.map((line) => JSON.parse(line).status);
+  };
+  expect(linesOf("all")).toEqual([503, 200, 404]);
+  expect(linesOf("errors")).toEqual([503, 404]);
+  expect(linesOf("off")).toEqual([503]);
+});
+
+test("an attempt that went well writes a line only at level debug", () => {
   const quiet = setUp("info");
   quiet.observer.attemptEnd(ledgerEntry("1"));
-  quiet.observer.requestEnd("chat", 200, 5);
-  quiet.observer.requestEnd("chat", 404, 5);
   expect(quiet.lines).toEqual([]);
   const loud = setUp("debug");
   loud.observer.attemptEnd(ledgerEntry("1"));
-  loud.observer.requestEnd("chat", 200, 5);
-  expect(loud.parsed().map((line) => line["level"])).toEqual(["debug", "debug"]);
+  expect(loud.parsed().map((line) => line["level"])).toEqual(["debug"]);
 });
 
-test("a failed attempt and an answer of 5xx are one warning each, with what is needed to find them", () => {
-  const { observer, parsed } = setUp("info");
+test("a failed attempt and, without access lines, an answer of 5xx are one warning each, with what is needed to find them", () => {
+  const { observer, parsed } = setUp("warn");
   observer.attemptEnd(failed);
-  observer.requestEnd("chat", 502, 5);
+  observer.requestEnd({ ...answered, status: 502, error: "upstream_error" });
+  observer.requestEnd(answered);
   expect(parsed()).toMatchObject([
     { level: "warn", requestId: "req_1", attemptId: "att_1", provider: "openai-main", error: "upstream_timeout" },
-    { level: "warn", route: "chat", status: 502 },
+    { level: "warn", requestId: "req_1", route: "chat", status: 502, error: "upstream_error" },
   ]);
 });
 

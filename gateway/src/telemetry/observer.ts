@@ -1,6 +1,7 @@
 import { type Logger, pino } from "pino";
 import { bounds, type LedgerEntry } from "#core/index.ts";
-import type { Clock, LogLevel, Observer } from "#ports/index.ts";
+import type { Clock, LogLevel, Observer, RequestEnd } from "#ports/index.ts";
+import { AccessLog, type AccessLogMode } from "./access-log.ts";
 import { LineBudget } from "./line-budget.ts";
 import { createLogWriter } from "./log-writer.ts";
 import type { Metrics } from "./metrics.ts";
@@ -13,13 +14,16 @@ export interface ObserverOptions {
   readonly format: "pretty" | "json" | null;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  /** Which requests have a line of their own at level info; all of them by default. */
+  readonly accessLog?: AccessLogMode;
   /** Takes whole lines; standard error by default, because standard output belongs to what the program answers. */
   readonly write?: (line: string) => void;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function createObserver(options: ObserverOptions): Observer {
+/** `flush` writes the lines that still wait; before the process ends. */
+export function createObserver(options: ObserverOptions): Observer & { flush(): void } {
   return new LogObserver(options);
 }
 
@@ -28,9 +32,20 @@ class LogObserver implements Observer {
   readonly #metrics: Metrics;
   readonly #failureLines: LineBudget;
   readonly #debug: boolean;
+  /** null: no line of level info is written, or none for requests. */
+  readonly #accessLog: AccessLog | null;
 
   constructor(options: ObserverOptions) {
-    this.#logger = createLogger(options);
+    const mode = options.accessLog ?? "all";
+    const out = lineWriter(options);
+    const informs = options.level === "info" || options.level === "debug";
+    const accessLog = informs && mode !== "off" ? new AccessLog({ mode, clock: options.clock, write: out }) : null;
+    this.#accessLog = accessLog;
+    // Lines keep their order: what waits goes first.
+    this.#logger = createLogger(options, (line) => {
+      accessLog?.flush();
+      out(line);
+    });
     this.#metrics = options.metrics;
     this.#failureLines = new LineBudget(options.clock, bounds.failureLinesPerSecond);
     this.#debug = options.level === "debug";
@@ -51,10 +66,14 @@ class LogObserver implements Observer {
     else if (this.#debug) this.log("debug", "An attempt ended.", attemptFields(entry));
   }
 
-  requestEnd(route: string, status: number, totalMs: number): void {
-    this.#metrics.requestEnd(route, status, totalMs);
-    if (status >= 500) this.#failure("A request was answered with an error of ours.", { route, status, totalMs });
-    else if (this.#debug) this.log("debug", "A request was answered.", { route, status, totalMs });
+  requestEnd(end: RequestEnd): void {
+    this.#metrics.requestEnd(end.route, end.status, end.totalMs);
+    if (this.#accessLog !== null) this.#accessLog.add(end);
+    else if (end.status >= 500) this.#failure("A request was answered with an error of ours.", { ...end });
+  }
+
+  flush(): void {
+    this.#accessLog?.flush();
   }
 
   breakerChange(deployment: string, state: "open" | "half-open" | "closed", reason: string): void {
@@ -64,7 +83,7 @@ class LogObserver implements Observer {
 
   configReload(result: "applied" | "unchanged" | "refused", detail: string): void {
     this.#metrics.configReload(result);
-    const level = result === "refused" ? "error" : result === "applied" ? "info" : "debug";
+    const level = result === "refused" ? "error" : "info";
     this.log(level, "The configuration was read again.", { result, detail });
   }
 
@@ -75,9 +94,17 @@ class LogObserver implements Observer {
   }
 }
 
-function createLogger({ level, format, clock, write }: ObserverOptions): Logger {
+/** Whole lines, in the form that was asked for. */
+function lineWriter({ format, write }: ObserverOptions): (lines: string) => void {
   const out = write ?? createLogWriter(process.stderr);
   const pretty = format === "pretty" || (format === null && write === undefined && process.stderr.isTTY);
+  if (!pretty) return out;
+  return (lines) => {
+    for (const line of lines.split("\n")) if (line !== "") out(prettyLine(line));
+  };
+}
+
+function createLogger({ level, clock }: ObserverOptions, write: (line: string) => void): Logger {
   return pino(
     {
       level,
@@ -85,7 +112,7 @@ function createLogger({ level, format, clock, write }: ObserverOptions): Logger 
       timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: pretty ? (line) => out(prettyLine(line)) : out },
+    { write },
   );
 }
 

@@ -37,7 +37,7 @@ export class RequestTail {
         observer.attemptEnd(entry);
         if (this.#listeners.size > 0) this.#tell(entry);
       },
-      requestEnd: (route, status, totalMs) => observer.requestEnd(route, status, totalMs),
+      requestEnd: (end) => observer.requestEnd(end),
       breakerChange: (deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason),
       configReload: (result, detail) => observer.configReload(result, detail),
     };

@@ -1,9 +1,10 @@
 import { groupAnswer } from "#assets/index.ts";
 import { Failure } from "#core/index.ts";
 import { admitted } from "../admitted.ts";
+import { authenticated } from "../authenticated.ts";
 import type { Endpoint, Exchange } from "../face.ts";
 import { readControlObject } from "../json-object.ts";
-import { authenticated } from "../model-call.ts";
+
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
 import { json } from "../respond.ts";

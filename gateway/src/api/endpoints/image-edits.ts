@@ -1,8 +1,9 @@
 import { readMultipartType } from "#protocols/index.ts";
+import { authenticated } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
 import type { Endpoint } from "../face.ts";
 import { readFormBody } from "../form-body-reader.ts";
-import { authenticated, modelCall, refusedUnread, runCall } from "../model-call.ts";
+import { modelCall, refusedUnread, runCall } from "../model-call.ts";
 import { imageEditsSpeech } from "../speeches.ts";
 
 /** POST /v1/images/edits, with a form or a JSON body. */

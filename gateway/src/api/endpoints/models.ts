@@ -2,6 +2,7 @@ import { type Catalog, Failure, type Model, type Principal } from "#core/index.t
 import { mayCall } from "#identity/index.ts";
 import { type Speech, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
+import { authenticated } from "../authenticated.ts";
 import type { Endpoint, Exchange } from "../face.ts";
 import { modelPrefix } from "../model-path.ts";
 import { json } from "../respond.ts";
@@ -34,7 +35,7 @@ const paths: Readonly<Record<Exclude<Model["type"], "video">, readonly (readonly
 
 /** GET /v1/models: what the calling key may use, sorted by id; `?type=` filters. */
 export const listModels: Endpoint = async (face, exchange) => {
-  const principal = await face.authenticator.authenticate(exchange.request.headers, exchange.address);
+  const principal = await authenticated(face, exchange);
   const type = new URLSearchParams(exchange.query).get("type");
   const models = availableModels(face.catalog(), principal).filter((model) => type === null || model.type === type);
   if (speaksAnthropic(exchange)) return json(anthropicList(models), exchange.requestId);
@@ -43,7 +44,7 @@ export const listModels: Endpoint = async (face, exchange) => {
 
 /** GET /v1/models/{model}: one of them. A model that does not exist and one not granted look alike. */
 export const getModel: Endpoint = async (face, exchange) => {
-  const principal = await face.authenticator.authenticate(exchange.request.headers, exchange.address);
+  const principal = await authenticated(face, exchange);
   const name = decodeName(exchange.path.slice(modelPrefix.length));
   const model = face.catalog().models.get(name);
   if (model === undefined || !isAvailable(model) || !mayCall(principal, name)) throw modelNotFound(name);

@@ -1,7 +1,8 @@
 import { Failure } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
+import { authenticated } from "../authenticated.ts";
 import type { Endpoint } from "../face.ts";
-import { authenticated, modelCall } from "../model-call.ts";
+import { modelCall } from "../model-call.ts";
 import { renderFailure } from "../respond.ts";
 import { compactSpeech, responsesSpeech } from "../speeches.ts";
 
@@ -34,7 +35,10 @@ export const keptResponse: Endpoint = async (face, exchange) => {
     mayCall: (model) => mayCall(principal, model),
     streamEnd: () => streamEnd(),
   });
-  if ("failure" in result) return renderFailure(result.failure, requestId, result.headers, responsesSpeech.dialect);
+  if ("failure" in result) {
+    exchange.seen.error = result.failure.code;
+    return renderFailure(result.failure, requestId, result.headers, responsesSpeech.dialect);
+  }
   if (result.body instanceof ReadableStream) streamEnd = exchange.streams();
   return new Response(result.body, { status: result.status, headers: result.headers });
 };

@@ -1,4 +1,5 @@
 import { Failure, nanoToUsd } from "#core/index.ts";
+import { authenticated } from "../authenticated.ts";
 import type { Endpoint } from "../face.ts";
 import { json } from "../respond.ts";
 
@@ -6,7 +7,7 @@ const defaultSpanMs = 30 * 86_400_000;
 
 /** GET /v1/usage: what the calling key has used by model, and how it stands against its limits. Times are Unix seconds. */
 export const getUsage: Endpoint = async (face, exchange) => {
-  const principal = await face.authenticator.authenticate(exchange.request.headers, exchange.address);
+  const principal = await authenticated(face, exchange);
   const query = new URLSearchParams(exchange.query);
   const to = readSeconds(query, "to") ?? face.clock.now() + 1;
   const from = readSeconds(query, "from") ?? to - defaultSpanMs;

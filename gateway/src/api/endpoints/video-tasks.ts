@@ -1,11 +1,12 @@
 import { asFailure, bounds, Failure, type Principal, statesShownAs, type Task, type TaskState } from "#core/index.ts";
 import { taskAnswer } from "#tasks/index.ts";
+import { authenticated } from "../authenticated.ts";
 import { mayBeLarge, readJsonBody } from "../body.ts";
 import type { BodyPlace } from "../body-room.ts";
 import { callbackBody, videoBody } from "../body-rules.ts";
 import type { Endpoint, Exchange, Face } from "../face.ts";
 import { readJsonObject } from "../json-object.ts";
-import { authenticated, callableModels } from "../model-call.ts";
+import { callableModels } from "../model-call.ts";
 import { originOf } from "../origin.ts";
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
@@ -39,6 +40,7 @@ async function create(face: Face, exchange: Exchange, principal: Principal, plac
   if (typeof model !== "string") {
     throw new Failure("invalid_request", 'The parameter "model" must be a string.', { param: "model" });
   }
+  exchange.seen.model = model;
   const models = callableModels(face.catalog(), principal, model);
   if (models.length === 0) throw modelNotFound(model.slice(0, bounds.modelNameBytesMax));
   const capture = captureOf(face, exchange, { principal, body: bytes, models });

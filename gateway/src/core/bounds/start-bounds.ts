@@ -20,6 +20,11 @@ export const startBounds = {
   metricDeploymentsMax: 2_000,
   /** Lines about failures in one second; further ones are counted and told with the next. */
   failureLinesPerSecond: 20,
+  /** Access lines wait this long, and until there are so many bytes, to be written together; a text in one, and texts kept. */
+  accessLogMs: 100,
+  accessLogBytesMax: 64 * 1024,
+  accessLogTextMax: 256,
+  accessLogTextsMax: 4_096,
   /** What a log line carries: nesting, members of one value, characters of one text, bytes that wait to be written. */
   logDepthMax: 5,
   logMembersMax: 64,

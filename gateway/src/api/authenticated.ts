@@ -1,0 +1,13 @@
+import type { Principal } from "#core/index.ts";
+import type { Exchange, Face } from "./face.ts";
+
+/** Without a pause where the key is in the cache. */
+export function authenticated(face: Face, exchange: Exchange): Principal | Promise<Principal> {
+  const found = face.authenticator.authenticate(exchange.request.headers, exchange.address);
+  return found instanceof Promise ? found.then((principal) => seen(principal, exchange)) : seen(found, exchange);
+}
+
+function seen(principal: Principal, exchange: Exchange): Principal {
+  exchange.seen.key = principal.key.prefix;
+  return principal;
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chat } from "./chat-call.ts";
+import { until } from "./child.ts";
+import { type House, openHouse } from "./open-house.ts";
+import { keys } from "./test-config.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+}, 60_000);
+afterAll(() => house?.close());
+
+interface Line {
+  readonly level: string;
+  readonly msg: string;
+  readonly requestId?: string;
+  readonly status?: number;
+  readonly error?: string;
+}
+
+/** The line of the log that tells of a request. */
+function lineOf(requestId: string): Promise<Line> {
+  return until(`the line of ${requestId}\n${house.gateway.output().slice(-2_000)}`, 10_000, () => {
+    const lines = house.gateway.output().split("\n");
+    const found = lines.find((line) => line.includes('"msg":"request"') && line.includes(requestId));
+    return found === undefined ? null : (JSON.parse(found) as Line);
+  });
+}
+
+const canary = "sk-canary-4f1e8d2c9b7a6053";
+const bearer = { authorization: `Bearer ${keys.main}` };
+const json = { ...bearer, "content-type": "application/json" };
+const send = (path: string, init: RequestInit = {}) => fetch(`${house.gateway.url}${path}`, init);
+
+const refusals: readonly (readonly [number, string | undefined, () => Promise<Response>])[] = [
+  [401, "invalid_api_key", () => send("/v1/models")],
+  [401, "invalid_api_key", () => send("/v1/models", { headers: { authorization: `Bearer ${canary}` } })],
+  [401, "invalid_api_key", () => send(`/v1/models?key=${canary}`)],
+  [400, "invalid_json", () => send("/v1/chat/completions", { method: "POST", headers: json, body: "{" })],
+  [404, "not_found", () => send(`/v1/nothing/${canary}`, { headers: bearer })],
+  [404, "model_not_found", () => chat(house.gateway.url, { model: canary })],
+  [405, "method_not_allowed", () => send("/v1/chat/completions", { method: "DELETE", headers: bearer })],
+  [400, "invalid_request", () => send("/v1/models/..%2f..%2fmetrics", { headers: bearer })],
+  [
+    415,
+    "unsupported_media_type",
+    () => send("/v1/chat/completions", { method: "POST", headers: { ...bearer, "content-type": "text/plain" }, body: "text" }),
+  ],
+  [
+    413,
+    "request_too_large",
+    () => send("/v1/chat/completions", { method: "POST", headers: json, body: new Uint8Array(65 * 1024 * 1024) }),
+  ],
+  [404, undefined, () => send("/api/nothing")],
+  [401, undefined, () => send("/api/workspaces")],
+];
+
+test("every refusal is found by its request id, and nothing of what was refused stands in the log", async () => {
+  for (const [status, error, ask] of refusals) {
+    const answer = await ask();
+    await answer.arrayBuffer();
+    expect(answer.status).toBe(status);
+    const line = await lineOf(answer.headers.get("x-request-id") ?? "no request id");
+    expect(line).toMatchObject({ level: "info", status, address: "127.0.0.1" });
+    expect(line.error).toBe(error as string);
+  }
+  expect(house.gateway.output()).not.toContain("canary");
+});
+
+test("an answer and an error of ours too, with key, model and time; a stream when its last byte has left", async () => {
+  const whole = await chat(house.gateway.url, {});
+  const expected = { route: "chat", method: "POST", key: expect.stringMatching(/^sk-/), model: "gpt-test" };
+  expect(await lineOf(whole.headers.get("x-request-id") ?? "")).toMatchObject({ status: 200, ...expected });
+  const failed = await chat(house.gateway.url, { script: { status: 500 } });
+  const line = await lineOf(failed.headers.get("x-request-id") ?? "");
+  expect(line).toMatchObject({ level: "warn", status: failed.status, ...expected });
+  expect(line.error).toBe("upstream_error");
+  const stream = await chat(house.gateway.url, { stream: true });
+  await stream.text();
+  expect(await lineOf(stream.headers.get("x-request-id") ?? "")).toMatchObject({ status: 200, ...expected });
+  for (const line of house.gateway.output().split("\n")) expect(line).not.toContain(keys.main);
+});
+
+test("start, reading again and end have lines", async () => {
+  house.gateway.reload();
+  await until("the reading", 10_000, () =>
+    house.gateway.output().includes("The configuration was read again.") ? true : null,
+  );
+  expect(await house.gateway.stop()).toBe(0);
+  const told = house.gateway.output();
+  for (const part of [
+    "The gateway takes calls.",
+    "The gateway was asked to end.",
+    "New calls are refused",
+    "Everything is flushed",
+  ]) {
+    expect(told).toContain(part);
+  }
+});
