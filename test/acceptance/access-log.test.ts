@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "../until.ts";
 import { chat } from "./chat-call.ts";
-import { until } from "./child.ts";
 import { type House, openHouse } from "./open-house.ts";
 import { keys } from "./test-config.ts";
 
@@ -20,7 +20,7 @@ interface Line {
 
 /** The line of the log that tells of a request. */
 function lineOf(requestId: string): Promise<Line> {
-  return until(`the line of ${requestId}\n${house.gateway.output().slice(-2_000)}`, 10_000, () => {
+  return until(() => {
     const lines = house.gateway.output().split("\n");
     const found = lines.find((line) => line.includes('"msg":"request"') && line.includes(requestId));
     return found === undefined ? null : (JSON.parse(found) as Line);
@@ -44,7 +44,12 @@ const refusals: readonly (readonly [number, string | undefined, () => Promise<Re
   [
     415,
     "unsupported_media_type",
-    () => send("/v1/chat/completions", { method: "POST", headers: { ...bearer, "content-type": "text/plain" }, body: "text" }),
+    () =>
+      send("/v1/chat/completions", {
+        method: "POST",
+        headers: { ...bearer, "content-type": "text/plain" },
+        body: "text",
+      }),
   ],
   [
     413,
@@ -83,9 +88,7 @@ test("an answer and an error of ours too, with key, model and time; a stream whe
 
 test("start, reading again and end have lines", async () => {
   house.gateway.reload();
-  await until("the reading", 10_000, () =>
-    house.gateway.output().includes("The configuration was read again.") ? true : null,
-  );
+  await until(() => house.gateway.output().includes("The configuration was read again.") || null);
   expect(await house.gateway.stop()).toBe(0);
   const told = house.gateway.output();
   for (const part of [

@@ -9,7 +9,7 @@ export function entriesToldTo(admission: Pick<Admission, "settled">, observer: O
       admission.settled(entry);
       observer.attemptEnd(entry);
     },
-    requestEnd: (route, status, totalMs) => observer.requestEnd(route, status, totalMs),
+    requestEnd: (end) => observer.requestEnd(end),
     breakerChange: (deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason),
     configReload: (result, detail) => observer.configReload(result, detail),
   };
