@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { Issuer } from "../../gateway/test/sign-in/issuer.ts";
 import { barriers } from "./barriers.ts";
@@ -9,8 +9,6 @@ import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const administrator = "ada@example.com";
 const bob = "bob@example.com";
-
-setDefaultTimeout(60_000);
 
 /** In order: what is connected in one test signs in in the next. */
 describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people who leave", () => {

@@ -26,7 +26,7 @@ let gateway: Gateway;
 beforeAll(async () => {
   simulator = await startSimulator();
   gateway = await startGateway({ config: testConfig(simulator.url), env: administratorEnvironment });
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.remove();
   await simulator?.stop();
@@ -110,7 +110,7 @@ test("calls that a restored backup does not have are put into it from the journa
   const rows = await exportLedger(gateway);
   expect(rows.slice(-5).map(({ outcome }) => outcome)).toEqual(Array(5).fill("succeeded"));
   expect(rows).toHaveLength(atBackup + 5);
-}, 60_000);
+});
 
 test("a backup and its master key are a whole installation on another machine", async () => {
   const path = file("moved.sqlite");
@@ -129,7 +129,7 @@ test("a backup and its master key are a whole installation on another machine", 
     expect.objectContaining({ name: "moved", last_four: key.slice(-4) }),
   );
   await gateway.restart();
-}, 60_000);
+});
 
 test("what is no sound backup of this installation is refused in one line, and nothing is changed", async () => {
   const sound = file("sound.sqlite");
@@ -173,4 +173,4 @@ test("what is no sound backup of this installation is refused in one line, and n
   expect(other.stderr).toBe("sluice: This database was made with another master key. Start with that key.\n");
   expect([digest(), existsSync(`${database}.restoring`)]).toEqual([was, false]);
   await gateway.restart();
-}, 90_000);
+});

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../../test/acceptance/free-port.ts";
+import { until } from "../../../test/until.ts";
 import { aliceKey, hello, type StartedHouse, startHouse } from "../started-house.ts";
 import { openSocket, rawExchange } from "./raw-socket.ts";
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
     stdout: "ignore",
     stderr: "ignore",
   });
-  while (server.exitCode === null && !(await listens())) await Bun.sleep(10);
+  await until(async () => server?.exitCode !== null || (await listens()));
 });
 afterAll(async () => {
   server?.kill();

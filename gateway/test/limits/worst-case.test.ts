@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { until } from "../../../test/until.ts";
 import { aliceKey, hello, type StartedHouse, startHouse } from "../started-house.ts";
 
 let house: StartedHouse;
@@ -31,8 +32,8 @@ test("however many calls without max_tokens come at once, a budget is not exceed
 
 test("a refusal says what is left, what is held for others and what this call would hold", async () => {
   house = await withBudget(0.1);
-  const first = house.chat(hello, { script: { tokens: 5, latency_ms: 400 } });
-  while (house.house.outstanding() === 0) await Bun.sleep(2);
+  const first = house.chat(hello, { script: { tokens: 5, latency_ms: 3_000 } });
+  await until(() => house.house.outstanding() > 0);
   const { error } = (await (await house.chat(hello)).json()) as { error: { message: string; held: number } };
   expect(error.held).toBeGreaterThan(0.08);
   expect(error.message).toContain("is held for calls that are under way");
@@ -81,7 +82,7 @@ test("a stream that has used up what was held goes on when another call gives mo
   house = await withBudget(0.09);
   // Holds all but 0.008 USD, and uses hardly any of it.
   const other = house.chat(hello, { script: { tokens: 1, latency_ms: 300 } });
-  while (house.house.outstanding() === 0) await Bun.sleep(2);
+  await until(() => house.house.outstanding() > 0);
   const response = await house.chat({ ...hello, stream: true }, { script: { tokens: 1_500, event_ms: 1 } });
   expect(response.status).toBe(200);
   expect((await other).status).toBe(200);
