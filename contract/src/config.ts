@@ -129,12 +129,19 @@ export const deploymentSchema = z.strictObject({
   capabilities: capabilitiesSchema.optional().describe("Of a video model: what it takes, over what its kind knows."),
 });
 
+export const maxOutputTokens = z.int().min(1).max(100_000_000);
+
 export const modelSchema = z.strictObject({
   name: z.string().regex(/^[^\s\p{Cc}*]{1,256}$/u, "no spaces, control characters or *; at most 256"),
   type: z.enum(["chat", "image", "video", "embedding"]).optional(),
   owned_by: name.optional(),
   deployments: z.array(deploymentSchema).min(1).max(100),
   price: priceSchema.optional(),
+  max_output_tokens: maxOutputTokens
+    .optional()
+    .describe(
+      "What a call without a limit of its own may at most produce; held against budgets until the call ends. Default 8192.",
+    ),
   fallbacks: z.array(name).max(10).optional(),
 });
 

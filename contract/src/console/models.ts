@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { capabilitiesSchema, modelSchema, priceSchema } from "../config.ts";
+import { capabilitiesSchema, maxOutputTokens, modelSchema, priceSchema } from "../config.ts";
 import { healthSchema } from "./providers.ts";
 import { route } from "./route.ts";
 import { at, count, id, managedBy, nothing, pageOf, usd } from "./words.ts";
@@ -24,6 +24,10 @@ export const consoleModelSchema = z.object({
   owned_by: z.string(),
   endpoints: z.array(z.string()),
   fallbacks: z.array(z.string()),
+  max_output_tokens: z
+    .int()
+    .nullable()
+    .describe("Held against budgets for calls without a limit of their own; null: 8192."),
   price: priceSchema.nullable().describe("In the units of the config file; null: unpriced, its calls cost 0."),
   price_version: z.string().nullable(),
   deployments: z.array(consoleDeploymentSchema).meta({ needs: "administrator" }),
@@ -48,6 +52,7 @@ const deploymentBody = z.strictObject({
 const modelFields = {
   type: modelType.optional(),
   owned_by: z.string().min(1).max(256).optional(),
+  max_output_tokens: maxOutputTokens.nullable().optional().describe("null: the default."),
   fallbacks: z.array(z.string().min(1).max(256)).max(10).optional(),
   price: priceSchema.nullable().optional(),
   deployments: z.array(deploymentBody).min(1).max(100).describe("The whole list; what is not in it goes."),

@@ -39,6 +39,8 @@ export interface ModelRecord {
   readonly type: ModelType;
   readonly ownedBy: string;
   readonly fallbacks: readonly string[];
+  /** null: nobody has said it. */
+  readonly outputTokensMax: number | null;
   readonly price: PriceVersion | null;
   readonly deployments: readonly DeploymentRecord[];
   readonly managedBy: Owner;
@@ -47,7 +49,10 @@ export interface ModelRecord {
 }
 
 /** A model as it is to become. `price` left out: the version in force stays; null: none. */
-export type ModelDraft = Omit<ModelConfig, "price"> & { readonly price?: PriceConfig | null | undefined };
+export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens"> & {
+  readonly price?: PriceConfig | null | undefined;
+  readonly max_output_tokens?: number | null | undefined;
+};
 
 /** A model of a provider's, wanted under a name of ours. `price` is for one that has to be made. */
 export interface WantedModel {

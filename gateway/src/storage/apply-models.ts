@@ -50,6 +50,7 @@ export function modelRow(
     type: model.type ?? "chat",
     owned_by: model.owned_by ?? kinds.get(model.deployments[0]?.provider ?? "") ?? "sluice",
     fallbacks: JSON.stringify(model.fallbacks ?? []),
+    max_output_tokens: model.max_output_tokens ?? null,
     // Set by applyPrices, which knows whether the version in force still says the same.
     price_version: before?.price_version ?? null,
     managed_by: context.owner,
@@ -107,6 +108,7 @@ export function modelView(row: ModelRow) {
     type: row.type,
     owned_by: row.owned_by,
     fallbacks: JSON.parse(row.fallbacks),
+    max_output_tokens: row.max_output_tokens,
     managed_by: row.managed_by,
   };
 }

@@ -116,6 +116,7 @@ async function readModels(
       createdAt: Math.floor(row.created_at / 1_000),
       deployments: Object.freeze(deployments.get(row.name) ?? []),
       fallbacks: patternsOf(row.fallbacks),
+      outputTokensMax: row.max_output_tokens,
       price: row.price_version === null ? null : (prices.get(row.price_version) ?? null),
     });
   return new Map(rows.map((row) => [row.name, model(row)]));

@@ -116,6 +116,7 @@ function modelConfig(model: Awaited<ReturnType<typeof modelRecords>>[number]): M
       }),
     ),
     price: model.price === null ? undefined : priceConfigOf(model.price),
+    max_output_tokens: model.outputTokensMax ?? undefined,
     fallbacks: model.fallbacks.length === 0 ? undefined : [...model.fallbacks],
   });
 }

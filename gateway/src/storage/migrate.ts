@@ -12,6 +12,7 @@ import { migration009 } from "./migration-009.ts";
 import { migration010 } from "./migration-010.ts";
 import { migration011 } from "./migration-011.ts";
 import { migration012 } from "./migration-012.ts";
+import { migration013 } from "./migration-013.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -29,6 +30,7 @@ export const migrations: Migrations = Object.freeze({
   "010": migration010,
   "011": migration011,
   "012": migration012,
+  "013": migration013,
 });
 
 /**

@@ -50,6 +50,7 @@ function recordOf(
     type: row.type as ModelType,
     ownedBy: row.owned_by,
     fallbacks: JSON.parse(row.fallbacks),
+    outputTokensMax: row.max_output_tokens,
     price: price === undefined ? null : priceOf(price),
     deployments: deployments.map(deploymentOf),
     managedBy: row.managed_by,

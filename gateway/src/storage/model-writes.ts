@@ -156,6 +156,6 @@ async function writeParts(context: ApplyContext, draft: ModelDraft, version: str
   return record;
 }
 
-function configOf({ price, ...draft }: ModelDraft): ModelConfig {
-  return { ...draft, ...(price == null ? {} : { price }) };
+function configOf({ price, max_output_tokens, ...draft }: ModelDraft): ModelConfig {
+  return { ...draft, ...(price == null ? {} : { price }), ...(max_output_tokens == null ? {} : { max_output_tokens }) };
 }

@@ -101,6 +101,7 @@ export interface ModelTable {
   type: string;
   owned_by: string;
   fallbacks: string;
+  max_output_tokens: number | null;
   price_version: string | null;
   managed_by: ManagedBy;
   created_at: number;

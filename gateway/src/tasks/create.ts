@@ -13,13 +13,14 @@ import { nothingWanted, type Permit } from "#limits/index.ts";
 import type { JsonObject } from "#protocols/index.ts";
 import { explanationOf } from "#relay/index.ts";
 import { checkTakeable } from "./check-capabilities.ts";
-import { estimatedCost } from "./estimate.ts";
+import { heldCost } from "./estimate.ts";
 import type { TaskHouse } from "./house.ts";
 import { earlierTasks, holdersOf } from "./plan-legs.ts";
 import { wrong } from "./request-members.ts";
 import { submit } from "./submit.ts";
 import { TaskPass } from "./task-pass.ts";
 import { readVideoRequest, type VideoRequest } from "./validate-video.ts";
+import { capabilitiesOf } from "./video-way.ts";
 import { within } from "./wait.ts";
 
 /** One POST /v1/video/tasks as the face hands it over: authenticated, read, and allowed to use `models`. */
@@ -165,7 +166,7 @@ function rowOf(house: TaskHouse, call: CreateCall, request: VideoRequest): Task 
     usage: null,
     rawUsage: null,
     costNanoUsd: null,
-    reservedNanoUsd: estimatedCost(price?.table ?? null, request.asked),
+    reservedNanoUsd: heldCost(price?.table ?? null, request.asked, capabilitiesOf(call.models)),
     priceVersion: price?.id ?? null,
     priceTable: price?.table ?? null,
     idempotencyKey: call.idempotencyKey,

@@ -1,11 +1,41 @@
-import { costOf, type NanoUsd, noUsage, type PriceTable, type TaskAsked, type Usage } from "#core/index.ts";
+import {
+  costOf,
+  type NanoUsd,
+  noUsage,
+  type PriceTable,
+  type TaskAsked,
+  type Usage,
+  type VideoCapabilities,
+} from "#core/index.ts";
 
 /** What vendors make when nobody says how long (Ark, Kling, Wan; the others 4 to 8). */
 export const defaultSeconds = 5;
 
-/** What the task will probably cost: what is reserved for it. */
-export function estimatedCost(prices: PriceTable | null, asked: TaskAsked): NanoUsd {
-  return prices === null ? 0 : costOf(prices, estimatedUsage(asked));
+/** What vendors make at most when nobody says how long, where they leave that open. */
+const unsaidSecondsMax = 8;
+const freeSecondsMax = 15;
+/** And how large. */
+const unsaidLinesMax = 1_080;
+
+/**
+ * The most that the task may cost, which is held until it ends: what the caller left to the vendor is taken to be the longest
+ * and largest that the vendor makes by itself, as far as the deployments take it.
+ */
+export function heldCost(
+  prices: PriceTable | null,
+  asked: TaskAsked,
+  takes: readonly Pick<VideoCapabilities, "durations" | "durationMax" | "resolutions">[],
+): NanoUsd {
+  if (prices === null) return 0;
+  const longest = Math.max(0, ...takes.flatMap(({ durations, durationMax }) => [...durations, durationMax ?? 0]));
+  const free =
+    asked.durationSeconds !== null
+      ? longest || freeSecondsMax
+      : Math.min(longest || unsaidSecondsMax, unsaidSecondsMax);
+  const seconds = asked.durationSeconds !== null && asked.durationSeconds > 0 ? asked.durationSeconds : free;
+  const lines = takes.flatMap(({ resolutions }) => resolutions.map(linesOf)).filter((each) => each <= unsaidLinesMax);
+  const resolution = asked.resolution ?? (lines.length === 0 ? null : `${Math.max(...lines)}p`);
+  return costOf(prices, estimatedUsage({ ...asked, durationSeconds: Math.max(seconds, 1), resolution }));
 }
 
 /** Seconds and tokens, for tables that price the one or the other. */

@@ -18,7 +18,6 @@ export interface VideoWay {
   readonly capabilities: VideoCapabilities;
 }
 
-/** null: it makes none. */
 /** Whether any of the model's deployments, as far as they are enabled, makes videos. */
 export function makesVideos(model: Model): boolean {
   return model.deployments.some(
@@ -26,6 +25,17 @@ export function makesVideos(model: Model): boolean {
   );
 }
 
+/** What the enabled deployments of these models take. */
+export function capabilitiesOf(models: readonly Model[]): readonly VideoCapabilities[] {
+  return models.flatMap(({ deployments }) =>
+    deployments.flatMap((deployment) => {
+      const way = deployment.enabled && deployment.provider.enabled ? videoWayOf(deployment) : null;
+      return way === null ? [] : [way.capabilities];
+    }),
+  );
+}
+
+/** null: it makes none. */
 export function videoWayOf(deployment: Deployment): VideoWay | null {
   const known = ways.get(deployment);
   if (known !== undefined) return known;

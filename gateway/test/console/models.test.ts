@@ -45,6 +45,17 @@ describe("a model of the console", () => {
     expect((await ground.controlStore.catalog()).models.get("gpt-5")?.price?.id).toBe(made.body.price_version);
   });
 
+  test("says what its calls may at most produce, until that is taken back; other changes leave it alone", async () => {
+    await using ground = await openWithProviders();
+    const made = await ground.makeModel("gpt-5", { max_output_tokens: 64_000 });
+    expect(made.body.max_output_tokens).toBe(64_000);
+    expect((await ground.controlStore.catalog()).models.get("gpt-5")?.outputTokensMax).toBe(64_000);
+    expect((await change(ground, "gpt-5", { owned_by: "me" })).body.max_output_tokens).toBe(64_000);
+    expect((await change(ground, "gpt-5", { max_output_tokens: 0 })).code).toBe("invalid_request");
+    expect((await change(ground, "gpt-5", { max_output_tokens: null })).body.max_output_tokens).toBeNull();
+    expect((await ground.controlStore.catalog()).models.get("gpt-5")?.outputTokensMax).toBeNull();
+  });
+
   test("may have slashes, spaces' neighbours and signs in its name, all the way through its address", async () => {
     await using ground = await openWithProviders();
     for (const name of ["acme/big/model:1", "50%2Foff", "a%b", "was?#&=+", "模型/é", "x/prices"]) {

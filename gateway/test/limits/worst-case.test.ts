@@ -54,6 +54,23 @@ test("the dearest model of the plan is held, not only the one that was asked for
   expect((await house.chat({ ...hello, max_tokens: 900 })).status).toBe(200);
 });
 
+test("what a model may produce at most is what is held for a call without max_tokens", async () => {
+  const deployments = [{ provider: "main" }];
+  house = await withBudget(0.1, {
+    models: [
+      { name: "gpt-test", deployments, price, max_output_tokens: 128_000 },
+      { name: "small", deployments, price, max_output_tokens: 500 },
+    ],
+  });
+  expect((await house.chat(hello)).status).toBe(402);
+  const script = { tokens: 400, latency_ms: 100 };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => house.chat({ ...hello, model: "small" }, { script })),
+  );
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(15);
+  expect(await spentUsd()).toBeLessThanOrEqual(0.1);
+});
+
 test("each of several answers is held", async () => {
   house = await withBudget(0.1);
   expect((await house.chat({ ...hello, n: 2 })).status).toBe(402);

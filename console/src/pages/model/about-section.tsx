@@ -1,4 +1,4 @@
-import { Select, SimpleGrid, TextInput } from "@mantine/core";
+import { NumberInput, Select, SimpleGrid, TextInput } from "@mantine/core";
 import type { ConsoleModel } from "@sluice/contract";
 import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../parts/form-drawer.tsx";
@@ -14,7 +14,7 @@ interface AboutSectionProps {
   readonly disabled: boolean;
 }
 
-/** What callers are told of a model. */
+/** What callers are told of a model, and what is held for their calls. */
 export function AboutSection({ model, draft, onChange, problem, disabled }: AboutSectionProps) {
   return (
     <Section title="About">
@@ -42,6 +42,22 @@ export function AboutSection({ model, draft, onChange, problem, disabled }: Abou
           onChange={(event) => onChange({ ownedBy: event.currentTarget.value })}
           error={wrongField(problem, "owned_by")}
         />
+        {draft.type !== "video" && draft.type !== "embedding" && (
+          <NumberInput
+            label="Most output tokens"
+            description="Held against budgets while a call without max_tokens runs. Empty: 8,192."
+            placeholder="8,192"
+            min={1}
+            max={100_000_000}
+            allowDecimal={false}
+            thousandSeparator=","
+            hideControls
+            disabled={disabled}
+            value={draft.outputMax ?? ""}
+            onChange={(value) => onChange({ outputMax: typeof value === "number" && value >= 1 ? value : null })}
+            error={wrongField(problem, "max_output_tokens")}
+          />
+        )}
       </SimpleGrid>
     </Section>
   );

@@ -3,7 +3,13 @@ import { consoleRoutes } from "@sluice/contract";
 import { type ServingDraft, servingBlocked, servingBody } from "./serving-draft.ts";
 import { added } from "./steps.ts";
 
-const stored: ServingDraft = { steps: added([], "main", "m"), fallbacks: ["b"], type: "chat", ownedBy: "openai" };
+const stored: ServingDraft = {
+  steps: added([], "main", "m"),
+  fallbacks: ["b"],
+  type: "chat",
+  ownedBy: "openai",
+  outputMax: 8_000,
+};
 
 test("what was not changed is not sent", () => {
   expect(servingBody(stored, stored)).toEqual({});
@@ -13,6 +19,8 @@ test("what was not changed is not sent", () => {
 test("each change is sent alone, deployments as the whole list", () => {
   expect(servingBody({ ...stored, fallbacks: [] }, stored)).toEqual({ fallbacks: [] });
   expect(servingBody({ ...stored, type: "image", ownedBy: "us" }, stored)).toEqual({ type: "image", owned_by: "us" });
+  expect(servingBody({ ...stored, outputMax: 64_000 }, stored)).toEqual({ max_output_tokens: 64_000 });
+  expect(servingBody({ ...stored, outputMax: null }, stored)).toEqual({ max_output_tokens: null });
   const body = servingBody({ ...stored, steps: added(stored.steps, "spare", "m2") }, stored);
   expect(body.deployments?.map((each) => [each.provider, each.priority])).toEqual([
     ["main", 1],

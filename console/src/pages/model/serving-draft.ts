@@ -8,6 +8,8 @@ export interface ServingDraft {
   readonly fallbacks: readonly string[];
   readonly type: ModelType;
   readonly ownedBy: string;
+  /** Tokens; null: what is assumed of every model. */
+  readonly outputMax: number | null;
 }
 
 export function servingOf(model: ConsoleModel): ServingDraft {
@@ -16,6 +18,7 @@ export function servingOf(model: ConsoleModel): ServingDraft {
     fallbacks: model.fallbacks,
     type: model.type,
     ownedBy: model.owned_by,
+    outputMax: model.max_output_tokens,
   };
 }
 
@@ -30,6 +33,7 @@ export function servingBody(
     ...(sameServing(draft.fallbacks, stored.fallbacks) ? {} : { fallbacks: [...draft.fallbacks] }),
     ...(draft.type === stored.type ? {} : { type: draft.type }),
     ...(ownedBy === stored.ownedBy ? {} : { owned_by: ownedBy }),
+    ...(draft.outputMax === stored.outputMax ? {} : { max_output_tokens: draft.outputMax }),
   };
 }
 

@@ -28,6 +28,7 @@ const model: ModelRow = {
   owned_by: "openai",
   endpoints: [],
   fallbacks: [],
+  max_output_tokens: null,
   price: null,
   price_version: null,
   deployments: [deployment("well")],

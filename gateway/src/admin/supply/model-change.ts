@@ -19,6 +19,7 @@ export function changedModel(before: ModelRecord, body: BodyOf<"models.update">)
     type: body.type ?? before.type,
     owned_by: body.owned_by ?? before.ownedBy,
     fallbacks: body.fallbacks ?? [...before.fallbacks],
+    max_output_tokens: body.max_output_tokens === undefined ? before.outputTokensMax : body.max_output_tokens,
     ...(body.price === undefined ? {} : { price: body.price }),
     deployments: deployments ?? before.deployments.map(deploymentAsStored),
   };

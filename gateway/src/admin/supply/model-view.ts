@@ -22,6 +22,7 @@ export function modelView(record: ModelRecord, { health, lastWeek, catalog, endp
     owned_by: record.ownedBy,
     endpoints: model === undefined ? [] : [...endpointsOf(model)],
     fallbacks: [...record.fallbacks],
+    max_output_tokens: record.outputTokensMax,
     price: record.price === null ? null : priceConfigOf(record.price),
     price_version: record.price?.id ?? null,
     deployments: record.deployments.map((deployment) => ({
