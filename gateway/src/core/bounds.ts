@@ -5,6 +5,7 @@ import { limitsBounds } from "./bounds/limits-bounds.ts";
 import { requestsBounds } from "./bounds/requests-bounds.ts";
 import { signInBounds } from "./bounds/sign-in-bounds.ts";
 import { startBounds } from "./bounds/start-bounds.ts";
+import { storageBounds } from "./bounds/storage-bounds.ts";
 import { tasksBounds } from "./bounds/tasks-bounds.ts";
 import { upstreamBounds } from "./bounds/upstream-bounds.ts";
 
@@ -15,6 +16,7 @@ export const bounds = {
   ...ledgerBounds,
   ...limitsBounds,
   ...startBounds,
+  ...storageBounds,
   ...tasksBounds,
   ...assetsBounds,
   ...consoleBounds,

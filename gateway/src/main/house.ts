@@ -21,6 +21,7 @@ import {
   type KeptExplainer,
   openStaticFiles,
   startDrain,
+  watchDatabase,
 } from "#storage/index.ts";
 import { steadyClock, systemChance } from "#system/index.ts";
 import { createMetrics, createObserver } from "#telemetry/index.ts";
@@ -114,6 +115,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const { directory } = options;
   const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
   for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
+  const { database, databasePath } = control;
+  const databaseWatch = await watchDatabase({ database, databasePath, clock, observer });
   const first = await controlStore.catalog();
   const drain = startDrain({
     directory: directory.path,
@@ -241,7 +244,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     bodyRoom,
     spool,
     draining: () => draining,
-    unready: () => (leaving ? "draining" : journal.healthy ? null : "the ledger cannot be written"),
+    unready: () => (leaving ? "draining" : journal.healthy ? databaseWatch.problem : "the ledger cannot be written"),
     metricsText: () => metrics.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),
@@ -254,6 +257,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   metrics.gauges({
     sluice_ledger_lag_entries: () => journal.lag,
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
+    sluice_database_healthy: () => (databaseWatch.problem === null ? 1 : 0),
     sluice_streams_open: () => relay.liveStreams,
     sluice_reservations_open: () => admission.outstanding,
     sluice_request_body_bytes: () => bodyRoom.bytes,
@@ -297,6 +301,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     stopPruning();
     await explainer.close(bounds.lastBytesMs);
     await journal.close(bounds.flushMs);
+    await databaseWatch.close();
     await control.close();
     observer.log("info", "Everything is flushed; the gateway ends.");
     told.flush();

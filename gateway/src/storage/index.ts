@@ -27,10 +27,12 @@ export {
   refuseLostDatabase,
 } from "./data-directory.ts";
 export { closeDatabase, type Database } from "./database.ts";
+export { type DatabaseWatch, type DatabaseWatchOptions, watchDatabase } from "./database-watch.ts";
 export { createDiskBlobStore, type DiskBlobStoreOptions } from "./disk-blob-store.ts";
 export { type DrainThreadOptions, startDrain } from "./drain-thread.ts";
 export { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
 export { createExplainStore } from "./explain-store.ts";
+export { integrityFaults } from "./integrity.ts";
 export { createJournal, type JournalOptions } from "./journal.ts";
 export { type JournalDirectory, openJournalDirectory, readJournal } from "./journal-directory.ts";
 export type { JournalDrain } from "./journal-drain.ts";

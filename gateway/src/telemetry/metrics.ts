@@ -28,6 +28,7 @@ const breakerValues: Readonly<Record<BreakerState, number>> = { closed: 0, "half
 
 const helpOf: Readonly<Record<string, string>> = {
   sluice_ledger_lag_entries: "Settled entries that are in the journal and not yet in the database.",
+  sluice_database_healthy: "1 while nothing is known to be wrong with the database's file, else 0.",
   sluice_ledger_healthy: "1 while the journal can be written, else 0.",
   sluice_streams_open: "Streams under way.",
   sluice_reservations_open: "Reservations of limits that are not yet settled.",

@@ -1,9 +1,12 @@
 import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { bounds } from "#core/index.ts";
 import {
   closeDatabase,
   type Database,
   dataPaths,
+  integrityFaults,
   openDatabase,
   openVault,
   refuseLostDatabase,
@@ -42,6 +45,7 @@ export const databaseCheck: Check = async ({ environment }) => {
       return [warn("database", `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start")];
     }
     return [
+      await soundness(database, path),
       ok("database", `schema ${applied.at(-1) ?? "empty"}`),
       await keyFits(database, environment.masterKey?.reveal() ?? null, environment.dataDir),
     ];
@@ -51,6 +55,15 @@ export const databaseCheck: Check = async ({ environment }) => {
     await closeDatabase(database);
   }
 };
+
+/** All of it, which takes as long as the file is large. */
+async function soundness(database: Database, path: string): Promise<Finding> {
+  const name = "database pages";
+  const depth = (await stat(path)).size > bounds.doctorWholeCheckBytesMax ? "quick" : "whole";
+  const [fault] = await integrityFaults(database.kysely, depth);
+  if (fault === undefined) return ok(name, depth === "whole" ? "sound, indexes too" : "sound");
+  return fail(name, `damaged: ${fault}`, "stop the gateway and restore a backup (sluice restore <file>)");
+}
 
 async function keyFits(database: Database, masterKey: string | null, dataDir: string): Promise<Finding> {
   const name = "master key fits";

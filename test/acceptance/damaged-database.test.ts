@@ -1,0 +1,109 @@
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chat } from "./chat-call.ts";
+import { until } from "./child.ts";
+import { type House, openHouse } from "./open-house.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sluice-damaged-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let house: House;
+beforeEach(async () => {
+  house = await openHouse();
+}, 60_000);
+afterEach(() => house?.close());
+
+const database = () => join(house.gateway.dataDir, "sluice.db");
+
+/** Where the root page of a table begins in the file, and how long a page is. */
+function pageOf(table: string): { readonly at: number; readonly size: number } {
+  const file = new Database(database());
+  const { rootpage } = file.query("select rootpage from sqlite_schema where name = ?").get(table) as {
+    rootpage: number;
+  };
+  const { page_size: size } = file.query("pragma page_size").get() as { page_size: number };
+  file.run("pragma wal_checkpoint(truncate)");
+  file.close(true);
+  return { at: (rootpage - 1) * size, size };
+}
+
+async function readiness(): Promise<readonly [number, string]> {
+  const answer = await fetch(`${house.gateway.url}/readyz`);
+  return [answer.status, await answer.text()];
+}
+
+async function metric(name: string): Promise<string | undefined> {
+  const text = await (await fetch(`${house.gateway.url}/metrics`)).text();
+  return text.split("\n").find((line) => line.startsWith(`${name} `));
+}
+
+/** Starts it without waiting for a readiness that may never come. Throws when it ends instead. */
+async function restarted(): Promise<readonly [number, string]> {
+  let end: unknown = null;
+  void house.gateway.restart().catch((thrown: unknown) => {
+    end = thrown;
+  });
+  return until("an answer of /readyz", 30_000, () => {
+    if (end !== null) throw end;
+    return readiness().catch(() => null);
+  });
+}
+
+test("damaged pages are noticed at the start: not ready, with the reason; the metric, the log and doctor say so too", async () => {
+  const healthy = await house.gateway.cli("doctor");
+  expect(healthy.stdout).toContain("ok    database pages: sound, indexes too");
+  expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 1");
+  await house.gateway.stop();
+  const { at, size } = pageOf("audit_log");
+  const bytes = readFileSync(database());
+  for (let byte = 0; byte < 200; byte++) bytes[at + byte] = (bytes[at + byte] ?? 0) ^ 0xff;
+  expect(at + size).toBeLessThanOrEqual(bytes.length);
+  writeFileSync(database(), bytes);
+
+  expect(await restarted()).toEqual([503, "the database is damaged; restore a backup\n"]);
+  expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 0");
+  expect(house.gateway.output()).toContain("The database is damaged: stop the gateway and restore a backup.");
+  const found = await house.gateway.cli("doctor");
+  expect(found.status).toBe(1);
+  expect(found.stdout).toContain("fail  database pages: damaged: ");
+  // What is recorded first in the journal is not refused.
+  expect((await chat(house.gateway.url, {})).status).toBe(200);
+}, 90_000);
+
+test("two hundred flipped bytes anywhere are noticed: the gateway is not ready, or does not start and says why", async () => {
+  await house.gateway.stop();
+  pageOf("audit_log");
+  const sound = join(folder, "sound.db");
+  copyFileSync(database(), sound);
+  for (const seed of [1, 2, 3]) {
+    const bytes = readFileSync(sound);
+    let state = seed;
+    for (let n = 0; n < 200; n++) {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      const at = state % bytes.length;
+      bytes[at] = (bytes[at] ?? 0) ^ 0xff;
+    }
+    writeFileSync(database(), bytes);
+    expect((await house.gateway.cli("doctor")).stdout).toMatch(/fail {2}database/);
+    const said = await restarted().catch((thrown: unknown) => thrown);
+    if (Array.isArray(said)) expect(said).toEqual([503, "the database is damaged; restore a backup\n"]);
+    await house.gateway.kill9();
+    if (!Array.isArray(said)) expect(house.gateway.output()).toMatch(/^sluice: .*damaged/m);
+  }
+}, 120_000);
+
+test("a database file that is moved away under the running gateway makes it not ready", async () => {
+  renameSync(database(), join(folder, "moved.db"));
+  const [status, reason] = await until("to be not ready", 30_000, async () => {
+    const now = await readiness();
+    return now[0] === 503 ? now : null;
+  });
+  expect([status, reason]).toEqual([
+    503,
+    "the database's files were removed or replaced while the gateway was running\n",
+  ]);
+  expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 0");
+}, 60_000);
