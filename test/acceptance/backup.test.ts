@@ -94,7 +94,6 @@ test.each(Object.keys(ways).filter((way) => shell !== null || way !== "sqlite3 .
     await gateway.restart();
     expect([await statusFor(before), await statusFor(after)]).toEqual([200, 200]);
   },
-  120_000,
 );
 
 test("calls that a restored backup does not have are put into it from the journal that a killed gateway left", async () => {

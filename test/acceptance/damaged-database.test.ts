@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../until.ts";
 import { chat } from "./chat-call.ts";
-import { until } from "./child.ts";
 import { type House, openHouse } from "./open-house.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-damaged-"));
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let house: House;
 beforeEach(async () => {
   house = await openHouse();
-}, 60_000);
+});
 afterEach(() => house?.close());
 
 const database = () => join(house.gateway.dataDir, "sluice.db");
@@ -46,7 +46,7 @@ async function restarted(): Promise<readonly [number, string]> {
   void house.gateway.restart().catch((thrown: unknown) => {
     end = thrown;
   });
-  return until("an answer of /readyz", 30_000, () => {
+  return until(() => {
     if (end !== null) throw end;
     return readiness().catch(() => null);
   });
@@ -71,7 +71,7 @@ test("damaged pages are noticed at the start: not ready, with the reason; the me
   expect(found.stdout).toContain("fail  database pages: damaged: ");
   // What is recorded first in the journal is not refused.
   expect((await chat(house.gateway.url, {})).status).toBe(200);
-}, 90_000);
+});
 
 test("two hundred flipped bytes anywhere are noticed: the gateway is not ready, or does not start and says why", async () => {
   await house.gateway.stop();
@@ -93,11 +93,11 @@ test("two hundred flipped bytes anywhere are noticed: the gateway is not ready, 
     await house.gateway.kill9();
     if (!Array.isArray(said)) expect(house.gateway.output()).toMatch(/^sluice: .*damaged/m);
   }
-}, 120_000);
+});
 
 test("a database file that is moved away under the running gateway makes it not ready", async () => {
   renameSync(database(), join(folder, "moved.db"));
-  const [status, reason] = await until("to be not ready", 30_000, async () => {
+  const [status, reason] = await until(async () => {
     const now = await readiness();
     return now[0] === 503 ? now : null;
   });
@@ -106,4 +106,4 @@ test("a database file that is moved away under the running gateway makes it not 
     "the database's files were removed or replaced while the gateway was running\n",
   ]);
   expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 0");
-}, 60_000);
+});

@@ -107,7 +107,7 @@ export async function lastChange(database: Pick<Database, "kysely">): Promise<nu
 }
 
 async function readChanges(database: Database, after: number): Promise<readonly { seq: number; change: Change }[]> {
-  const rows = await database.kysely
+  const rows = await database.reading
     .selectFrom("changes")
     .select(["seq", "kind", "digest"])
     .where("seq", ">", after)

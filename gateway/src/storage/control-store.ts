@@ -20,7 +20,7 @@ export function createControlStore(options: ControlOptions): ControlStore {
     ...tenantStore(options),
     find: keyFinder(database),
     keyById: async (id) => {
-      const row = await namedKeys(database.kysely).where("api_keys.id", "=", id).executeTakeFirst();
+      const row = await namedKeys(database.reading).where("api_keys.id", "=", id).executeTakeFirst();
       return row === undefined ? null : keyOf(row);
     },
     keyNamed: async (idOrPrefix) => {
@@ -46,13 +46,13 @@ export function createControlStore(options: ControlOptions): ControlStore {
 
 /** Compiled once: guessed keys reach it at the rate of the guesser. */
 function keyFinder(database: Database): (digest: string) => Promise<ApiKey | null> {
-  const byDigest = namedKeys(database.kysely).where("digest", "=", "").compile();
-  const byOldDigest = namedKeys(database.kysely).where("old_digest", "=", "").compile();
+  const byDigest = namedKeys(database.reading).where("digest", "=", "").compile();
+  const byOldDigest = namedKeys(database.reading).where("old_digest", "=", "").compile();
   return async (digest) => {
-    const { rows } = await database.kysely.executeQuery<NamedKeyRow>({ ...byDigest, parameters: [digest] });
+    const { rows } = await database.reading.executeQuery<NamedKeyRow>({ ...byDigest, parameters: [digest] });
     const [row] = rows;
     if (row !== undefined) return keyOf(row);
-    const old = await database.kysely.executeQuery<NamedKeyRow>({ ...byOldDigest, parameters: [digest] });
+    const old = await database.reading.executeQuery<NamedKeyRow>({ ...byOldDigest, parameters: [digest] });
     const [rotated] = old.rows;
     return rotated === undefined ? null : keyByOldSecret(rotated);
   };

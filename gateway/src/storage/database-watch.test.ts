@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { listeningObserver, until } from "../../test/ledger/history.ts";
+import { listeningObserver } from "../../test/ledger/history.ts";
 import { closeDatabase, type Database } from "./database.ts";
 import { watchDatabase } from "./database-watch.ts";
 import { migrate } from "./migrate.ts";
@@ -53,4 +54,4 @@ test("damage that comes while the gateway runs is found by the next check, told 
   clock.advance(bounds.databaseCheckMs);
   expect(watch.problem).not.toBeNull();
   await watch.close();
-}, 20_000);
+});

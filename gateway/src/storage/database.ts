@@ -14,7 +14,13 @@ export interface Flavour {
 /** An open database. One process may have several; each runs one statement at a time. */
 export interface Database {
   readonly kysely: Kysely<Tables>;
+  /**
+   * A connection of its own for what calls wait for: it reads what is committed while a write on the other one waits for
+   * another program. Opened when it is first used.
+   */
+  readonly reading: Kysely<Tables>;
   readonly flavour: Flavour;
+  close(): Promise<void>;
 }
 
 /** Either the database or a transaction on it. */
@@ -22,10 +28,10 @@ export type Connection = Kysely<Tables> | Transaction<Tables>;
 
 /** Several reads that see one and the same moment. */
 export async function inSnapshot<Result>(
-  database: Pick<Database, "kysely">,
+  database: Pick<Database, "reading">,
   read: (snapshot: Connection) => Promise<Result>,
 ): Promise<Result> {
-  return await database.kysely
+  return await database.reading
     .transaction()
     .setAccessMode("read only")
     .setIsolationLevel("repeatable read")
@@ -34,5 +40,5 @@ export async function inSnapshot<Result>(
 
 /** Waits for the statement that runs, then closes. A second call does nothing. */
 export async function closeDatabase(database: Database): Promise<void> {
-  await database.kysely.destroy();
+  await database.close();
 }

@@ -7,7 +7,7 @@ export async function findKeeper(
   workspaceId: string,
   upstreamId: string,
 ): Promise<AnswerKeeper | null> {
-  const rows = await database.kysely
+  const rows = await database.reading
     .selectFrom("ledger_entries")
     .select(["provider", "deployment", "model", "upstream_model", "usage_source"])
     .where("workspace_id", "=", workspaceId)

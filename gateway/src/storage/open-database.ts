@@ -19,14 +19,32 @@ export interface DatabaseOptions {
 export function openDatabase(options: DatabaseOptions): Database {
   if (options.create !== false && options.path !== ":memory:") makeFile(options.path);
   const file = new SqliteFile(options.path, { readwrite: true, create: false });
+  const busyMs = Math.round(options.busyMs ?? busyMsDefault);
   // Before the others: changing the journal mode itself may have to wait.
-  file.run(`pragma busy_timeout = ${Math.round(options.busyMs ?? busyMsDefault)}`);
+  file.run(`pragma busy_timeout = ${busyMs}`);
   file.run("pragma journal_mode = wal");
   file.run("pragma synchronous = full");
   file.run("pragma foreign_keys = on");
   // Without it the write-ahead file stays as long as it was at its longest.
   file.run("pragma journal_size_limit = 67108864");
-  return { kysely: new Kysely<Tables>({ dialect: sqliteDialect(file) }), flavour: sqliteFlavour };
+  // From here on it is the connection that waits, not SQLite: that would stop the whole thread.
+  file.run("pragma busy_timeout = 0");
+  const kysely = new Kysely<Tables>({ dialect: sqliteDialect(file, busyMs) });
+  const inMemory = options.path === ":memory:";
+  let reader: Database | null = null;
+  return {
+    kysely,
+    get reading() {
+      if (inMemory) return kysely;
+      reader ??= openReadOnly(options.path);
+      return reader.kysely;
+    },
+    flavour: sqliteFlavour,
+    async close() {
+      await reader?.close();
+      await kysely.destroy();
+    },
+  };
 }
 
 /** A connection to a database that is there and open elsewhere, which cannot write. */
@@ -34,7 +52,8 @@ export function openReadOnly(path: string): Database {
   const file = new SqliteFile(path, { readonly: true });
   file.run(`pragma busy_timeout = ${busyMsDefault}`);
   file.run(`pragma cache_size = -${readCacheKb}`);
-  return { kysely: new Kysely<Tables>({ dialect: sqliteDialect(file) }), flavour: sqliteFlavour };
+  const kysely = new Kysely<Tables>({ dialect: sqliteDialect(file, 0) });
+  return { kysely, reading: kysely, flavour: sqliteFlavour, close: () => kysely.destroy() };
 }
 
 const busyMsDefault = 5_000;

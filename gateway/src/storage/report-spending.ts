@@ -9,7 +9,7 @@ const columnOf = { workspace: "workspace_id", group: "group_id", key: "key_id" }
 
 /** Sums and latest entries of one moment: an entry is in both or in neither. */
 export async function spending(desk: Desk, asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading> {
-  return await inSnapshot({ kysely: desk.connection }, async (snapshot) => {
+  return await inSnapshot({ reading: desk.connection }, async (snapshot) => {
     const spent = [];
     for (const ask of asks) {
       spent.push(await spentBy(snapshot, ask));

@@ -12,11 +12,12 @@ import {
   type SqliteStatement,
   type TransactionSettings,
 } from "kysely";
+import { PatientConnection } from "./patient-connection.ts";
 
 /** Kysely on Bun's built-in SQLite. Statements are kept prepared; a transaction that writes takes the lock at once. */
-export function sqliteDialect(file: SqliteFile): Dialect {
+export function sqliteDialect(file: SqliteFile, busyMs: number): Dialect {
   return {
-    createDriver: () => new Driver(file),
+    createDriver: () => new Driver(file, busyMs),
     createAdapter: () => new Adapter(),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
@@ -35,10 +36,16 @@ class Adapter extends SqliteAdapter {
 
 class Driver extends SqliteDriver {
   readonly #file: SqliteFile;
+  readonly #busyMs: number;
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, busyMs: number) {
     super({ database: new StatementCache(file) });
     this.#file = file;
+    this.#busyMs = busyMs;
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    return new PatientConnection(await super.acquireConnection(), this.#busyMs);
   }
 
   // A deferred transaction that reads first and writes later fails at once when another connection wrote in
