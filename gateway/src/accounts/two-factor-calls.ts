@@ -65,6 +65,8 @@ async function finishEnabling(call: Call, code: string): Promise<Response> {
   const answer = await call.guess(guess, () =>
     call.ask("/two-factor/verify-totp", { body: { code }, problems: wrongFirstCode }),
   );
+  // It was shown, maybe to others too: it must not open anything while it is still valid.
+  await takeCode(call, user.id, code).catch(() => undefined);
   call.tell("two-factor-enabled", null, user);
   return await call.renewed(answer);
 }

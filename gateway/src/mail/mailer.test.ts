@@ -1,12 +1,25 @@
 import { expect, test } from "bun:test";
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { Secret } from "#core/index.ts";
 import { createMailer } from "./mailer.ts";
 
+interface Manners {
+  readonly startTls?: "refused";
+  /** `silent` never says a word; `dripping` says one again and again and never comes to the end. */
+  readonly slow?: "silent" | "dripping";
+}
+
 /** A small mail server that notes what it hears, and says no to a recipient called `nobody`. */
-async function mailServer() {
+async function mailServer({ startTls, slow }: Manners = {}) {
   const heard: string[] = [];
+  const recipients: string[] = [];
+  const written: string[] = [];
   const server = createServer((socket: Socket) => {
+    if (slow !== undefined) {
+      const drip = setInterval(() => slow === "dripping" && socket.write("220-wait\r\n"), 20);
+      socket.on("error", () => {}).on("close", () => clearInterval(drip));
+      return;
+    }
     let data = false;
     let login = 0;
     socket.write("220 mail.test\r\n");
@@ -17,6 +30,7 @@ async function mailServer() {
         if (line === "") continue;
         heard.push(line);
         if (data) {
+          written.push(line);
           if (line === ".") {
             data = false;
             socket.write("250 taken\r\n");
@@ -24,11 +38,16 @@ async function mailServer() {
         } else if (login > 0) {
           login -= 1;
           socket.write(login === 1 ? "334 UGFzc3dvcmQ6\r\n" : "235 come in\r\n");
-        } else if (/^EHLO/i.test(line)) socket.write("250-mail.test\r\n250 AUTH PLAIN LOGIN\r\n");
+        } else if (/^EHLO/i.test(line)) {
+          socket.write(`250-mail.test\r\n${startTls === undefined ? "" : "250-STARTTLS\r\n"}250 AUTH PLAIN LOGIN\r\n`);
+        } else if (/^STARTTLS/i.test(line)) socket.write("454 not now\r\n");
         else if (/^AUTH PLAIN/i.test(line)) socket.write("235 come in\r\n");
         else if (/^AUTH LOGIN/i.test(line)) {
           login = 2;
           socket.write("334 VXNlcm5hbWU6\r\n");
+        } else if (/^RCPT TO:<(?!nobody)/i.test(line)) {
+          recipients.push(line);
+          socket.write("250 fine\r\n");
         } else if (/^RCPT TO:<nobody/i.test(line)) socket.write("550 secret-of-the-server says no\r\n");
         else if (/^DATA/i.test(line)) {
           data = true;
@@ -41,7 +60,7 @@ async function mailServer() {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  return { heard, port, close: () => server.close() };
+  return { heard, recipients, said: (line: string) => written.includes(line), port, close: () => server.close() };
 }
 
 test("a letter arrives with its sender, its recipients, its subject and its text", async () => {
@@ -74,9 +93,61 @@ test("a letter that is refused fails without the server's words and without the 
   server.close();
 });
 
+test("what stands in names and addresses writes no line of its own, and makes one recipient of one", async () => {
+  const server = await mailServer();
+  const mailer = createMailer({ url: new Secret(`smtp://127.0.0.1:${server.port}`), from: "a@example.com" });
+  await mailer
+    .send({
+      to: ["ada@example.com\r\nRCPT TO:<evil@example.com>"],
+      subject: "Invitation to Acme\r\nBcc: evil@example.com\r\n\r\nA text of its own",
+      text: "line\r\n.\r\nMAIL FROM:<evil@example.com>",
+    })
+    .catch(() => undefined);
+  await mailer
+    .send({ to: ["ada@example.com, evil@example.com"], subject: "x\u2028Bcc: evil@example.com", text: "y" })
+    .catch(() => undefined);
+  server.close();
+  expect(server.recipients).toHaveLength(2);
+  expect(server.heard.filter((line) => /^Bcc:/i.test(line))).toEqual([]);
+  expect(server.heard.filter((line) => /^MAIL FROM:/i.test(line) && !server.said(line))).toEqual(
+    Array(2).fill("MAIL FROM:<a@example.com>"),
+  );
+});
+
 test("a server that is not there is said to be so", async () => {
   const mailer = createMailer({ url: new Secret("smtp://127.0.0.1:1"), from: "a@example.com" });
   await expect(mailer.send({ to: ["b@example.com"], subject: "x", text: "y" })).rejects.toThrow(
     "The mail server did not take the mail: ESOCKET.",
   );
+});
+
+test("a password is not sent where the server has no encryption, or refuses it, unless it is this machine", async () => {
+  // The same machine by an address that is not known to be: as any other host would be.
+  for (const more of [{}, { startTls: "refused" as const }]) {
+    const server = await mailServer(more);
+    const url = new Secret(`smtp://u:hunter2@[64:ff9b::7f00:1]:${server.port}`);
+    const mailer = createMailer({ url, from: "a@example.com", dial: () => connect(server.port, "127.0.0.1") });
+    await expect(mailer.send({ to: ["b@example.com"], subject: "x", text: "y" })).rejects.toThrow(/: E(TLS|SOCKET)/);
+    server.close();
+    expect(server.heard.join("\n")).not.toMatch(/AUTH|MAIL FROM/);
+  }
+  const named = await mailServer();
+  const url = new Secret(`smtp://u:hunter2@127.example.com:${named.port}`);
+  const mailer = createMailer({ url, from: "a@example.com", dial: () => connect(named.port, "127.0.0.1") });
+  await expect(mailer.send({ to: ["b@example.com"], subject: "x", text: "y" })).rejects.toThrow(/: E(TLS|SOCKET)/);
+  named.close();
+  expect(named.heard.join("\n")).not.toContain("AUTH");
+});
+
+test.each(["silent", "dripping"] as const)("a %s server is given up", async (slow) => {
+  const server = await mailServer({ slow });
+  const mailer = createMailer({
+    url: new Secret(`smtp://127.0.0.1:${server.port}`),
+    from: "a@example.com",
+    timeMs: 300,
+  });
+  await expect(mailer.send({ to: ["b@example.com"], subject: "x", text: "y" })).rejects.toThrow(
+    "The mail server did not take the mail",
+  );
+  server.close();
 });

@@ -1,3 +1,5 @@
+import { connect, type Socket } from "node:net";
+import ipaddr from "ipaddr.js";
 import { bounds, Failure, type Secret } from "#core/index.ts";
 import type { Mailer } from "#ports/index.ts";
 
@@ -6,11 +8,18 @@ export interface MailOptions {
   readonly url: Secret;
   /** The sender's address. */
   readonly from: string;
+  /** The whole letter, from the connection to the server's last word. Milliseconds; `bounds.mailMs` unless said. */
+  readonly timeMs?: number;
+  /** Opens the connection; by the network unless said. */
+  readonly dial?: (place: { readonly host: string; readonly port: number }) => Socket;
 }
 
 export function createMailer(options: MailOptions): Mailer {
   const address = new URL(options.url.reveal());
   const tls = address.protocol === "smtps:";
+  // A URL has an IPv6 address in brackets, a socket has it bare.
+  const host = address.hostname.replace(/^\[|\]$/g, "");
+  const timeMs = options.timeMs ?? bounds.mailMs;
   const port = address.port === "" ? (tls ? 465 : 587) : Number(address.port);
   const credentials =
     address.username === ""
@@ -20,30 +29,52 @@ export function createMailer(options: MailOptions): Mailer {
     async send({ to, subject, text }) {
       // Loaded with the first letter: most installations never send one.
       const { createTransport } = await import("nodemailer");
+      const socket = (options.dial ?? connect)({ host, port });
+      // A server that keeps a line open with a word now and then is cut off too: every other clock would begin anew.
+      const end = setTimeout(() => socket.destroy(Object.assign(new Error("too slow"), { code: "ETIMEDOUT" })), timeMs);
       const transport = createTransport({
-        host: address.hostname,
+        host,
         port,
         secure: tls,
+        connection: socket,
         // A password is never sent in the open, unless the server is this machine.
-        requireTLS: !tls && address.username !== "" && !isLoopback(address.hostname),
-        connectionTimeout: bounds.mailMs,
-        greetingTimeout: bounds.mailMs,
-        socketTimeout: bounds.mailMs,
+        requireTLS: !tls && address.username !== "" && !isLoopback(host),
+        connectionTimeout: timeMs,
+        greetingTimeout: timeMs,
+        socketTimeout: timeMs,
         disableFileAccess: true,
         disableUrlAccess: true,
         ...credentials,
       });
       try {
-        await transport.sendMail({ from: options.from, to: [...to], subject, text });
+        await connected(socket);
+        // As addresses that are read already: a comma or a line break in one must not make two of it.
+        const recipients = to.map((each) => ({ name: "", address: oneLine(each) }));
+        await transport.sendMail({ from: options.from, to: recipients, subject: oneLine(subject), text });
       } catch (thrown) {
         throw new Failure("upstream_error", `The mail server did not take the mail: ${reasonOf(thrown)}.`, {
           cause: thrown,
         });
       } finally {
+        clearTimeout(end);
         transport.close();
+        socket.destroy();
       }
     },
   };
+}
+
+function connected(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once("connect", resolve);
+    socket.once("error", (cause) => reject(Object.assign(new Error("no connection", { cause }), { code: "ESOCKET" })));
+    socket.once("close", () => reject(Object.assign(new Error("no connection"), { code: "ETIMEDOUT" })));
+  });
+}
+
+/** What stands in a line of a letter's head must not begin another one. */
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, " ");
 }
 
 /** The server's words may repeat what was sent to it; the library's code and the status say enough. */
@@ -53,6 +84,7 @@ function reasonOf(thrown: unknown): string {
   return `${code}${status}`;
 }
 
+/** By name or by address; `127.example.com` is neither. */
 function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || host.startsWith("127.");
+  return host === "localhost" || (ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback");
 }

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { workspaceRoles } from "@sluice/contract";
 import { bounds } from "#core/index.ts";
 import { wholeText } from "../conformance/store-ground.ts";
-import { groundOrigin } from "../console-ground.ts";
 import { openPeopleGround, openSession, openSessions, secretOf } from "./people-ground.ts";
 
 const acme = { workspace: "acme" };
@@ -16,7 +15,7 @@ test("an invitation makes a new user a member with the role it says, and works o
     "member",
     false,
   ]);
-  expect(made.body.link).toStartWith(`${groundOrigin}/console/#invite=`);
+  expect(made.body.link).toStartWith("http://localhost:8787/console/#invite=");
   const looked = await ground.look(made.body.link);
   expect(looked.body).toMatchObject({
     email: "new@example.com",
@@ -213,4 +212,41 @@ test("invitations leave audit rows, and no secret of a link is kept anywhere", a
   const text = await wholeText(ground.database);
   expect(text).not.toContain(secretOf(link));
   expect(text).not.toContain("correct horse battery");
+});
+
+test("an address is one however it is written, and one that only looks like another is none", async () => {
+  await using ground = await openPeopleGround();
+  for (const email of [
+    "\u212Aate@example.com",
+    "kat\u0435@example.com",
+    "stra\u00DFe@example.com",
+    "\u0130da@example.com",
+  ]) {
+    expect([email, (await ground.invite("admin", email)).param]).toEqual([email, "email"]);
+  }
+  for (const email of ["kate@example.com\r\nBcc: x@example.com", "a@b.example, c@d.example", '"a b"@example.com']) {
+    expect([email, (await ground.invite("admin", email)).param]).toEqual([email, "email"]);
+  }
+  const first = (await ground.invite("admin", "Kate@Example.com")).body;
+  const second = (await ground.invite("admin", "kATE@example.COM")).body;
+  expect([first.email, second.email]).toEqual(["kate@example.com", "kate@example.com"]);
+  expect((await ground.look(first.link)).status).toBe(404);
+  expect((await ground.accept(second.link)).body).toEqual({ email: "kate@example.com" });
+  expect((await ground.invite("admin", "KATE@example.com")).code).toBe("conflict");
+});
+
+test("without a configured address a link leads to this machine, whatever the host header says", async () => {
+  await using ground = await openPeopleGround({ mail: "sent" });
+  const body = { name: "script", workspace: "acme", role: "admin" } as const;
+  const { secret } = (await ground.call("owner", "tokens.create", { body })).body;
+  const answer = await ground.fetch(
+    new Request("http://evil.example:8787/api/workspaces/acme/invitations", {
+      method: "POST",
+      headers: { host: "evil.example:8787", authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ email: "new@example.com", role: "member" }),
+    }),
+  );
+  const { link } = (await answer.json()) as { link: string };
+  expect(link).toStartWith("http://localhost:8787/console/#invite=");
+  expect(ground.mails[0]?.text).not.toContain("evil");
 });

@@ -15,6 +15,8 @@ export interface Ground {
   readonly events: SignInEvent[];
   readonly logged: { readonly level: LogLevel; readonly message: string; readonly fields: unknown }[];
   browser(origin?: string): Browser;
+  /** Sign-in of another process on the same database. */
+  otherProcess(): SignIn;
   /** A browser in which Alice has signed in with her password. */
   signedIn(email?: string): Promise<Browser>;
   /** The events, with those whose account is still being looked up: the database answers in the order it was asked. */
@@ -40,7 +42,7 @@ export async function openGround(options: Partial<SignInOptions> = {}): Promise<
   await migrate(database);
   const events: SignInEvent[] = [];
   const logged: Ground["logged"] = [];
-  const signIn = createSignIn({
+  const settings: SignInOptions = {
     kysely: database.kysely,
     databaseKind: "sqlite",
     secret: "a-secret-of-this-test-9f3c71d2b85e40a6",
@@ -55,7 +57,8 @@ export async function openGround(options: Partial<SignInOptions> = {}): Promise<
     passwordMatches,
     onEvent: (event) => void events.push(event),
     ...options,
-  });
+  };
+  const signIn = createSignIn(settings);
   const browser = (origin?: string) => new Browser(signIn, origin);
   return {
     database,
@@ -63,6 +66,7 @@ export async function openGround(options: Partial<SignInOptions> = {}): Promise<
     events,
     logged,
     browser,
+    otherProcess: () => createSignIn(settings),
     async signedIn(email = alice.email) {
       const fresh = browser(options.publicUrl ?? undefined);
       const answer = await fresh.signInWith(email, password);

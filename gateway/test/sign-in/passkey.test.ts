@@ -128,6 +128,21 @@ test("a passkey belongs to one user: others neither see, name nor remove it", as
   expect(ground.events.map(({ what }) => what)).toContain("passkey-removed");
 });
 
+test("the last way in is not removed, and removing a passkey ends the other sessions", async () => {
+  const { ground, browser, device } = await aliceWithPasskey();
+  const second = new Authenticator();
+  await add(browser, second);
+  await ground.database.kysely.deleteFrom("auth_accounts").execute();
+  const elsewhere = ground.browser();
+  await use(elsewhere, device);
+  const ids = (await browser.get(path("list-user-passkeys"))).json.data.map(({ id }: { id: string }) => id);
+  const answers = await Promise.all(ids.map((id: string) => browser.post(path("delete-passkey"), { id })));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(await elsewhere.session()).toBeNull();
+  expect(await browser.session()).not.toBeNull();
+  expect((await browser.get("/api/auth/account")).json.passkeys).toBe(1);
+});
+
 test("passkeys are added and removed by a fresh session only", async () => {
   setSystemTime(Date.UTC(2026, 10, 21, 12));
   const { browser } = await aliceWithPasskey();

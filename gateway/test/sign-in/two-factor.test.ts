@@ -1,5 +1,5 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import type { Browser } from "./browser.ts";
+import { Browser } from "./browser.ts";
 import { alice, type Ground, openGround, password } from "./ground.ts";
 import { authenticatorApp } from "./one-time-codes.ts";
 
@@ -82,6 +82,34 @@ test("a code opens once, also to two who send it at the same moment", async () =
   expect((await late.post(verify, { code: code() })).status).toBe(401);
   setSystemTime(Date.now() + 2 * step);
   expect((await late.post(verify, { code: code() })).status).toBe(200);
+});
+
+test("the first code, which proved the app, opens nothing afterwards", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { json } = await browser.post(enable, { password });
+  const code = authenticatorApp(json.totp_uri)();
+  expect((await browser.post(verify, { code })).status).toBe(200);
+  const onlooker = ground.browser();
+  await onlooker.signInWith(alice.email, password);
+  expect((await onlooker.post(verify, { code })).status).toBe(401);
+});
+
+test("a code and a backup code open once in all processes together", async () => {
+  const { ground, browser } = await aliceSignedIn();
+  const { code, backupCodes } = await enabled(ground, browser);
+  const other = ground.otherProcess();
+  for (const [path, given] of [
+    [verify, code()],
+    [backup, backupCodes[0]],
+  ] as const) {
+    const browsers = [ground.browser(), new Browser(other), ground.browser(), new Browser(other)];
+    for (const each of browsers) await each.signInWith(alice.email, password);
+    const answers = await Promise.all(browsers.map((each) => each.post(path, { code: given })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const sessions = await Promise.all(browsers.map((each) => each.session()));
+    expect(sessions.filter((session) => session !== null)).toHaveLength(1);
+    setSystemTime(Date.now() + 4 * step);
+  }
 });
 
 test("a code is of use only behind the password, and for ten minutes", async () => {
