@@ -1,21 +1,22 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, tooLarge } from "./body-rules.ts";
-import type { Exchange } from "./face.ts";
-import { unpack, unpackerOf } from "./unpack.ts";
+import type { Exchange, Face } from "./face.ts";
+import { encodingOf, unpack } from "./unpack.ts";
 
 /**
  * Reads a JSON body whole and unpacked, within the rules and the room for all bodies. It is not looked into. Throws
  * Failure 400, 408, 413, 415 or 503.
  */
 export async function readJsonBody(
+  { bodies: work }: Pick<Face, "bodies">,
   { request, bodies }: Pick<Exchange, "request" | "bodies">,
   place: BodyPlace,
   rules: BodyRules,
 ): Promise<Uint8Array> {
   requireJson(request.headers);
-  const unpacker = unpackerOf(request.headers.get("content-encoding"));
-  if (unpacker !== null && !rules.packed) {
+  const encoding = encodingOf(request.headers.get("content-encoding"));
+  if (encoding !== null && !rules.packed) {
     throw new Failure("unsupported_media_type", "The body must be sent without a content encoding.");
   }
   const declared = request.headers.get("content-length");
@@ -29,7 +30,7 @@ export async function readJsonBody(
     if (thrown instanceof Failure) throw thrown;
     throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
   }
-  return unpacker === null ? body : unpack(body, unpacker, place, rules);
+  return encoding === null ? body : unpack({ body, encoding, place, rules, work, signal: request.signal });
 }
 
 /** Whether to read it may cost much: by what its head says. */

@@ -1,4 +1,5 @@
 import type { Assets } from "#assets/index.ts";
+import type { BodyWork } from "#bodies/index.ts";
 import type { Catalog, Principal } from "#core/index.ts";
 import type { Authenticator } from "#identity/index.ts";
 import type { Clock, Explainer, Ids, Observer, Spool, UsageSum } from "#ports/index.ts";
@@ -31,6 +32,8 @@ export interface Face {
   readonly ids: Ids;
   readonly observer: Observer;
   readonly explainer: Pick<Explainer, "capture">;
+  /** What large bodies are worked on with. */
+  readonly bodies: BodyWork;
   /** What the JSON bodies of all requests hold together. */
   readonly bodyRoom: BodyRoom;
   /** Where forms wait to be sent. */

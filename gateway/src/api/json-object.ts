@@ -15,8 +15,13 @@ export interface ReadObject {
 const limits: ScanLimits = { values: bounds.plainValuesMax, members: bounds.plainMembersMax };
 
 /** A JSON body as a value. Throws Failure invalid_json, and what reading it throws. */
-export async function readJsonObject(exchange: Exchange, place: BodyPlace, rules: BodyRules): Promise<ReadObject> {
-  const bytes = await readJsonBody(exchange, place, rules);
+export async function readJsonObject(
+  face: Face,
+  exchange: Exchange,
+  place: BodyPlace,
+  rules: BodyRules,
+): Promise<ReadObject> {
+  const bytes = await readJsonBody(face, exchange, place, rules);
   return { bytes, text: new TextDecoder().decode(bytes), value: parseSmall(bytes, limits) };
 }
 
@@ -24,7 +29,7 @@ export async function readJsonObject(exchange: Exchange, place: BodyPlace, rules
 export async function readControlObject(face: Face, exchange: Exchange): Promise<JsonObject> {
   const place = face.bodyRoom.open();
   try {
-    return (await readJsonObject(exchange, place, controlBody)).value;
+    return (await readJsonObject(face, exchange, place, controlBody)).value;
   } finally {
     place.release();
   }

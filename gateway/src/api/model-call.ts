@@ -1,3 +1,4 @@
+import { outcomeOf } from "#bodies/index.ts";
 import { bounds, type Catalog, type Model, type Principal } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
@@ -42,25 +43,62 @@ export function modelCall(options: ModelCallOptions): Endpoint {
     const place = face.bodyRoom.open();
     try {
       const bodyStartMs = face.clock.monotonic();
-      const sent = await readJsonBody(exchange, place, modelBody);
+      const arrived = await readJsonBody(face, exchange, place, modelBody);
       const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
       // What goes upstream is a copy with another model in it.
-      place.hold(sent.length * 2);
+      place.hold(arrived.length * 2);
       // Reading comes first: it refuses what is no JSON, or nested too deeply.
-      const asked = speech.wire.readRequest(sent, path);
-      const body = options.takesAssets === true ? await withAssets(face, principal, sent) : sent;
-      const facts = body === sent ? asked : speech.wire.readRequest(body, path);
+      const asked = readRequest(face, exchange, speech, arrived, path);
+      let read = asked instanceof Promise ? await asked : asked;
+      let original = read.body;
+      if (options.takesAssets === true) {
+        const { sent, body } = await withAssets(face, principal, read.body);
+        original = sent;
+        if (body === sent) read = { ...read, body };
+        else read = await readRequest(face, exchange, speech, body, path);
+      }
+      const { facts, body, seals } = read;
       if (options.unserved !== undefined) {
         const models = callableModels(face.catalog(), principal, facts.model);
         if (models.length > 0 && !serves(models, speech)) return options.unserved(facts, exchange.requestId);
       }
       const query = options.forwardsQuery === true ? exchange.query : "";
-      return await runCall(face, exchange, { speech, principal, facts, body, sent, bodyWaitMs, query });
+      return await runCall(face, exchange, {
+        speech,
+        principal,
+        facts,
+        body,
+        sent: original,
+        seals,
+        bodyWaitMs,
+        query,
+      });
     } finally {
       // An answer has begun, or there will be none: the body is not needed any more.
       place.release();
     }
   };
+}
+
+interface ReadRequest {
+  readonly facts: RequestFacts;
+  /** To be used from now on in the place of what was read. */
+  readonly body: Uint8Array;
+  readonly seals: boolean | null;
+}
+
+/** Without a pause for all but large bodies, which go to a thread and come back. */
+function readRequest(
+  face: Face,
+  { request }: Exchange,
+  { wire, endpoint }: Speech,
+  body: Uint8Array,
+  path: PathFacts | null,
+): ReadRequest | Promise<ReadRequest> {
+  if (body.length <= bounds.readInPlaceBytesMax) return { facts: wire.readRequest(body, path), body, seals: null };
+  return face.bodies
+    .do("read", { endpoint, path }, body, { signal: request.signal })
+    .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
 }
 
 export interface ReadCall {
@@ -70,6 +108,8 @@ export interface ReadCall {
   readonly body: NonNullable<Call["body"]>;
   /** The same as the caller sent it. */
   readonly sent: NonNullable<Call["body"]>;
+  /** See Call. */
+  readonly seals: boolean | null;
   readonly bodyWaitMs: number;
   readonly query: string;
 }
@@ -110,6 +150,7 @@ function callOf(
     speech: read.speech,
     facts: read.facts,
     body: read.body,
+    seals: read.seals,
     headers: request.headers,
     query: read.query,
     models,
@@ -133,7 +174,7 @@ export async function refusedUnread(
   speech: Speech,
   principal: Principal,
 ): Promise<Response | null> {
-  const read = { speech, principal, facts: unread, body: null, sent: noBytes, bodyWaitMs: 0, query: "" };
+  const read = { speech, principal, facts: unread, body: null, sent: noBytes, seals: null, bodyWaitMs: 0, query: "" };
   const refusal = await face.relay.refusedUnread(callOf(exchange, read, [], () => {}));
   if (refusal === null) return null;
   exchange.seen.error = refusal.failure.code;

@@ -1,87 +1,26 @@
+import type { WireDialectId } from "#core/index.ts";
 import {
   anthropicMessages,
-  anthropicMessagesCodec,
-  anthropicMessagesWire,
-  countTokensWire,
-  embeddingsWire,
+  type CallEndpointId,
+  callerSide,
+  type Dialect,
   gemini,
-  geminiCodec,
-  geminiWire,
-  imagesWire,
   openaiChat,
-  openaiChatCodec,
-  openaiChatWire,
   openaiResponses,
-  openaiResponsesCodec,
-  openaiResponsesWire,
-  responsesCompactWire,
 } from "#protocols/index.ts";
 import type { Speech } from "#relay/index.ts";
 
 /** What is spoken at each endpoint of model calls. */
-export const chatSpeech: Speech = {
-  endpoint: "chat",
-  bodies: "openai-chat",
-  dialect: openaiChat,
-  wire: openaiChatWire,
-  codec: openaiChatCodec,
-};
+export const chatSpeech = speech("chat", "openai-chat", openaiChat);
+export const messagesSpeech = speech("messages", "anthropic-messages", anthropicMessages);
+export const countTokensSpeech = speech("count-tokens", "anthropic-messages", anthropicMessages);
+export const responsesSpeech = speech("responses", "openai-responses", openaiResponses);
+export const compactSpeech = speech("responses-compact", "openai-responses", openaiResponses);
+export const generateSpeech = speech("generate", "gemini", gemini);
+export const imagesSpeech = speech("images", "openai-images", openaiChat);
+export const imageEditsSpeech = speech("image-edits", "openai-images", openaiChat);
+export const embeddingsSpeech = speech("embeddings", "openai-embeddings", openaiChat);
 
-export const messagesSpeech: Speech = {
-  endpoint: "messages",
-  bodies: "anthropic-messages",
-  dialect: anthropicMessages,
-  wire: anthropicMessagesWire,
-  codec: anthropicMessagesCodec,
-};
-
-export const countTokensSpeech: Speech = {
-  endpoint: "count-tokens",
-  bodies: "anthropic-messages",
-  dialect: anthropicMessages,
-  wire: countTokensWire,
-  codec: null,
-};
-
-export const responsesSpeech: Speech = {
-  endpoint: "responses",
-  bodies: "openai-responses",
-  dialect: openaiResponses,
-  wire: openaiResponsesWire,
-  codec: openaiResponsesCodec,
-};
-
-/** What a compaction is made of can be read by its maker only, so it is never translated. */
-export const compactSpeech: Speech = {
-  endpoint: "responses-compact",
-  bodies: "openai-responses",
-  dialect: openaiResponses,
-  wire: responsesCompactWire,
-  codec: null,
-};
-
-export const generateSpeech: Speech = {
-  endpoint: "generate",
-  bodies: "gemini",
-  dialect: gemini,
-  wire: geminiWire,
-  codec: geminiCodec,
-};
-
-export const imagesSpeech: Speech = {
-  endpoint: "images",
-  bodies: "openai-images",
-  dialect: openaiChat,
-  wire: imagesWire,
-  codec: null,
-};
-
-export const imageEditsSpeech: Speech = { ...imagesSpeech, endpoint: "image-edits" };
-
-export const embeddingsSpeech: Speech = {
-  endpoint: "embeddings",
-  bodies: "openai-embeddings",
-  dialect: openaiChat,
-  wire: embeddingsWire,
-  codec: null,
-};
+function speech(endpoint: CallEndpointId, bodies: WireDialectId, dialect: Dialect): Speech {
+  return { endpoint, bodies, dialect, ...callerSide(endpoint) };
+}

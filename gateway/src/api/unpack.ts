@@ -1,12 +1,13 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
+import { type BodyWork, notUnpacked, outcomeOf } from "#bodies/index.ts";
 import { bounds, Failure } from "#core/index.ts";
 import type { BodyPlace } from "./body-room.ts";
 import type { BodyRules } from "./body-rules.ts";
 
-export type Unpacker = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
+type Unpacker = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
 
-/** These run beside the event loop, on threads of the runtime. */
+/** For what is small: they run beside the event loop, but put the pieces together on it. */
 const unpackers: ReadonlyMap<string, Unpacker> = new Map([
   ["gzip", promisify(gunzip) as Unpacker],
   ["x-gzip", promisify(gunzip) as Unpacker],
@@ -16,16 +17,24 @@ const unpackers: ReadonlyMap<string, Unpacker> = new Map([
 ]);
 
 /** null: the body is as it is. Throws unsupported_media_type. */
-export function unpackerOf(encoding: string | null): Unpacker | null {
-  if (encoding === null || encoding === "") return null;
-  const name = encoding.trim().toLowerCase();
+export function encodingOf(header: string | null): string | null {
+  if (header === null || header === "") return null;
+  const name = header.trim().toLowerCase();
   if (name === "identity") return null;
-  const unpacker = unpackers.get(name);
-  if (unpacker !== undefined) return unpacker;
+  if (unpackers.has(name)) return name;
   throw new Failure(
     "unsupported_media_type",
-    `The content encoding "${encoding.slice(0, 40)}" is not supported; gzip, br, zstd and deflate are.`,
+    `The content encoding "${header.slice(0, 40)}" is not supported; gzip, br, zstd and deflate are.`,
   );
+}
+
+export interface PackedBody {
+  readonly body: Uint8Array;
+  readonly encoding: string;
+  readonly place: BodyPlace;
+  readonly rules: BodyRules;
+  readonly work: BodyWork;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -33,23 +42,23 @@ export function unpackerOf(encoding: string | null): Unpacker | null {
  * text is stopped early, or a few hundred such bytes at once would take all memory. Room is taken for the most that may
  * come out before anything does.
  */
-export async function unpack(
-  body: Uint8Array,
-  unpacker: Unpacker,
-  place: BodyPlace,
-  { bytesMax }: BodyRules,
-): Promise<Uint8Array> {
+export async function unpack({ body, encoding, place, rules, work, signal }: PackedBody): Promise<Uint8Array> {
   const dense = Math.max(bounds.unpackedBytesMin, body.length * bounds.unpackedRatioMax);
-  const most = Math.min(bytesMax, dense);
-  place.hold(body.length + most);
+  const bytesMax = Math.min(rules.bytesMax, dense);
+  place.hold(body.length + bytesMax);
+  const unpacked =
+    body.length <= bounds.unpackInPlaceBytesMax
+      ? await unpackHere(body, encoding, bytesMax)
+      : outcomeOf(await work.do("unpack", { encoding, bytesMax }, body, { signal })).made;
+  if (unpacked === null) throw new Error("a job made nothing");
+  place.hold(unpacked.length);
+  return unpacked;
+}
+
+async function unpackHere(body: Uint8Array, encoding: string, bytesMax: number): Promise<Uint8Array | null> {
   try {
-    const unpacked = await unpacker(body, { maxOutputLength: most });
-    place.hold(unpacked.length);
-    return unpacked;
+    return (await unpackers.get(encoding)?.(body, { maxOutputLength: bytesMax })) ?? null;
   } catch (thrown) {
-    if ((thrown as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") {
-      throw new Failure("request_too_large", `The body is larger than ${bytesMax} bytes when it is unpacked.`);
-    }
-    throw new Failure("invalid_request", "The body cannot be decompressed.", { cause: thrown });
+    throw notUnpacked(thrown);
   }
 }

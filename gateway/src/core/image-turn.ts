@@ -21,6 +21,9 @@ export interface ImageTurn {
   readonly stream: boolean;
 }
 
+/** What an answer is written by: the turn without its words and pictures. */
+export type AskedImages = Pick<ImageTurn, "size" | "quality" | "background">;
+
 /** In pixels. */
 export interface ImageSize {
   readonly width: number;

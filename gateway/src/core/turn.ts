@@ -33,6 +33,9 @@ export interface Turn {
   readonly serviceTier: string | null;
 }
 
+/** What an answer is written by: the turn without what was said. */
+export type AskedTurn = Omit<Turn, "messages">;
+
 export type TurnRole = "user" | "assistant" | "system";
 
 /**

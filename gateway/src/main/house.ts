@@ -26,6 +26,7 @@ import {
 import { steadyClock, systemChance } from "#system/index.ts";
 import { createMetrics, createObserver } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
+import { openBodyWork } from "./body-work.ts";
 import { entriesToldTo } from "./booked.ts";
 import { CatalogHolder } from "./catalog-holder.ts";
 import { ConfigFile } from "./config-facts.ts";
@@ -141,7 +142,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
   const explainer = openExplainer({ control, catalog, observer, metrics });
   const explain = createExplainStore(control.database, clock);
+  const { bodies, offload } = openBodyWork({ clock, ids, observer });
   const relay = new Relay({
+    bodies,
     catalog: () => catalog.current,
     router,
     admission,
@@ -241,6 +244,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     ids,
     observer,
     explainer,
+    bodies,
     bodyRoom,
     spool,
     draining: () => draining,
@@ -293,6 +297,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
     await settleDown(() => relay.liveStreams === 0 && server.pending() === 0, bounds.lastBytesMs, clock);
     await server.stop(true);
+    await offload.close();
     await studio.stop();
     await notices.stop();
     stopFeed();

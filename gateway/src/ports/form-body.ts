@@ -5,11 +5,13 @@ export interface FormBody {
   size(upstreamModel: string): number;
   /** The form for this model, read anew for each attempt. */
   open(upstreamModel: string): ReadableStream<Uint8Array>;
+  /** What stands between its parts. */
+  readonly boundary: string;
   /**
-   * The form as values, for an upstream that takes no forms. Throws Failure unsupported_by_model (to be tried
-   * elsewhere) when it is larger than `bytesMax`.
+   * The caller's own bytes, for an upstream that takes no forms. Throws Failure unsupported_by_model (to be tried
+   * elsewhere) when there are more than `bytesMax`.
    */
-  content(bytesMax: number): Promise<FormContent>;
+  bytes(bytesMax: number): Promise<Uint8Array>;
   /** Lets go of the body. Never throws, and may be called again. */
   discard(): void;
 }

@@ -14,6 +14,7 @@ export * from "./ledger-store.ts";
 export * from "./mailer.ts";
 export * from "./notice-store.ts";
 export * from "./observer.ts";
+export * from "./offload.ts";
 export * from "./people-store.ts";
 export * from "./report-store.ts";
 export * from "./sign-in.ts";

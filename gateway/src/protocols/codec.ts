@@ -1,4 +1,4 @@
-import type { Answer, AnswerEvent, Turn } from "#core/index.ts";
+import type { Answer, AnswerEvent, AskedTurn, Turn } from "#core/index.ts";
 
 /** Says what could not be carried: short ASCII, no content of the call. The caller reads it in x-sluice-warnings. */
 export type Warn = (what: string) => void;
@@ -36,7 +36,7 @@ export interface TurnTarget {
 
 /** What a writer of answers must know of the call. */
 export interface AnswerContext {
-  readonly turn: Turn;
+  readonly turn: AskedTurn;
   /** The public name the caller used; given back where the upstream names none. */
   readonly model: string;
   /** Our id of the account that answers: seals are marked with it. */

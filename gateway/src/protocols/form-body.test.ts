@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Spooled } from "#ports/index.ts";
 import { createFormBody } from "./form-body.ts";
+import { readFormContent } from "./form-content.ts";
 
 const type = { boundary: "b", contentType: "multipart/form-data; boundary=b" };
 
@@ -89,7 +90,7 @@ describe("a form on its way upstream", () => {
 describe("a form as values", () => {
   test("has its fields as text and its files in base64, with the type they say or show", async () => {
     const { body } = bodyOf(form());
-    expect(await body.content(10_000)).toEqual({
+    expect(readFormContent(await body.bytes(10_000), body.boundary)).toEqual({
       fields: [
         { name: "prompt", value: "Grün" },
         { name: "model", value: "public" },
@@ -103,6 +104,6 @@ describe("a form as values", () => {
 
   test("is not made when it is too large: another upstream may take the form", async () => {
     const { body } = bodyOf(form());
-    await expect(body.content(100)).rejects.toMatchObject({ code: "unsupported_by_model", retry: "other" });
+    await expect(body.bytes(100)).rejects.toMatchObject({ code: "unsupported_by_model", retry: "other" });
   });
 });

@@ -1,6 +1,5 @@
 import { Failure } from "#core/index.ts";
-import type { FormBody, FormContent, Spooled } from "#ports/index.ts";
-import { FormContentReader } from "./form-content.ts";
+import type { FormBody, Spooled } from "#ports/index.ts";
 import type { Span } from "./json-scan.ts";
 import type { MultipartType } from "./multipart-type.ts";
 
@@ -15,22 +14,27 @@ export function createFormBody(spooled: Spooled, type: MultipartType, modelSpan:
         () => new Blob([encoder.encode(upstreamModel)]).stream(),
         () => spooled.read(modelSpan.end, spooled.size),
       ]),
-    content: (bytesMax) => readContent(spooled, type.boundary, bytesMax),
+    boundary: type.boundary,
+    bytes: (bytesMax) => readBytes(spooled, bytesMax),
     discard: () => spooled.discard(),
   };
 }
 
 const encoder = new TextEncoder();
 
-async function readContent(spooled: Spooled, boundary: string, bytesMax: number): Promise<FormContent> {
+async function readBytes(spooled: Spooled, bytesMax: number): Promise<Uint8Array> {
   if (spooled.size > bytesMax) {
     const message = `The upstream takes no forms, and this one is larger than the ${bytesMax} bytes that can be turned into what it takes.`;
     throw new Failure("unsupported_by_model", message, { retry: "other" });
   }
-  const content = new FormContentReader(boundary);
+  const bytes = new Uint8Array(spooled.size);
+  let at = 0;
   const reader = spooled.read(0, spooled.size).getReader();
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) content.push(piece.value);
-  return content.end();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    bytes.set(piece.value, at);
+    at += piece.value.length;
+  }
+  return bytes;
 }
 
 /** What is used of a stream's reader; the runtime's own type is wider. */

@@ -14,8 +14,14 @@ interface OpenPart {
   begin: Buffer;
 }
 
-/** Reads a form into values: fields as text, files as base64, encoded piece by piece so that no piece takes long. */
-export class FormContentReader {
+/** A form as values: fields as text, files as base64. */
+export function readFormContent(bytes: Uint8Array, boundary: string): FormContent {
+  const reader = new FormContentReader(boundary);
+  reader.push(bytes);
+  return reader.end();
+}
+
+class FormContentReader {
   readonly #scanner: MultipartScanner;
   readonly #fields: FormField[] = [];
   readonly #files: FormFile[] = [];

@@ -4,6 +4,7 @@
  * listened to. A *codec* is used only when the caller's dialect is not the upstream's; what it cannot carry it warns of.
  */
 
+export { answerEvents } from "./answer-events.ts";
 export {
   anthropicMessages,
   anthropicMessagesCodec,
@@ -12,6 +13,7 @@ export {
 } from "./anthropic-messages/index.ts";
 export { AwsEventStream } from "./aws-event-stream.ts";
 export { splice } from "./bytes.ts";
+export { type CallEndpointId, type CallerSide, callerSide } from "./caller-side.ts";
 export type {
   AnswerContext,
   AnswerSource,
@@ -37,9 +39,11 @@ export type {
   Wire,
 } from "./dialect.ts";
 export { createFormBody } from "./form-body.ts";
+export { readFormContent } from "./form-content.ts";
 export { gemini, geminiCodec, geminiImageCodec, geminiWire, readGeminiRetryMs } from "./gemini/index.ts";
 export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
-export { JsonInvalid, readSpan, type ScanLimits, type Span, scanObject } from "./json-scan.ts";
+export { holdsSeals } from "./held-seals.ts";
+export { JsonCrowded, JsonInvalid, readSpan, type ScanLimits, type Span, scanObject } from "./json-scan.ts";
 export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
 export { MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
@@ -60,7 +64,8 @@ export {
   openaiResponsesWire,
   responsesCompactWire,
 } from "./openai-responses/index.ts";
-export { parseSmall } from "./request-members.ts";
+export { parseSmall, refuseCrowd } from "./request-members.ts";
 export { opens, readSealText, sealMark, sealText } from "./seal-text.ts";
 export { eventData, SseEvents } from "./sse-events.ts";
+export { readOutline, writeOutline } from "./turn-outline.ts";
 export { type UpstreamSide, upstreamSide } from "./upstream-side.ts";

@@ -25,8 +25,8 @@ export function scanRequest(bytes: Uint8Array, names: GovernedNames): Map<string
 
 const limits: ScanLimits = { values: bounds.jsonValuesMax, members: bounds.jsonMembersMax };
 
-/** The object that a body is, as far as it is none of many values. Throws Failure invalid_json, request_too_large. */
-export function parseSmall(bytes: Uint8Array, smaller: ScanLimits): JsonObject {
+/** Throws Failure request_too_large for an object of more values, invalid_json for none. */
+export function refuseCrowd(bytes: Uint8Array, smaller: ScanLimits): void {
   try {
     scanObject(bytes, nothing, null, smaller);
   } catch (thrown) {
@@ -35,6 +35,11 @@ export function parseSmall(bytes: Uint8Array, smaller: ScanLimits): JsonObject {
       throw new Failure("invalid_json", `The body is not a JSON object: ${thrown.message}.`);
     throw thrown;
   }
+}
+
+/** The object that a body is, as far as it is none of many values. Throws Failure invalid_json, request_too_large. */
+export function parseSmall(bytes: Uint8Array, smaller: ScanLimits): JsonObject {
+  refuseCrowd(bytes, smaller);
   return parseBody(bytes);
 }
 

@@ -1,6 +1,7 @@
+import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { AwsEventStream, type StreamTap, upstreamSide } from "#protocols/index.ts";
+import { AwsEventStream, type ReplyFacts, type StreamTap, upstreamSide } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
 import { type AnswerParts, answerHeaders, passAtOnce, translatedHeaders } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
@@ -109,8 +110,8 @@ function isStream(answer: OutboundAnswer, way: Way): boolean {
 async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery> {
   const { pick, tally, entry, translation } = parts;
   const { idleMs } = pick.deployment.provider.timeouts;
-  const reply = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
-  const facts = listenerOf(parts).readReply(reply);
+  const read = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
+  const { reply, facts } = await heard(parts, read);
   entry.hears(() => facts.usage);
   if (facts.errorMessage !== null) {
     throw new Failure("upstream_error", `The upstream reported an error: ${upstreamWords(facts.errorMessage)}`, {
@@ -119,7 +120,8 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
       arrival: "refused",
     });
   }
-  const translated = translation?.whole(reply) ?? null;
+  const made = translation?.whole(reply) ?? null;
+  const translated = made instanceof Promise ? await made : made;
   entry.firstByte();
   entry.succeed(answer.status, facts, translated?.images ?? 0);
   tally.end();
@@ -133,6 +135,21 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
   }
   const headers = translatedHeaders(said, translated.contentType, translation.warnings());
   return { status: 200, headers, body: translated.body };
+}
+
+/** What a whole reply says of itself. A large one is listened to in a thread, and comes back from there. */
+async function heard(
+  parts: Parts,
+  reply: Uint8Array,
+): Promise<{ readonly reply: Uint8Array; readonly facts: ReplyFacts }> {
+  const { house, call, way, translation } = parts;
+  // Pictures are passed over by the runtime's own search.
+  if (reply.length <= bounds.replyInPlaceBytesMax || call.speech.bodies === "openai-images") {
+    return { reply, facts: listenerOf(parts).readReply(reply) };
+  }
+  const endpoint = translation === null ? call.speech.endpoint : null;
+  const done = await house.bodies.do("reply", { endpoint, dialect: way.lane.dialect }, reply);
+  return { reply: done.body, facts: outcomeOf(done).answer };
 }
 
 /** A stream is held back until its first whole event, so that a failure before it can still go elsewhere. */

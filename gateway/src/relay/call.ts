@@ -1,10 +1,10 @@
-import type { EndpointId, Failure, Model, Principal, WireDialectId } from "#core/index.ts";
+import type { Failure, Model, Principal, WireDialectId } from "#core/index.ts";
 import type { FormBody } from "#ports/index.ts";
-import type { CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
+import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
 
 /** What is spoken at the endpoint that was called. */
 export interface Speech {
-  readonly endpoint: EndpointId;
+  readonly endpoint: CallEndpointId;
   /** The dialect of its bodies. */
   readonly bodies: WireDialectId;
   /** How its caller is spoken to. */
@@ -22,6 +22,8 @@ export interface Call {
   readonly facts: RequestFacts;
   /** Let go of as soon as an answer has begun: a stream may last for many minutes. */
   body: Uint8Array | FormBody | null;
+  /** Whether the body holds seals of ours; null where nobody has looked yet. */
+  readonly seals: boolean | null;
   /** The caller's headers, of which the safe ones go on. */
   readonly headers: Headers;
   /** The part of the query that goes on to an upstream of the same dialect, without `?`; mostly empty. */

@@ -1,3 +1,4 @@
+import type { BodyWork } from "#bodies/index.ts";
 import type { Catalog } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
@@ -22,6 +23,7 @@ export interface RelayOptions {
   readonly clock: Clock;
   readonly observer: Observer;
   readonly explainer: Pick<Explainer, "explain">;
+  readonly bodies: BodyWork;
 }
 
 export interface RelayHouse extends RelayOptions {

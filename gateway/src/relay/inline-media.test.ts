@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { addressesIn, withMedia } from "#bodies/index.ts";
 import { bounds, type MediaPart, type Turn } from "#core/index.ts";
 import type { OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { silentTurn } from "../../test/silent-turn.ts";
-import { inlineMedia, needsInline } from "./inline-media.ts";
+import { fetchAll, inBase64 } from "./inline-media.ts";
 
 const picture = (url: string): MediaPart => ({
   kind: "image",
@@ -44,12 +45,19 @@ class SmallWeb implements Transport {
 const png = (bytes: string): Response => new Response(bytes, { headers: { "content-type": "image/png; charset=x" } });
 const none = () => false;
 const signal = new AbortController().signal;
+const needsInline = (said: Turn, takesUrl: (url: string) => boolean): boolean =>
+  addressesIn(said, undefined, takesUrl).length > 0;
+const inlineMedia = async (said: Turn, web: Transport): Promise<Turn> => {
+  const found = await fetchAll(addressesIn(said, undefined, none), { transport: web, signal });
+  const media = [...found].map(([url, { mediaType, bytes }]) => [url, { mediaType, data: inBase64(bytes) }] as const);
+  return withMedia(said, new Map(media));
+};
 
 test("media at addresses are put in their place, each fetched once, with the type its host says", async () => {
   const web = new SmallWeb({ "https://a.example/x.png": png("one") });
   const before = turn(picture("https://a.example/x.png"), picture("https://a.example/x.png"));
   expect(needsInline(before, none)).toBe(true);
-  const after = await inlineMedia(before, { transport: web, signal, takesUrl: none });
+  const after = await inlineMedia(before, web);
   const source = { kind: "base64", mediaType: "image/png", data: Buffer.from("one").toString("base64") } as const;
   expect(after.messages[0]?.parts).toMatchObject([{ source }, { source }]);
   expect(web.asked).toHaveLength(1);
@@ -63,10 +71,10 @@ test("an address of a caller is never let into a private network, nor where it m
     "https://a.example/2": png("two"),
     "https://a.example/round": move("https://a.example/round"),
   });
-  const after = await inlineMedia(turn(picture("https://a.example/1")), { transport: web, signal, takesUrl: none });
+  const after = await inlineMedia(turn(picture("https://a.example/1")), web);
   expect(after.messages[0]?.parts[0]).toMatchObject({ source: { kind: "base64" } });
   expect(web.asked.every(({ allowPrivateNetwork }) => !allowPrivateNetwork)).toBe(true);
-  const round = inlineMedia(turn(picture("https://a.example/round")), { transport: web, signal, takesUrl: none });
+  const round = inlineMedia(turn(picture("https://a.example/round")), web);
   expect(await round.catch((thrown: unknown) => thrown)).toMatchObject({ code: "invalid_request", retry: "never" });
 });
 
@@ -76,11 +84,10 @@ test("what cannot be had is the caller's mistake: missing, too large, or too man
     Array.from({ length: 40 }, (_, index) => [`https://a.example/${index}`, png(big)] as const),
   );
   const web = new SmallWeb(pages);
-  const fetch = { transport: web, signal, takesUrl: none };
   const many = turn(...Object.keys(pages).map(picture));
-  expect(await inlineMedia(many, fetch).catch((thrown: unknown) => thrown)).toMatchObject({ code: "invalid_request" });
+  expect(await inlineMedia(many, web).catch((thrown: unknown) => thrown)).toMatchObject({ code: "invalid_request" });
   const missing = turn(picture("https://a.example/none"));
-  expect(await inlineMedia(missing, fetch).catch((thrown: unknown) => thrown)).toMatchObject({
+  expect(await inlineMedia(missing, web).catch((thrown: unknown) => thrown)).toMatchObject({
     code: "invalid_request",
     param: "messages",
   });
@@ -99,7 +106,7 @@ test.each(["demo://simulator/v1/models", "file:///etc/passwd", "data:image/png;b
       "https://a.example/x.png": new Response("", { status: 302, headers: { location } }),
       [location]: png("inside"),
     });
-    const asked = inlineMedia(turn(picture("https://a.example/x.png")), { transport: web, signal, takesUrl: none });
+    const asked = inlineMedia(turn(picture("https://a.example/x.png")), web);
     await expect(asked).rejects.toMatchObject({ code: "invalid_request" });
     expect(web.asked.map(({ url }) => url)).toEqual(["https://a.example/x.png"]);
   },

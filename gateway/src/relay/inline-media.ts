@@ -1,7 +1,12 @@
-import { asFailure, bounds, Failure, type MediaPart, type Turn, type TurnMessage, type TurnPart } from "#core/index.ts";
+import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { Transport } from "#ports/index.ts";
 
 /** What stands at one address. */
+export interface FetchedBytes {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface FetchedMedia {
   readonly mediaType: string;
   /** base64 */
@@ -10,72 +15,45 @@ export interface FetchedMedia {
   readonly size: number;
 }
 
-export interface MediaFetch {
+interface MediaFetch {
   readonly transport: Transport;
   readonly signal: AbortSignal;
-  /** Addresses that the upstream reads by itself. */
-  readonly takesUrl: (url: string) => boolean;
-}
-
-/** Whether the turn holds pictures or documents by an address that the upstream does not read. */
-export function needsInline(turn: Turn, takesUrl: (url: string) => boolean): boolean {
-  return turn.messages.some(({ parts }) => parts.some((part) => addressesOf(part, takesUrl).length > 0));
 }
 
 /**
- * The turn with what stands at addresses put in its place, for upstreams that read no addresses. An address comes from the
- * caller, so it goes through the guard like every other and is never let into a private network; one that moves is
- * followed a few times, through the guard each time. Throws Failure invalid_request when it cannot be had.
+ * What stands at addresses, for upstreams that read none. An address comes from the caller, so it goes through the guard
+ * like every other and is never let into a private network; one that moves is followed a few times, through the guard
+ * each time. Throws Failure invalid_request when one cannot be had.
  */
-export async function inlineMedia(turn: Turn, fetch: MediaFetch): Promise<Turn> {
-  const urls = new Set(
-    turn.messages.flatMap(({ parts }) => parts.flatMap((part) => addressesOf(part, fetch.takesUrl))),
-  );
-  if (urls.size > bounds.inlinedMediaMax) {
+export async function fetchAll(urls: readonly string[], fetch: MediaFetch): Promise<ReadonlyMap<string, FetchedBytes>> {
+  if (urls.length > bounds.inlinedMediaMax) {
     throw new Failure("invalid_request", `More than ${bounds.inlinedMediaMax} addresses of media in one call.`, {
       param: "messages",
     });
   }
-  const found = new Map<string, FetchedMedia>();
+  const found = new Map<string, FetchedBytes>();
   let size = 0;
   // One after the other: their sum is bounded.
   for (const url of urls) {
-    const media = await fetchMedia(url, fetch, bounds.inlinedBytesMax - size);
-    size += media.size;
+    const media = await fetchBytes(url, fetch, bounds.inlinedBytesMax - size);
+    size += media.bytes.length;
     found.set(url, media);
   }
-  return { ...turn, messages: turn.messages.map((message) => inlined(message, found)) };
+  return found;
 }
 
-function addressesOf(part: TurnPart, takesUrl: (url: string) => boolean): string[] {
-  if (part.kind === "tool-result") return part.parts.flatMap((inner) => addressesOf(inner, takesUrl));
-  if (!isMedia(part) || part.source.kind !== "url") return [];
-  const { url } = part.source;
-  return /^https?:\/\//i.test(url) && !takesUrl(url) ? [url] : [];
+/** The same of one, as text. */
+export async function fetchMedia(url: string, fetch: MediaFetch, bytesMax: number): Promise<FetchedMedia> {
+  const { mediaType, bytes } = await fetchBytes(url, fetch, bytesMax);
+  return { mediaType, data: inBase64(bytes), size: bytes.length };
 }
 
-function isMedia(part: TurnPart): part is MediaPart {
-  return "source" in part;
-}
-
-function inlined(message: TurnMessage, found: ReadonlyMap<string, FetchedMedia>): TurnMessage {
-  const put = <Part extends TurnPart>(part: Part): Part => {
-    if (part.kind === "tool-result") return { ...part, parts: part.parts.map(put) };
-    if (!isMedia(part) || part.source.kind !== "url") return part;
-    const media = found.get(part.source.url);
-    return media === undefined
-      ? part
-      : { ...part, source: { kind: "base64", mediaType: media.mediaType, data: media.data } };
-  };
-  return { ...message, parts: message.parts.map(put) };
+export function inBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
 }
 
 /** One address of a caller's, through the guard. Throws Failure invalid_request when it cannot be had. */
-export async function fetchMedia(
-  url: string,
-  { transport, signal }: Pick<MediaFetch, "transport" | "signal">,
-  bytesMax: number,
-): Promise<FetchedMedia> {
+async function fetchBytes(url: string, { transport, signal }: MediaFetch, bytesMax: number): Promise<FetchedBytes> {
   let next = url;
   for (let moves = 0; moves <= bounds.inlinedMovesMax; moves++) {
     try {
@@ -106,11 +84,7 @@ export async function fetchMedia(
       }
       const bytes = await answer.body.readAll(Math.max(1, bytesMax), "idle", bounds.inlinedFetchMs);
       const mediaType = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-      return {
-        mediaType: mediaType === "" ? "application/octet-stream" : mediaType,
-        data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64"),
-        size: bytes.length,
-      };
+      return { mediaType: mediaType === "" ? "application/octet-stream" : mediaType, bytes };
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "client_closed" || failure.code === "invalid_request") throw failure;

@@ -1,3 +1,4 @@
+import { bounds } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { laneUrl, type OutboundDraft } from "#providers/index.ts";
 import type { Pick } from "#routing/index.ts";
@@ -9,6 +10,7 @@ import type { RelayHouse } from "./house.ts";
 import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
 import type { Translator, Warnings } from "./translator.ts";
 import type { Way } from "./way.ts";
+import { madeBy, workOnCall } from "./work-on-call.ts";
 
 export interface OutboundParts {
   readonly call: Call;
@@ -33,7 +35,7 @@ export async function sendAttempt(
   const headers = translation === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
   headers["x-attempt-id"] = entry.attemptId;
   headers["user-agent"] ??= "sluice";
-  const made = bodyOf(parts);
+  const made = bodyOf(house, parts);
   const whole = made instanceof Promise ? await made : made;
   const warn = translation?.warn ?? ((what: string) => void warnings.add(what));
   const body =
@@ -72,11 +74,14 @@ export async function sendAttempt(
   );
 }
 
-function bodyOf({ call, pick, translation }: OutboundParts) {
+function bodyOf(house: RelayHouse, { call, pick, translation }: OutboundParts) {
   if (translation !== null) return translation.body();
   const { body, facts, speech } = call;
   if (body === null) throw new Error("a call is sent after its answer has begun");
   const { upstreamModel } = pick.deployment;
+  if (body instanceof Uint8Array && body.length > bounds.readInPlaceBytesMax) {
+    return workOnCall(house.bodies, call, "patch", { endpoint: speech.endpoint, facts, upstreamModel }).then(madeBy);
+  }
   if (body instanceof Uint8Array) return speech.wire.patchRequest(body, facts, upstreamModel);
   return { contentType: body.contentType, size: body.size(upstreamModel), open: () => body.open(upstreamModel) };
 }

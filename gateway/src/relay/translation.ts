@@ -1,33 +1,44 @@
-import type { Turn } from "#core/index.ts";
+import { addressesIn, outcomeOf, withMedia } from "#bodies/index.ts";
+import { type AskedTurn, bounds, type Turn, type WireDialectId } from "#core/index.ts";
 import {
   type AnswerContext,
   type AnswerSource,
+  answerEvents,
+  type CallEndpointId,
   type CallerCodec,
+  readOutline,
   type StreamTap,
   type UpstreamCodec,
   upstreamSide,
+  writeOutline,
 } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
-import { answerEvents } from "./answer-events.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { RelayHouse } from "./house.ts";
-import { inlineMedia, needsInline } from "./inline-media.ts";
+import { type FetchedBytes, fetchAll, inBase64 } from "./inline-media.ts";
 import { TranslatedTap } from "./translated-tap.ts";
 import { streamType, type TranslatedAnswer, type Translator, Warnings } from "./translator.ts";
 import type { Way } from "./way.ts";
+import { madeBy, workOnCall } from "./work-on-call.ts";
 
-/** One attempt whose upstream speaks another dialect than its caller: requests go out and answers come back through the neutral form. */
+/**
+ * One attempt whose upstream speaks another dialect than its caller: requests go out and answers come back through the
+ * neutral form. What is small is translated here; what is larger in a thread, as bytes.
+ */
 export class Translation implements Translator {
   readonly #house: RelayHouse;
   readonly #call: Call;
   readonly #pick: Pick;
   readonly #way: Way;
   readonly #tally: CallTally;
-  readonly #turn: Turn;
   readonly #caller: CallerCodec;
   readonly #upstream: UpstreamCodec;
   readonly #warnings: Warnings;
+  /** null: the call is translated in a thread. */
+  readonly #turn: Turn | null;
+  /** Known from the start, or once the request is translated. */
+  #asked: AskedTurn | null;
   #told = false;
   #tap: TranslatedTap | null = null;
 
@@ -45,27 +56,48 @@ export class Translation implements Translator {
     this.#tally = tally;
     this.#caller = caller;
     this.#upstream = upstream;
-    tally.turn ??= readTurn(caller, call, call.body, tally);
+    if (call.body.length <= bounds.translateInPlaceBytesMax) tally.turn ??= readTurn(caller, call, call.body, tally);
     this.#turn = tally.turn;
+    this.#asked = tally.turn;
     this.#warnings = new Warnings(tally.turnWarnings);
   }
 
   /** The body for the upstream. Throws Failure unsupported_by_model when it cannot be carried honestly. */
   body(): Uint8Array | Promise<Uint8Array> {
+    const turn = this.#turn;
+    if (turn === null) return this.#bodyBeside();
     const { lane } = this.#way;
-    const { fetchesUrls } = lane.traits ?? {};
-    const takesUrl = fetchesUrls === false ? none : upstreamSide(lane.dialect).takesUrl;
-    if (takesUrl === null || fetchesUrls === true || !needsInline(this.#turn, takesUrl)) {
-      return this.#write(this.#turn);
+    const urls = addressesIn(turn, lane.traits?.fetchesUrls, upstreamSide(lane.dialect).takesUrl);
+    return urls.length === 0
+      ? this.#write(turn)
+      : this.#fetched(urls).then((found) => this.#write(inPlace(turn, found)));
+  }
+
+  async #bodyBeside(): Promise<Uint8Array> {
+    const { facts } = this.#call;
+    const { upstreamModel } = this.#pick.deployment;
+    const traits = this.#way.lane.traits ?? {};
+    const ask = { ...this.#sides(), model: facts.model, stream: facts.stream, upstreamModel, traits, media: null };
+    const work = this.#house.bodies;
+    let done = await workOnCall(work, this.#call, "translate", ask);
+    if (done.answer.fetch.length > 0) {
+      const found = [...(await this.#fetched(done.answer.fetch))];
+      const media = found.map(([url, { mediaType }]) => ({ url, mediaType }));
+      const bytes = found.map(([, one]) => one.bytes);
+      done = await workOnCall(work, this.#call, "translate", { ...ask, media }, bytes);
     }
-    const fetch = { transport: this.#house.transport, signal: this.#call.signal, takesUrl };
-    const { clock } = this.#house;
+    for (const what of done.answer.warnings) this.warn(what);
+    this.#asked = readOutline(done.answer.outline);
+    return madeBy(done);
+  }
+
+  async #fetched(urls: readonly string[]): Promise<ReadonlyMap<string, FetchedBytes>> {
+    const { transport, clock } = this.#house;
     const beganMs = clock.monotonic();
-    return inlineMedia(this.#turn, fetch).then((turn) => {
-      // What others' hosts take is not our own time.
-      this.#tally.awayMs += clock.monotonic() - beganMs;
-      return this.#write(turn);
-    });
+    const found = await fetchAll(urls, { transport, signal: this.#call.signal });
+    // What others' hosts take is not our own time.
+    this.#tally.awayMs += clock.monotonic() - beganMs;
+    return found;
   }
 
   #write(turn: Turn): Uint8Array {
@@ -80,7 +112,8 @@ export class Translation implements Translator {
   }
 
   /** A whole reply, as a whole answer or, for a caller that asked for one, as a stream that is already at its end. */
-  whole(reply: Uint8Array): TranslatedAnswer {
+  whole(reply: Uint8Array): TranslatedAnswer | Promise<TranslatedAnswer> {
+    if (reply.length > bounds.translateReplyInPlaceBytesMax) return this.#wholeBeside(reply);
     const answer = this.#upstream.readAnswer(reply, this.#source());
     if (!this.#call.facts.stream) {
       return { contentType: "application/json", body: this.#caller.writeAnswer(answer, this.#context()), images: 0 };
@@ -89,6 +122,15 @@ export class Translation implements Translator {
     let text = "";
     for (const event of answerEvents(answer)) text += writer.write(event);
     return { contentType: streamType, body: encoder.encode(text), images: 0 };
+  }
+
+  async #wholeBeside(reply: Uint8Array): Promise<TranslatedAnswer> {
+    const { stream, model, wantsUsage } = this.#call.facts;
+    const outline = writeOutline(this.#askedTurn());
+    const ask = { ...this.#sides(), outline, model, createdAt: this.#createdAt(), wantsUsage, stream };
+    const done = outcomeOf(await this.#house.bodies.do("answer", ask, reply));
+    for (const what of done.answer.warnings) this.warn(what);
+    return { contentType: stream ? streamType : "application/json", body: madeBy(done), images: 0 };
   }
 
   tap(inner: StreamTap): StreamTap {
@@ -118,16 +160,30 @@ export class Translation implements Translator {
 
   readonly #newId = (prefix: string): string => this.#house.ids.next(prefix);
 
+  #sides(): { readonly endpoint: CallEndpointId; readonly dialect: WireDialectId; readonly account: string } {
+    const { endpoint } = this.#call.speech;
+    return { endpoint, dialect: this.#way.lane.dialect, account: this.#pick.deployment.provider.id };
+  }
+
   #source(): AnswerSource {
     return { account: this.#pick.deployment.provider.id, newId: this.#newId };
   }
 
+  #askedTurn(): AskedTurn {
+    if (this.#asked === null) throw new Error("an answer to a request that was not translated");
+    return this.#asked;
+  }
+
+  #createdAt(): number {
+    return Math.floor(this.#house.clock.now() / 1_000);
+  }
+
   #context(): AnswerContext {
     return {
-      turn: this.#turn,
+      turn: this.#askedTurn(),
       model: this.#call.facts.model,
       account: this.#pick.deployment.provider.id,
-      createdAt: Math.floor(this.#house.clock.now() / 1_000),
+      createdAt: this.#createdAt(),
       wantsUsage: this.#call.facts.wantsUsage,
       newId: this.#newId,
       warn: this.warn,
@@ -135,9 +191,13 @@ export class Translation implements Translator {
   }
 }
 
-const none = (): boolean => false;
 const encoder = new TextEncoder();
 
 function readTurn(caller: CallerCodec, call: Call, body: Uint8Array, tally: CallTally): Turn {
   return caller.readTurn(body, call.facts, (what) => void tally.turnWarnings.add(what));
+}
+
+function inPlace(turn: Turn, found: ReadonlyMap<string, FetchedBytes>): Turn {
+  const media = [...found].map(([url, one]) => [url, { mediaType: one.mediaType, data: inBase64(one.bytes) }] as const);
+  return withMedia(turn, new Map(media));
 }

@@ -2,6 +2,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { watchConnect } from "./connect-watch.ts";
 import { Exchange } from "./exchange.ts";
+import { inPieces } from "./large-body.ts";
 import type { Resolve } from "./name-cache.ts";
 import { originEnd } from "./origin.ts";
 import { RequestBody } from "./request-body.ts";
@@ -47,8 +48,9 @@ class FetchTransport implements Transport {
     this.#inProcess = options.inProcess ?? new Map();
   }
 
-  async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
+  async send(given: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     if (signal.aborted) throw clientClosed();
+    const request = inPieces(given);
     const exchange = new Exchange(this.#clock, signal, request.totalMs);
     const { body, headersMs } = request;
     const streamed = body === null || body instanceof Uint8Array ? null : new RequestBody(body, exchange, headersMs);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
@@ -87,6 +88,7 @@ async function callWith(codec: CallerCodec, stream: boolean) {
     clock,
     observer: noise,
     explainer: silentExplainer,
+    bodies: new BodyWork({ offload: null, newId: ids.next }),
   });
   let sent = 0;
   upstream.onSend = () => sent++;
@@ -99,6 +101,7 @@ async function callWith(codec: CallerCodec, stream: boolean) {
       speech: { ...speech, codec },
       facts: speech.wire.readRequest(bytes, null),
       body: bytes,
+      seals: null,
       query: "",
       headers: new Headers(),
       models: [model],

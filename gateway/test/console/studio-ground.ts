@@ -6,6 +6,7 @@ import { consoleRoutes } from "@sluice/contract";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { Hono } from "hono";
 import { BodyRoom, createAsKey, type Face, serveApi } from "#api/index.ts";
+import { BodyWork } from "#bodies/index.ts";
 import { readEnvironment } from "#config/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { asFailure, Failure, type LedgerEntry, Secret } from "#core/index.ts";
@@ -92,7 +93,9 @@ export async function openStudioGround(more: More = {}): Promise<StudioGround> {
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
   const transport = createTransport({ clock });
   const recorder = createRecorder({ journal, clock, ids, observer });
+  const bodies = new BodyWork({ offload: null, newId: (prefix) => ids.next(prefix) });
   const relay = new Relay({
+    bodies,
     catalog: () => catalog.current,
     router,
     admission,
@@ -153,6 +156,7 @@ export async function openStudioGround(more: More = {}): Promise<StudioGround> {
     ids,
     observer,
     explainer: silentExplainer,
+    bodies,
     bodyRoom: new BodyRoom(environment.bodyMemoryBytes),
     spool,
     draining: () => false,

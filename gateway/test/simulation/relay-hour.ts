@@ -1,3 +1,4 @@
+import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { type Catalog, Failure } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
@@ -75,6 +76,7 @@ export async function playHour(seed: number) {
     clock,
     observer,
     explainer: silentExplainer,
+    bodies: new BodyWork({ offload: null, newId: ids.next }),
   });
   const begun = new Set<string>();
   upstream.onSend = (request) => {
@@ -133,6 +135,7 @@ export async function playHour(seed: number) {
         speech: habit.speech,
         facts: habit.speech.wire.readRequest(body, null),
         body,
+        seals: null,
         query: "",
         headers: new Headers(),
         models: [habit.model],

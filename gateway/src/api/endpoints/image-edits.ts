@@ -32,6 +32,7 @@ const formEdits: Endpoint = async (face, exchange) => {
       facts,
       body: form,
       sent: form,
+      seals: null,
       bodyWaitMs,
       query: "",
     });

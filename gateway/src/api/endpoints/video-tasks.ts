@@ -32,7 +32,7 @@ export const createVideoTask: Endpoint = async (face, exchange) => {
 
 async function create(face: Face, exchange: Exchange, principal: Principal, place: BodyPlace): Promise<Response> {
   const { request, requestId } = exchange;
-  const { bytes, text, value } = await readJsonObject(exchange, place, videoBody);
+  const { bytes, text, value } = await readJsonObject(face, exchange, place, videoBody);
   const model = value["model"];
   if (model === undefined || model === "") {
     throw new Failure("missing_required_parameter", 'The parameter "model" is missing.', { param: "model" });
@@ -117,7 +117,7 @@ export const videoCallback: Endpoint = async (face, exchange) => {
   const { id, part } = idInPath(exchange.path, callbacksPath);
   const place = face.bodyRoom.open();
   try {
-    const readBody = (): Promise<Uint8Array> => readJsonBody(exchange, place, callbackBody);
+    const readBody = (): Promise<Uint8Array> => readJsonBody(face, exchange, place, callbackBody);
     const heard = await face.videos.hint(requireId(id, "vt_", "task_not_found"), part ?? "", readBody);
     if (!heard) throw new Failure("task_not_found", "There is no task to be told of here.");
     return new Response(null, { status: 204, headers: { "x-request-id": exchange.requestId } });

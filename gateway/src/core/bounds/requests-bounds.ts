@@ -10,6 +10,24 @@ export const requestsBounds = {
   bodyAtOnceBytesMax: 256 * 1024,
   /** What the bodies of all requests hold together where the operator says nothing (SLUICE_BODY_MEMORY_MB). */
   bodiesBytesDefault: 512 * 1024 * 1024,
+  /** Larger bodies than these are unpacked, read, and translated in threads of their own. */
+  unpackInPlaceBytesMax: 8 * 1024,
+  readInPlaceBytesMax: 2_560 * 1024,
+  translateInPlaceBytesMax: 16 * 1024,
+  /** Values of a body that is translated; each becomes objects twice. */
+  translatedValuesMax: 200_000,
+  /** What an answer is written by, of a call that was translated in a thread: tools and settings, as JSON. */
+  turnOutlineCharactersMax: 512 * 1024,
+  /** References to assets in one body. */
+  assetReferencesMax: 64,
+  /** Work on bodies: how long one piece may take with its wait, how many wait, when an unasked thread ends. */
+  bodyWorkMs: 30_000,
+  bodyWorkWaitingMax: 256,
+  bodyWorkIdleMs: 60_000,
+  /** A piece on so many bytes may take long: there is always a thread that none of these has. One that waited so long goes first. */
+  bodyWorkLongBytes: 4 * 1024 * 1024,
+  bodyWorkPatienceMs: 2_000,
+  bodyWorkThreadsMax: 4,
   /** How long a caller may take to send its body; longer is 408. */
   requestBodyTotalMs: 300_000,
   /** Nesting of a JSON body. Vendors stop far below it; a bomb stops here. */

@@ -2,6 +2,12 @@
 export const upstreamBounds = {
   /** A whole (not streamed) upstream answer that is held to read its usage. */
   replyBytesMax: 64 * 1024 * 1024,
+  /** A longer body is sent in pieces of this size. */
+  sendAtOnceBytesMax: 4 * 1024 * 1024,
+  sendPieceBytes: 256 * 1024,
+  /** Larger whole answers are read, and translated, in threads of their own. */
+  replyInPlaceBytesMax: 2 * 1024 * 1024,
+  translateReplyInPlaceBytesMax: 128 * 1024,
   /** What is kept of an upstream's error body. */
   errorBodyBytesMax: 256 * 1024,
   /** One SSE event; a larger one ends the stream with an error. */

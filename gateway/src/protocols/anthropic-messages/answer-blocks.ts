@@ -32,7 +32,7 @@ export function contentBlocks(answer: Answer, context: AnswerContext): ContentBl
  * Whether thinking blocks may be in the answer: Anthropic sends none unasked, and programs that did not ask take the
  * first block for the text.
  */
-export function wantsThinking(turn: Turn): boolean {
+export function wantsThinking(turn: Pick<Turn, "reasoning">): boolean {
   return turn.reasoning !== null && turn.reasoning.effort !== "none";
 }
 

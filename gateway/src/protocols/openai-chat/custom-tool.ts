@@ -17,8 +17,12 @@ export function customTool(name: string, description: string | null): TurnTool {
 }
 
 /** The names of a turn's custom tools. */
-export function customNames(turn: Turn): ReadonlySet<string> {
+export function customNames(turn: Pick<Turn, "tools">): ReadonlySet<string> {
   return new Set(turn.tools.filter((tool) => tool.parameters === freeText).map((tool) => tool.name));
+}
+
+export function isCustom(tool: TurnTool): boolean {
+  return tool.parameters === freeText;
 }
 
 export function customArguments(input: string): string {

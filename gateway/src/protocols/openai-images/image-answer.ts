@@ -1,4 +1,4 @@
-import type { ImageAnswer, ImageMedia, ImageTurn, Usage } from "#core/index.ts";
+import type { AskedImages, ImageAnswer, ImageMedia, Usage } from "#core/index.ts";
 
 /** The pictures of an upstream of another dialect as OpenAI answers them, whole. `createdAt` is Unix seconds. */
 export function writeImageAnswer(answer: ImageAnswer, createdAt: number): Uint8Array {
@@ -21,7 +21,7 @@ export function writeImageEvents(
   answer: ImageAnswer,
   createdAt: number,
   kind: "image_generation" | "image_edit",
-  turn: ImageTurn,
+  asked: AskedImages,
 ): Uint8Array {
   const type = `${kind}.completed`;
   const last = answer.images.length - 1;
@@ -30,9 +30,9 @@ export function writeImageEvents(
       type,
       b64_json: image.data,
       created_at: createdAt,
-      size: turn.size === null ? "auto" : `${turn.size.width}x${turn.size.height}`,
-      quality: turn.quality ?? "auto",
-      background: turn.background ?? "auto",
+      size: asked.size === null ? "auto" : `${asked.size.width}x${asked.size.height}`,
+      quality: asked.quality ?? "auto",
+      background: asked.background ?? "auto",
       output_format: formatOf(image) ?? "png",
       usage: usageOf(index === last ? answer.usage : null),
     };

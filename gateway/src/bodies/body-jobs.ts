@@ -1,0 +1,94 @@
+import type { AskedImages, WireDialectId } from "#core/index.ts";
+import type { CallEndpointId, DialectTraits, PathFacts, ReplyFacts, RequestFacts } from "#protocols/index.ts";
+
+/** What stands at an address, to be put in its place. Its bytes come beside the order. */
+export interface CarriedMedia {
+  readonly url: string;
+  readonly mediaType: string;
+}
+
+/** Who speaks on the two sides of a translated call. */
+interface Sides {
+  readonly endpoint: CallEndpointId;
+  readonly dialect: WireDialectId;
+  /** Our id of the account. */
+  readonly account: string;
+}
+
+interface ImageSides {
+  /** A model that makes pictures while it talks (Gemini); else a vendor that takes no forms. */
+  readonly talks: boolean;
+  /** Of a form; null for JSON. */
+  readonly boundary: string | null;
+  readonly upstreamModel: string;
+}
+
+/** Each job on a body: what is asked, and what is answered beside the bytes that it makes. All plain values. */
+export interface BodyJobs {
+  /** Makes what comes out of a packed body. */
+  unpack: { readonly ask: { readonly encoding: string; readonly bytesMax: number }; readonly answer: null };
+  read: {
+    readonly ask: { readonly endpoint: CallEndpointId; readonly path: PathFacts | null };
+    readonly answer: { readonly facts: RequestFacts; readonly seals: boolean };
+  };
+  /** The ids of assets that a body refers to. */
+  assets: { readonly ask: null; readonly answer: readonly string[] };
+  /** Makes the body with addresses in the place of assets. */
+  "put-assets": { readonly ask: readonly (readonly [id: string, url: string])[]; readonly answer: null };
+  /** Makes the body for an upstream of the caller's dialect. */
+  patch: {
+    readonly ask: { readonly endpoint: CallEndpointId; readonly facts: RequestFacts; readonly upstreamModel: string };
+    readonly answer: null;
+  };
+  /** Makes the body for an upstream of another dialect; nothing where addresses have to be fetched first. */
+  translate: {
+    readonly ask: Sides & {
+      readonly model: string;
+      readonly stream: boolean;
+      readonly upstreamModel: string;
+      readonly traits: DialectTraits;
+      /** null: addresses were not fetched yet. */
+      readonly media: readonly CarriedMedia[] | null;
+    };
+    readonly answer: {
+      readonly fetch: readonly string[];
+      /** See writeOutline. */
+      readonly outline: string;
+      readonly warnings: readonly string[];
+    };
+  };
+  /** Makes the body for an upstream that is asked for pictures in another way. */
+  images: {
+    readonly ask: ImageSides;
+    readonly answer: { readonly asked: AskedImages; readonly warnings: readonly string[] };
+  };
+  /** Listens to a whole reply. */
+  reply: {
+    readonly ask: { readonly endpoint: CallEndpointId | null; readonly dialect: WireDialectId };
+    readonly answer: ReplyFacts;
+  };
+  /** Makes the caller's answer of a whole reply of another dialect. */
+  answer: {
+    readonly ask: Sides & {
+      readonly outline: string;
+      readonly model: string;
+      readonly createdAt: number;
+      readonly wantsUsage: boolean;
+      readonly stream: boolean;
+    };
+    readonly answer: { readonly warnings: readonly string[] };
+  };
+  /** The same for pictures of a model that makes them while it talks. */
+  "image-answer": {
+    readonly ask: {
+      readonly createdAt: number;
+      readonly stream: "image_generation" | "image_edit" | null;
+      readonly asked: AskedImages;
+    };
+    readonly answer: { readonly images: number };
+  };
+}
+
+export type BodyJobKind = keyof BodyJobs;
+export type BodyAsk<Kind extends BodyJobKind> = BodyJobs[Kind]["ask"];
+export type BodyAnswer<Kind extends BodyJobKind> = BodyJobs[Kind]["answer"];

@@ -1,0 +1,94 @@
+import { bounds, Failure } from "#core/index.ts";
+import type { Offload } from "#ports/index.ts";
+import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
+import { failureOf } from "./carried-failure.ts";
+import { doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
+import type { JobDesk } from "./job-desk.ts";
+
+/** What came of a job. `body` is what was given, to be used from now on in its place: it may have been to a thread and back. */
+export interface WorkedOn<Kind extends BodyJobKind> {
+  readonly body: Uint8Array;
+  readonly outcome: BodyOutcome<Kind> | Failure;
+}
+
+export interface BodyOutcome<Kind extends BodyJobKind> {
+  readonly made: Uint8Array | null;
+  readonly answer: BodyAnswer<Kind>;
+}
+
+export interface BodyWorkOptions extends JobDesk {
+  /** null: everything is done where it is. */
+  readonly offload: Offload | null;
+}
+
+/** To go to a thread and back costs more than work on fewer bytes. */
+const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
+  unpack: 0,
+  read: bounds.readInPlaceBytesMax,
+  patch: bounds.readInPlaceBytesMax,
+  assets: bounds.translateInPlaceBytesMax,
+  "put-assets": bounds.translateInPlaceBytesMax,
+  translate: bounds.translateInPlaceBytesMax,
+  images: bounds.translateInPlaceBytesMax,
+  reply: bounds.replyInPlaceBytesMax,
+  answer: bounds.translateReplyInPlaceBytesMax,
+  "image-answer": bounds.translateReplyInPlaceBytesMax,
+};
+
+/** Has jobs on bodies done: small ones at once, larger ones in threads. */
+export class BodyWork {
+  readonly #options: BodyWorkOptions;
+
+  constructor(options: BodyWorkOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Gives a body away to a job: the caller's own view of it is empty afterwards. Rejects with Failure when no thread could do
+   * it; then the body is lost.
+   */
+  async do<Kind extends BodyJobKind>(
+    kind: Kind,
+    ask: BodyAsk<Kind>,
+    body: Uint8Array,
+    {
+      beside = [],
+      signal = null,
+    }: { readonly beside?: readonly Uint8Array[]; readonly signal?: AbortSignal | null } = {},
+  ): Promise<WorkedOn<Kind>> {
+    const { offload } = this.#options;
+    const size = beside.reduce((sum, bytes) => sum + bytes.length, body.length);
+    let reply: WorkReply<Kind>;
+    if (offload === null || size <= inPlaceBytesMax[kind]) {
+      reply = doBodyJob({ kind, ask, body, beside }, this.#options);
+    } else {
+      const order: WorkOrder<Kind> = { kind, ask, body: movable(body), beside: beside.map(movable) };
+      reply = (await offload.run(order, size, buffersOf(order), signal)) as WorkReply<Kind>;
+    }
+    const { failure, made, answer } = reply;
+    return {
+      body: reply.body,
+      outcome: failure === null ? { made, answer: answer as BodyAnswer<Kind> } : failureOf(failure),
+    };
+  }
+}
+
+/** What was made and answered, or throws. */
+export function outcomeOf<Kind extends BodyJobKind>({ outcome }: WorkedOn<Kind>): BodyOutcome<Kind> {
+  if (outcome instanceof Failure) throw outcome;
+  return outcome;
+}
+
+/** Bytes whose buffer is theirs alone: a small one may be a part of one that others stand in too. */
+function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes;
+  const own = buffer instanceof ArrayBuffer && bytes.byteOffset === 0 && buffer.byteLength > sharedBytesMax;
+  return own ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+}
+
+/** The runtime cuts small buffers out of shared ones of this size. */
+const sharedBytesMax = 8 * 1024;
+
+function buffersOf({ body, beside }: WorkOrder): ArrayBuffer[] {
+  return [...new Set([body, ...beside].map(({ buffer }) => buffer as ArrayBuffer))];
+}

@@ -1,0 +1,54 @@
+import type { Failure } from "#core/index.ts";
+import { asFailure } from "#core/index.ts";
+import { putAssets, readAssets } from "./asset-references.ts";
+import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
+import { type CarriedFailure, carriedFailure } from "./carried-failure.ts";
+import { answerImages, writeImages } from "./image-jobs.ts";
+import type { Job, JobDesk } from "./job-desk.ts";
+import { patchBody, readBody, readReply } from "./native-jobs.ts";
+import { answerTurn, translateTurn } from "./turn-jobs.ts";
+import { unpackBody } from "./unpack-job.ts";
+
+/** To a thread. */
+export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
+  readonly kind: Kind;
+  readonly ask: BodyAsk<Kind>;
+  readonly body: Uint8Array;
+  readonly beside: readonly Uint8Array[];
+}
+
+/** From a thread: the body comes back in any case. */
+export interface WorkReply<Kind extends BodyJobKind = BodyJobKind> {
+  readonly body: Uint8Array;
+  readonly made: Uint8Array | null;
+  /** null with a failure. */
+  readonly answer: BodyAnswer<Kind> | null;
+  readonly failure: CarriedFailure | null;
+}
+
+const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
+  unpack: unpackBody,
+  read: readBody,
+  assets: readAssets,
+  "put-assets": putAssets,
+  patch: patchBody,
+  translate: translateTurn,
+  images: writeImages,
+  reply: readReply,
+  answer: answerTurn,
+  "image-answer": answerImages,
+};
+
+/** Does one job. Never throws. */
+export function doBodyJob<Kind extends BodyJobKind>(
+  { kind, ask, body, beside }: WorkOrder<Kind>,
+  desk: JobDesk,
+): WorkReply<Kind> {
+  try {
+    const { made, answer } = jobs[kind](body, ask, beside, desk);
+    return { body, made, answer, failure: null };
+  } catch (thrown) {
+    const failure: Failure = asFailure(thrown);
+    return { body, made: null, answer: null, failure: carriedFailure(failure) };
+  }
+}

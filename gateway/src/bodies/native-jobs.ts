@@ -1,0 +1,18 @@
+import { callerSide, holdsSeals, upstreamSide } from "#protocols/index.ts";
+import type { Job } from "./job-desk.ts";
+
+export const readBody: Job<"read"> = (body, { endpoint, path }) => {
+  const { wire, codec } = callerSide(endpoint);
+  const facts = wire.readRequest(body, path);
+  return { made: null, answer: { facts, seals: codec !== null && holdsSeals(body) } };
+};
+
+export const patchBody: Job<"patch"> = (body, { endpoint, facts, upstreamModel }) => ({
+  made: callerSide(endpoint).wire.patchRequest(body, facts, upstreamModel),
+  answer: null,
+});
+
+export const readReply: Job<"reply"> = (reply, { endpoint, dialect }) => {
+  const listener = endpoint === null ? upstreamSide(dialect).listener : callerSide(endpoint).wire;
+  return { made: null, answer: listener.readReply(reply) };
+};

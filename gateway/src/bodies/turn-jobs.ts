@@ -1,0 +1,51 @@
+import { bounds } from "#core/index.ts";
+import { answerEvents, callerSide, readOutline, refuseCrowd, upstreamSide, writeOutline } from "#protocols/index.ts";
+import type { Job } from "./job-desk.ts";
+import { addressesIn, withMedia } from "./turn-media.ts";
+
+export const translateTurn: Job<"translate"> = (body, ask, beside, { newId }) => {
+  const caller = callerSide(ask.endpoint).codec;
+  const { codec: upstream, takesUrl } = upstreamSide(ask.dialect);
+  if (caller === null || upstream === null) throw new Error("a way that cannot be gone");
+  const warnings: string[] = [];
+  const warn = (what: string): void => void warnings.push(what);
+  refuseCrowd(body, { values: bounds.translatedValuesMax, members: bounds.jsonMembersMax });
+  const read = caller.readTurn(body, ask, warn);
+  const outline = writeOutline(read);
+  const fetch = ask.media === null ? addressesIn(read, ask.traits.fetchesUrls, takesUrl) : [];
+  if (fetch.length > 0) return { made: null, answer: { fetch, outline, warnings } };
+  const turn = ask.media === null ? read : withMedia(read, base64Of(ask.media, beside));
+  const { upstreamModel, account, traits } = ask;
+  const made = upstream.writeTurn(turn, { upstreamModel, account, traits, newId }, warn);
+  return { made, answer: { fetch, outline, warnings } };
+};
+
+export const answerTurn: Job<"answer"> = (reply, ask, _beside, { newId }) => {
+  const caller = callerSide(ask.endpoint).codec;
+  const { codec: upstream } = upstreamSide(ask.dialect);
+  if (caller === null || upstream === null) throw new Error("a way that cannot be gone");
+  const warnings: string[] = [];
+  const { account, model, createdAt, wantsUsage } = ask;
+  const warn = (what: string): void => void warnings.push(what);
+  const context = { turn: readOutline(ask.outline), model, account, createdAt, wantsUsage, newId, warn };
+  const answer = upstream.readAnswer(reply, { account, newId });
+  if (!ask.stream) return { made: caller.writeAnswer(answer, context), answer: { warnings } };
+  const writer = caller.writeEvents(context);
+  let text = "";
+  for (const event of answerEvents(answer)) text += writer.write(event);
+  return { made: encoder.encode(text), answer: { warnings } };
+};
+
+const encoder = new TextEncoder();
+
+function base64Of(
+  media: readonly { readonly url: string; readonly mediaType: string }[],
+  bytes: readonly Uint8Array[],
+): ReadonlyMap<string, { readonly mediaType: string; readonly data: string }> {
+  return new Map(
+    media.map(({ url, mediaType }, index) => [
+      url,
+      { mediaType, data: Buffer.from(bytes[index] ?? new Uint8Array(0)).toString("base64") },
+    ]),
+  );
+}

@@ -1,0 +1,48 @@
+import type { MediaPart, Turn, TurnMessage, TurnPart } from "#core/index.ts";
+
+/**
+ * Addresses of pictures and documents in the turn that its upstream does not read by itself, each once. `takesUrl`: which
+ * the dialect's own vendor reads, null for all; `fetchesUrls` says otherwise of this one.
+ */
+export function addressesIn(
+  turn: Turn,
+  fetchesUrls: boolean | undefined,
+  takesUrl: ((url: string) => boolean) | null,
+): readonly string[] {
+  const takes = fetchesUrls === false ? none : takesUrl;
+  if (takes === null || fetchesUrls === true) return [];
+  const urls = new Set<string>();
+  for (const { parts } of turn.messages) for (const part of parts) collect(part, takes, urls);
+  return [...urls];
+}
+
+/** The turn with what stands at addresses put in its place, in base64. */
+export function withMedia(
+  turn: Turn,
+  found: ReadonlyMap<string, { readonly mediaType: string; readonly data: string }>,
+): Turn {
+  const put = <Part extends TurnPart>(part: Part): Part => {
+    if (part.kind === "tool-result") return { ...part, parts: part.parts.map(put) };
+    if (!isMedia(part) || part.source.kind !== "url") return part;
+    const media = found.get(part.source.url);
+    return media === undefined ? part : { ...part, source: { kind: "base64", ...media } };
+  };
+  const inlined = (message: TurnMessage): TurnMessage => ({ ...message, parts: message.parts.map(put) });
+  return { ...turn, messages: turn.messages.map(inlined) };
+}
+
+function collect(part: TurnPart, takes: (url: string) => boolean, into: Set<string>): void {
+  if (part.kind === "tool-result") {
+    for (const inner of part.parts) collect(inner, takes, into);
+    return;
+  }
+  if (!isMedia(part) || part.source.kind !== "url") return;
+  const { url } = part.source;
+  if (/^https?:\/\//i.test(url) && !takes(url)) into.add(url);
+}
+
+function isMedia(part: TurnPart): part is MediaPart {
+  return "source" in part;
+}
+
+const none = (): boolean => false;

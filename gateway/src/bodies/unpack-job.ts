@@ -1,0 +1,30 @@
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import { Failure } from "#core/index.ts";
+import type { Job } from "./job-desk.ts";
+
+type Unpack = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
+
+const unpacks: Readonly<Record<string, Unpack>> = {
+  gzip: gunzipSync,
+  "x-gzip": gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+};
+
+export const unpackBody: Job<"unpack"> = (body, { encoding, bytesMax }) => {
+  try {
+    const unpacked = unpacks[encoding]?.(body, { maxOutputLength: bytesMax });
+    if (unpacked === undefined) throw new Error(`no way to unpack ${encoding}`);
+    return { made: unpacked, answer: null };
+  } catch (thrown) {
+    throw notUnpacked(thrown);
+  }
+};
+
+export function notUnpacked(thrown: unknown): Failure {
+  if ((thrown as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") {
+    return new Failure("request_too_large", "The body is larger than it may be when it is unpacked.");
+  }
+  return new Failure("invalid_request", "The body cannot be decompressed.", { cause: thrown });
+}

@@ -1,0 +1,15 @@
+import { doBodyJob, type WorkOrder, type WorkReply } from "#bodies/index.ts";
+import { createIds, serveJobs, systemClock } from "#system/index.ts";
+
+/** A thread that works on bodies: its entry point, so importing it has an effect, but only in a thread. */
+const ids = createIds(systemClock);
+serveJobs((order: WorkOrder) => doBodyJob(order, { newId: (prefix) => ids.next(prefix) }), buffersOf);
+
+/** What was made may be a part of what was given. */
+function buffersOf({ body, made }: WorkReply): ArrayBuffer[] {
+  const buffers = [body, made].flatMap((bytes) => (bytes?.buffer instanceof ArrayBuffer ? [bytes.buffer] : []));
+  return [...new Set(buffers)].filter(({ byteLength }) => byteLength > sharedBytesMax);
+}
+
+/** The runtime cuts small buffers out of shared ones of this size, which stay here. */
+const sharedBytesMax = 8 * 1024;

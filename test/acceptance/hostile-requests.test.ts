@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { ConfigFile } from "@sluice/contract";
+import { root } from "./child.ts";
+import { freePort } from "./free-port.ts";
+import { type HostileShape, hostileShapes } from "./hostile-shapes.ts";
+import { type QuietUpstream, startQuietUpstream } from "./quiet-upstream.ts";
+import { type Gateway, startGateway } from "./start-gateway.ts";
+
+/**
+ * Promise 8 of the design: no single request, however shaped, holds up another caller. What its event loop spends on one
+ * between two of its turns is measured in processor time, so that a busy machine cannot fail the test.
+ */
+const turnMsMax = 50;
+/** What a large request may leave behind for the collector. */
+const growthBytesMax = 900 * 1024 * 1024;
+
+const keys = { hostile: "sk-acme-hostile-000000000001", small: "sk-acme-small-0000000000001" };
+let upstream: QuietUpstream;
+let gateway: Gateway;
+let watchUrl = "";
+
+beforeAll(async () => {
+  upstream = startQuietUpstream();
+  const port = await freePort();
+  watchUrl = `http://127.0.0.1:${port}`;
+  gateway = await startGateway({
+    config: configOf(upstream.url),
+    env: {
+      LOOP_WATCH_PORT: String(port),
+      BUN_OPTIONS: `--preload ${join(root, "test/acceptance/loop-watch.ts")}`,
+      SLUICE_LOG_LEVEL: "error",
+    },
+  });
+  // Code that runs for the first time is read and compiled first.
+  for (let round = 0; round < 20; round++) {
+    for (const model of ["openai", "claude", "gemini"]) expect((await small(model)).status).toBe(200);
+  }
+  for (const model of ["openai", "claude", "gemini"]) await answerOf(warmUp(model));
+}, 120_000);
+
+afterAll(async () => {
+  await gateway?.remove();
+  await upstream?.stop();
+});
+
+test.each(hostileShapes.map((shape) => [shape.name, shape] as const))(
+  "%s",
+  async (_name, shape) => {
+    await watch();
+    const beside = new AbortController();
+    const others = keepAsking(beside.signal);
+    const answer = await answerOf(shape);
+    beside.abort();
+    const statuses = await others;
+    const { longest_ms } = await watch();
+    if (process.env["HOSTILE_PRINT"] !== undefined) console.log(`${longest_ms.toFixed(1)} ms ${answer.status}`);
+    expect(shape.answers).toContain(answer.status);
+    expect(inDialect(shape, answer)).toBe(true);
+    expect(statuses).toEqual(new Set([200]));
+    expect(longest_ms).toBeLessThan(turnMsMax);
+  },
+  60_000,
+);
+
+test("after all of them it holds no body any more, and serves as before", async () => {
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  expect(metrics).toMatch(/\nsluice_request_body_bytes 0\n/);
+  expect(metrics).toMatch(/\nsluice_reservations_open 0\n/);
+  expect((await small("claude")).status).toBe(200);
+  expect((await watch()).resident_bytes).toBeLessThan(growthBytesMax);
+  expect(gateway.output()).not.toContain('"level":"error"');
+});
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function answerOf({ path, headers, body }: HostileShape): Promise<Answer> {
+  const answer = await fetch(`${gateway.url}${path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(path.startsWith("/v1") ? { authorization: `Bearer ${keys.hostile}` } : {}),
+      ...headers,
+    },
+    body: body(),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** A refusal says so as its caller's vendor would. */
+function inDialect({ path }: HostileShape, { status, text }: Answer): boolean {
+  if (status < 400) return true;
+  const { type, error } = JSON.parse(text) as {
+    type?: string;
+    error?: { message?: unknown; type?: unknown; status?: unknown };
+  };
+  if (typeof error?.message !== "string" || error.message === "") return false;
+  if (path.startsWith("/v1/messages")) return type === "error" && typeof error.type === "string";
+  if (path.startsWith("/v1beta")) return typeof error.status === "string";
+  return typeof error.type === "string";
+}
+
+/** Another caller, who asks for little and gets it, one call after the other. */
+async function keepAsking(signal: AbortSignal): Promise<ReadonlySet<number>> {
+  const statuses = new Set<number>();
+  do {
+    statuses.add((await small("openai")).status);
+    await Bun.sleep(2);
+  } while (!signal.aborted);
+  return statuses;
+}
+
+async function small(model: string): Promise<Response> {
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${keys.small}` },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "hi" }] }),
+  });
+  await answer.arrayBuffer();
+  return answer;
+}
+
+function warmUp(model: string): HostileShape {
+  const content = "a".repeat(3 * 1024 * 1024);
+  const body = () => JSON.stringify({ model, messages: [{ role: "user", content }] });
+  return { name: "warm-up", path: "/v1/chat/completions", body, answers: [200] };
+}
+
+async function watch(): Promise<{ readonly longest_ms: number; readonly resident_bytes: number }> {
+  return (await (await fetch(watchUrl)).json()) as { longest_ms: number; resident_bytes: number };
+}
+
+function configOf(url: string): ConfigFile {
+  const provider = (id: string, kind: string, base = url) => ({
+    id,
+    kind,
+    base_url: base,
+    api_key: "sk-upstream-of-the-tests-0042",
+    allow_private_network: true,
+  });
+  const model = (name: string, by: string, type: "chat" | "image" | "video" = "chat") => ({
+    name,
+    type,
+    deployments: [{ provider: by, upstream_model: `up-${name}` }],
+  });
+  return {
+    providers: [
+      provider("openai", "openai"),
+      provider("anthropic", "anthropic", url.replace(/\/v1$/, "")),
+      provider("gemini", "gemini", url),
+      provider("ark", "ark"),
+    ] as ConfigFile["providers"],
+    models: [
+      model("openai", "openai"),
+      model("claude", "anthropic"),
+      model("gemini", "gemini"),
+      model("painter", "openai", "image"),
+      model("seedream", "ark", "image"),
+      model("clip", "ark", "video"),
+    ] as ConfigFile["models"],
+    workspaces: [
+      {
+        slug: "acme",
+        groups: [{ name: "default" }],
+        keys: [
+          { name: "hostile", secret: keys.hostile },
+          { name: "small", secret: keys.small },
+        ],
+      },
+    ],
+  };
+}
