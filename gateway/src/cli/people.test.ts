@@ -2,12 +2,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bareEnvironment } from "../../../test/bare-environment.ts";
-import { until } from "../../../test/until.ts";
+import { sluice, startGateway, words } from "../../test/processes-ground.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-people-"));
-const cli = join(import.meta.dir, "cli.ts");
-const administrator = { SLUICE_ADMIN_EMAIL: "anna@example.com", SLUICE_ADMIN_PASSWORD: "correct horse battery" };
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("an installation is governed without a browser: a token, a key, and the end of whoever made it", async () => {
@@ -73,61 +70,68 @@ test("wrong words are told with what to say instead", async () => {
   }
 });
 
-function words(line: string): readonly string[] {
-  return line.split(" ");
-}
-
-async function sluice(args: readonly string[], dataDir: string) {
-  const child = Bun.spawn([process.execPath, "--no-env-file", cli, ...args], {
-    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { status, stdout, stderr };
-}
-
-async function startGateway(dataDir: string) {
-  const child = Bun.spawn([process.execPath, "--no-env-file", cli, "serve"], {
-    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", ...administrator },
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  const url = await addressIn(child.stdout);
-  const knock = async (secret: string): Promise<number> => {
-    const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
-    await answer.arrayBuffer();
-    return answer.status;
+test("what the console writes while a config file is applied, and the other way round, is all there afterwards", async () => {
+  const dataDir = join(folder, "writers");
+  await using gateway = await startGateway(dataDir);
+  const made = JSON.parse((await sluice(words("token create --name ci --administrator --json"), dataDir)).stdout);
+  const api = gateway.api(made.secret);
+  await api("POST", "/api/workspaces", { slug: "lab" });
+  const file = join(folder, "writers.yaml");
+  const fileOf = (round: number) =>
+    JSON.stringify({
+      providers: [{ id: "filed", kind: "demo" }],
+      models: [{ name: "filed", deployments: [{ provider: "filed" }] }],
+      workspaces: [{ slug: "acme", limits: { rpm: round }, keys: [{ name: `key-${round}` }, { name: "always" }] }],
+    });
+  const rounds = 4;
+  const applying = async () => {
+    for (let round = 1; round <= rounds; round++) {
+      await Bun.write(file, fileOf(round));
+      const { status, stderr } = await sluice(["apply", file], dataDir);
+      expect([stderr, status]).toEqual(["", 0]);
+    }
   };
-  return {
-    knock,
-    /** Until the key is answered so. */
-    until: (secret: string, status: number) => until(async () => (await knock(secret)) === status),
-    api: (token: string | null) => async (method: string, path: string, body?: object) => {
-      const headers = { "content-type": "application/json" };
-      const answer = await fetch(url + path, {
-        method,
-        headers: token === null ? headers : { ...headers, authorization: `Bearer ${token}` },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
-      return { status: answer.status, body: (await answer.json()) as any };
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGTERM");
-      await child.exited;
-    },
+  const answers: number[] = [];
+  let applied = false;
+  const editing = async () => {
+    for (let n = 0; !applied || n < 10; n++) {
+      answers.push((await api("POST", "/api/workspaces/lab/keys", { name: `key ${n}` })).status);
+      answers.push((await api("PATCH", "/api/workspaces/lab", { limits: { rpm: n + 1 } })).status);
+      answers.push((await api("POST", "/api/workspaces/lab/groups", { name: `group-${n}` })).status);
+      // The file's own is not the console's to change, at any moment.
+      const { status, body } = await api("PATCH", "/api/workspaces/acme", { limits: { rpm: 999 } });
+      if (status !== 404) expect(body.error.code).toBe("managed_by_file");
+    }
   };
-}
+  await Promise.all([applying().finally(() => (applied = true)), editing()]);
+  expect(answers.filter((status) => status >= 300)).toEqual([]);
+  const times = answers.length / 3;
+  const lab = (await api("GET", "/api/workspaces/lab")).body;
+  expect([lab.keys, lab.groups, lab.limits]).toEqual([times, times + 1, { rpm: times }]);
+  await gateway.sees("/api/workspaces/acme", made.secret, (acme) => acme.limits.rpm === rounds);
+  const keys = (await api("GET", "/api/workspaces/acme/keys")).body.data as { name: string }[];
+  expect(keys.map(({ name }) => name)).toEqual(["always", `key-${rounds}`]);
+  const rows = await auditOf(api);
+  const count = (start: string) => rows.filter((row) => row.startsWith(start)).length;
+  expect([count("create key lab/"), count("create group lab/group-"), count("update workspace lab")]).toEqual([
+    times,
+    times,
+    times,
+  ]);
+  expect([count("create key acme/key-"), count("remove key acme/key-")]).toEqual([rounds, rounds - 1]);
+}, 120_000);
 
-/** Where the gateway says that it listens. */
-async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const piece of output) {
-    text += decoder.decode(piece, { stream: true });
-    const found = /http:\/\/localhost:(\d+)/.exec(text);
-    if (found !== null) return `http://127.0.0.1:${found[1]}`;
-  }
-  throw new Error(`the gateway ended: ${text}`);
+async function auditOf(api: (method: string, path: string) => Promise<{ body: unknown }>): Promise<readonly string[]> {
+  const rows: string[] = [];
+  let cursor = "";
+  do {
+    const path = `/api/workspaces/-/audit?limit=200${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`;
+    const { data, next } = (await api("GET", path)).body as {
+      data: { action: string; object: string }[];
+      next: string | null;
+    };
+    rows.push(...data.map(({ action, object }) => `${action} ${object}`));
+    cursor = next ?? "";
+  } while (cursor !== "");
+  return rows;
 }

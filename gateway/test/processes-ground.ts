@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { bareEnvironment } from "../../test/bare-environment.ts";
+import { until } from "../../test/until.ts";
+
+/** The command line and a started gateway as processes of their own, over one data directory. */
+const cli = join(import.meta.dir, "..", "src", "cli", "cli.ts");
+export const administrator = {
+  SLUICE_ADMIN_EMAIL: "anna@example.com",
+  SLUICE_ADMIN_PASSWORD: "correct horse battery",
+};
+
+export function words(line: string): readonly string[] {
+  return line.split(" ");
+}
+
+export async function sluice(args: readonly string[], dataDir: string) {
+  const child = Bun.spawn([process.execPath, "--no-env-file", cli, ...args], {
+    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { status, stdout, stderr };
+}
+
+export async function startGateway(dataDir: string) {
+  const child = Bun.spawn([process.execPath, "--no-env-file", cli, "serve"], {
+    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, SLUICE_PORT: "0", ...administrator },
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const url = await addressIn(child.stdout);
+  const knock = async (secret: string): Promise<number> => {
+    const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  return {
+    knock,
+    /** Until the key is answered so. */
+    until: (secret: string, status: number) => until(async () => (await knock(secret)) === status),
+    /** Until an answer of the admin API is so; the test's own bound ends it otherwise. */
+    // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
+    async sees(path: string, token: string, is: (body: any) => boolean): Promise<void> {
+      const headers = { authorization: `Bearer ${token}` };
+      await until(async () => is(await (await fetch(url + path, { headers })).json()));
+    },
+    api: (token: string | null) => async (method: string, path: string, body?: object) => {
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(url + path, {
+        method,
+        headers: token === null ? headers : { ...headers, authorization: `Bearer ${token}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
+      return { status: answer.status, body: (await answer.json()) as any };
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await child.exited;
+    },
+  };
+}
+
+/** Where the gateway says that it listens. */
+async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of output) {
+    text += decoder.decode(piece, { stream: true });
+    const found = /http:\/\/localhost:(\d+)/.exec(text);
+    if (found !== null) return `http://127.0.0.1:${found[1]}`;
+  }
+  throw new Error(`the gateway ended: ${text}`);
+}
