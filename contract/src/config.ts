@@ -73,6 +73,9 @@ export const priceSchema = z.strictObject({
   image_output: usd.optional(),
   image: usd.optional().describe("USD per image."),
   video: usd.optional().describe("USD per second of video."),
+  web_search: usd.optional().describe("USD per thousand searches of the web that the upstream makes for a call."),
+  file_search: usd.optional().describe("USD per thousand searches of stored files."),
+  code_session: usd.optional().describe("USD per thousand places that the upstream runs code in."),
   long_context: z
     .strictObject({
       above: z.int().min(1).max(1_000_000_000).describe("Tokens of input, cached ones included."),

@@ -22,6 +22,7 @@ interface PriceField {
 }
 
 const perMillion = "per million tokens";
+const perThousand = "per thousand";
 const fields: readonly PriceField[] = [
   { name: "input", label: "Input", unit: perMillion, types: ["chat", "embedding", "image"] },
   { name: "output", label: "Output", unit: perMillion, types: ["chat", "image", "video"] },
@@ -34,6 +35,9 @@ const fields: readonly PriceField[] = [
   { name: "image_output", label: "Image output", unit: perMillion, types: ["image"] },
   { name: "image", label: "Image", unit: "per image", types: ["image"] },
   { name: "video", label: "Video", unit: "per second", types: ["video"] },
+  { name: "web_search", label: "Web search", unit: perThousand, types: ["chat"] },
+  { name: "file_search", label: "File search", unit: perThousand, types: ["chat"] },
+  { name: "code_session", label: "Code session", unit: perThousand, types: ["chat"] },
 ];
 
 /** What a model costs, in US dollars. An empty field is not charged by its own price (see the units beside it). */

@@ -62,7 +62,15 @@ export function priceRank(price: PriceConfig | null): number | null {
   return price.image ?? price.video ?? (price.input ?? 0) + (price.output ?? 0);
 }
 
-function amountsOf({ variants = [], long_context: _, ...plain }: PriceConfig): number[] {
+/** Beside the prices of tools, which go with another price. */
+function amountsOf({
+  variants = [],
+  long_context: _,
+  web_search: __,
+  file_search: ___,
+  code_session: ____,
+  ...plain
+}: PriceConfig): number[] {
   return [...Object.values(plain), ...variants.flatMap((variant) => [variant.video, variant.output])].filter(isNumber);
 }
 
@@ -88,6 +96,9 @@ const classWords: Readonly<Record<Exclude<keyof PriceConfig, "variants" | "long_
   image_output: "Image output",
   image: "Images",
   video: "Video seconds",
+  web_search: "Web searches",
+  file_search: "File searches",
+  code_session: "Code sessions",
 };
 
 /** A class of usage to a reader; one that is not known keeps its name. */
@@ -95,10 +106,14 @@ export function classLabel(name: string): string {
   return Object.hasOwn(classWords, name) ? classWords[name as keyof typeof classWords] : name;
 }
 
+/** What an upstream does by tools of its own is quoted by the thousand. */
+const byThousand: ReadonlySet<string> = new Set(["web_search", "file_search", "code_session"]);
+
 /** "$2.50 per million", "$0.04 each", "$0.10 per second", from the price of a single unit. */
 export function unitPriceWords(name: string, unitUsd: number): string {
   if (name === "image") return `${formatPrice(unitUsd)} each`;
   if (name === "video") return `${formatPrice(unitUsd)} per second`;
+  if (byThousand.has(name)) return `${formatPrice(Number((unitUsd * 1e3).toPrecision(12)))} per thousand`;
   // Back to the figure that was typed: a millionth of it has more digits than a double keeps.
   return `${formatPrice(Number((unitUsd * 1e6).toPrecision(12)))} per million`;
 }
@@ -151,11 +166,14 @@ const priceClasses = [
   "image_output",
   "image",
   "video",
+  "web_search",
+  "file_search",
+  "code_session",
 ] as const;
 
 function typedPriceWords(name: (typeof priceClasses)[number], usd: number): string {
   if (name === "image") return `${formatPrice(usd)} each`;
-  return `${formatPrice(usd)} per ${name === "video" ? "second" : "million"}`;
+  return `${formatPrice(usd)} per ${name === "video" ? "second" : byThousand.has(name) ? "thousand" : "million"}`;
 }
 
 function variantLabel({ resolution, audio }: NonNullable<PriceConfig["variants"]>[number]): string {

@@ -117,7 +117,9 @@ export const modelRoutes = {
       from: at,
       to: at,
       requests: count,
-      usage: z.record(z.string(), z.number()).describe("Tokens by class, images, video seconds."),
+      usage: z
+        .record(z.string(), z.number())
+        .describe("Tokens by class, images, video seconds, searches, places to run code."),
       cost_usd: usd.describe("What was charged."),
       simulated_usd: usd,
       lines: z.array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd })),

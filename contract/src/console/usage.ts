@@ -13,6 +13,7 @@ export const usageFiguresSchema = z.object({
   output_tokens: count,
   images: count,
   video_seconds: z.number().nonnegative(),
+  tool_calls: count.describe("Searches and places to run code that upstreams provided for calls."),
   cost_usd: usd,
   latency_p50_ms: ms.nullable(),
   latency_p95_ms: ms.nullable(),

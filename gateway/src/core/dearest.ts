@@ -1,11 +1,23 @@
 import type { NanoUsd, PicoUsd } from "./money.ts";
 import type { ClassPrices, PriceTable, PriceVersion } from "./price.ts";
+import type { Usage } from "./usage.ts";
 
 /** The most that a token of either side and an image can cost, whichever class it turns out to be of. Pico-USD. */
 export interface DearestPrices {
   readonly input: PicoUsd;
   readonly output: PicoUsd;
   readonly image: PicoUsd;
+  readonly webSearches: PicoUsd;
+  readonly fileSearches: PicoUsd;
+  readonly codeSessions: PicoUsd;
+}
+
+export interface HeldCounts {
+  readonly input: number;
+  readonly output: number;
+  readonly images: number;
+  /** What the upstream's own tools may be used for. */
+  readonly tools?: Pick<Usage, "webSearches" | "fileSearches" | "codeSessions"> | undefined;
 }
 
 /**
@@ -27,12 +39,12 @@ export function dearestPrices(price: PriceVersion, inputTokensMax: number): Dear
 }
 
 /** What so much costs at those prices, rounded up: an amount to be held. Infinite counts cost the most there is. */
-export function costAtMost(
-  prices: DearestPrices,
-  counts: { readonly input: number; readonly output: number; readonly images: number },
-): NanoUsd {
-  const pico =
-    termOf(prices.input, counts.input) + termOf(prices.output, counts.output) + termOf(prices.image, counts.images);
+export function costAtMost(prices: DearestPrices, { input, output, images, tools }: HeldCounts): NanoUsd {
+  let pico = termOf(prices.input, input) + termOf(prices.output, output) + termOf(prices.image, images);
+  if (tools !== undefined) {
+    pico += termOf(prices.webSearches, tools.webSearches) + termOf(prices.fileSearches, tools.fileSearches);
+    pico += termOf(prices.codeSessions, tools.codeSessions);
+  }
   return Math.min(Math.ceil(pico / picoPerNano), Number.MAX_SAFE_INTEGER);
 }
 
@@ -58,6 +70,9 @@ function dearestOf(tables: readonly ClassPrices[]): DearestPrices {
     input: most("inputUncached", "cacheRead", "cacheWrite5m", "cacheWrite1h", "audioInput", "imageInput"),
     output: most("output", "audioOutput", "imageOutput"),
     image: most("images"),
+    webSearches: most("webSearches"),
+    fileSearches: most("fileSearches"),
+    codeSessions: most("codeSessions"),
   };
 }
 

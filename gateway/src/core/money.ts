@@ -22,6 +22,11 @@ export function usdPerMillionToPico(usd: number): PicoUsd {
   return Math.round(usd * 1_000_000);
 }
 
+/** USD per thousand units (how vendors quote searches) to pico-USD a unit. */
+export function usdPerThousandToPico(usd: number): PicoUsd {
+  return Math.round(usd * 1_000_000_000);
+}
+
 /** USD per unit (an image, a second) to pico-USD a unit. */
 export function usdPerUnitToPico(usd: number): PicoUsd {
   return Math.round(usd * 1_000_000_000_000);

@@ -1,5 +1,5 @@
 import type { PriceConfig } from "@sluice/contract";
-import { type PicoUsd, usdPerMillionToPico, usdPerUnitToPico } from "./money.ts";
+import { type PicoUsd, usdPerMillionToPico, usdPerThousandToPico, usdPerUnitToPico } from "./money.ts";
 import type { ClassPrices, LongContextPrices, PriceVariant, PriceVersion } from "./price.ts";
 
 /** What a price says, without whose it is and since when. */
@@ -31,6 +31,7 @@ export function priceConfigOf({ table, variants }: Prices): PriceConfig {
   const { inputUncached: input, output } = table;
   const perMillion = (pico: PicoUsd) => usdOf(pico, 1_000_000, usdPerMillionToPico);
   const perUnit = (pico: PicoUsd) => usdOf(pico, 1_000_000_000_000, usdPerUnitToPico);
+  const perThousand = (pico: PicoUsd) => usdOf(pico, 1_000_000_000, usdPerThousandToPico);
   /** A class that was stored without a price where its side has one cost nothing, and says so. */
   const beside = (pico: PicoUsd | undefined, plain: PicoUsd | undefined) =>
     pico === plain ? undefined : perMillion(pico ?? 0);
@@ -46,6 +47,9 @@ export function priceConfigOf({ table, variants }: Prices): PriceConfig {
     image_output: beside(table.imageOutput, output),
     image: table.images === undefined ? undefined : perUnit(table.images),
     video: table.videoSeconds === undefined ? undefined : perUnit(table.videoSeconds),
+    web_search: table.webSearches === undefined ? undefined : perThousand(table.webSearches),
+    file_search: table.fileSearches === undefined ? undefined : perThousand(table.fileSearches),
+    code_session: table.codeSessions === undefined ? undefined : perThousand(table.codeSessions),
     long_context: table.longContext === undefined ? undefined : longContextConfig(table.longContext, perMillion),
     variants: variants?.map((variant) => ({
       ...(variant.resolution === null ? {} : { resolution: variant.resolution }),
@@ -65,6 +69,7 @@ export function priceConfigOf({ table, variants }: Prices): PriceConfig {
 function tableOf(price: PriceConfig): ClassPrices {
   const perMillion = (usd: number | undefined) => (usd === undefined ? undefined : usdPerMillionToPico(usd));
   const perUnit = (usd: number | undefined) => (usd === undefined ? undefined : usdPerUnitToPico(usd));
+  const perThousand = (usd: number | undefined) => (usd === undefined ? undefined : usdPerThousandToPico(usd));
   const table: { readonly [Class in keyof ClassPrices]-?: number | undefined } = {
     inputUncached: perMillion(price.input),
     cacheRead: perMillion(price.cache_read ?? price.input),
@@ -77,6 +82,9 @@ function tableOf(price: PriceConfig): ClassPrices {
     imageOutput: perMillion(price.image_output ?? price.output),
     images: perUnit(price.image),
     videoSeconds: perUnit(price.video),
+    webSearches: perThousand(price.web_search),
+    fileSearches: perThousand(price.file_search),
+    codeSessions: perThousand(price.code_session),
   };
   return Object.fromEntries(Object.entries(table).filter(([, pico]) => pico !== undefined));
 }

@@ -80,6 +80,9 @@ export const pricedClasses = [
   "imageOutput",
   "images",
   "videoSeconds",
+  "webSearches",
+  "fileSearches",
+  "codeSessions",
 ] as const satisfies readonly (keyof ClassPrices)[];
 
 /** The prices that a request of this usage is charged by: those of a long context, or the plain ones. */

@@ -15,6 +15,10 @@ export interface Usage {
   readonly imageOutput: number;
   readonly images: number;
   readonly videoSeconds: number;
+  /** What the upstream did for the call by tools of its own: searches of the web, of stored files, places to run code. */
+  readonly webSearches: number;
+  readonly fileSearches: number;
+  readonly codeSessions: number;
 }
 
 /** Where the numbers come from: told by the upstream, estimated by us, or nothing was used. */
@@ -33,6 +37,9 @@ export const noUsage: Usage = Object.freeze({
   imageOutput: 0,
   images: 0,
   videoSeconds: 0,
+  webSearches: 0,
+  fileSearches: 0,
+  codeSessions: 0,
 });
 
 export const usageClasses = Object.keys(noUsage) as readonly (keyof Usage)[];

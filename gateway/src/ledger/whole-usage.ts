@@ -17,7 +17,10 @@ export function wholeUsage(usage: Usage): Usage {
     isCount(usage.imageInput) &&
     isCount(usage.imageOutput) &&
     isCount(usage.images) &&
-    isCount(usage.videoSeconds)
+    isCount(usage.videoSeconds) &&
+    isCount(usage.webSearches) &&
+    isCount(usage.fileSearches) &&
+    isCount(usage.codeSessions)
   ) {
     return usage;
   }

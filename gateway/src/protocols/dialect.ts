@@ -1,5 +1,6 @@
 import type { DialectId, Failure, Usage } from "#core/index.ts";
 import type { Span } from "./json-scan.ts";
+import type { ServerToolUse } from "./server-tools.ts";
 
 /** What the gateway must know of a request body to govern it; read from the bytes without building them. */
 export interface RequestFacts {
@@ -27,6 +28,10 @@ export interface RequestFacts {
   readonly background?: boolean;
   /** Members of the body that choose a model or multiply the cost, by the names in `choosingMembers`. */
   readonly choosing?: readonly string[] | undefined;
+  /** The most that the upstream's own tools, as far as the call declares them, will probably be used. */
+  readonly serverTools?: ServerToolUse | undefined;
+  /** Each call of it is a search of the web, which the upstream may not count (chat's `web_search_options`). */
+  readonly asksSearch?: boolean;
   /** Models that tools name for themselves. */
   readonly toolModels?: readonly string[] | undefined;
   /** Pictures asked for; 0 where the endpoint makes none. */
@@ -43,6 +48,15 @@ export interface PathFacts {
 export interface UsageReading {
   readonly usage: Usage;
   readonly raw: string;
+  /** What other models used within the call, which `usage` does not include: an adviser's turns. */
+  readonly others?: readonly OtherUsage[];
+}
+
+/** What a model that the upstream itself asked has used. */
+export interface OtherUsage {
+  /** The upstream's name of it; empty where it is not told. */
+  readonly model: string;
+  readonly usage: Usage;
 }
 
 /** What a whole reply says of itself. */

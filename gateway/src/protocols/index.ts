@@ -30,6 +30,7 @@ export type {
   Dialect,
   LimitTold,
   Listener,
+  OtherUsage,
   PathFacts,
   ReplyFacts,
   RequestFacts,

@@ -1,11 +1,12 @@
 import { asFailure, type Failure, noUsage, type Outcome, tokensOf, type Usage, type UsageSource } from "#core/index.ts";
-import type { Attempt } from "#ledger/index.ts";
-import type { ReplyFacts, StreamTap, UsageReading } from "#protocols/index.ts";
+import type { Attempt, AttemptFields } from "#ledger/index.ts";
+import type { OtherUsage, ReplyFacts, StreamTap, UsageReading } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 import { failureWords } from "./failure-words.ts";
 import type { RelayHouse } from "./house.ts";
+import { bookOthers } from "./other-models.ts";
 import { StreamMoney } from "./stream-money.ts";
 import type { Way } from "./way.ts";
 import { inputTokensMax } from "./worst-case.ts";
@@ -20,7 +21,10 @@ export class AttemptEntry {
   readonly #call: Call;
   readonly #pick: Pick;
   readonly #tally: CallTally;
+  readonly #fields: AttemptFields;
   readonly #record: Attempt;
+  /** The upstream searches the web for the call, and may not say how often. */
+  readonly #searches: boolean;
   readonly #startMs: number;
   #sentMs = 0;
   #awayMs = 0;
@@ -54,23 +58,22 @@ export class AttemptEntry {
     this.#pick = pick;
     this.#tally = tally;
     this.#startMs = house.clock.monotonic();
-    this.#record = house.recorder.begin(
-      {
-        ...callFields(call),
-        model: pick.model.name,
-        provider: pick.deployment.provider.id,
-        deployment: pick.deployment.id,
-        upstreamModel: pick.deployment.upstreamModel,
-        upstreamDialect: way.lane.dialect,
-        retryIndex: tally.attempts - 1,
-        priceVersion: pick.model.price?.id ?? null,
-        reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
-      },
-      pick.model.price,
-    );
+    this.#searches = call.facts.asksSearch === true && !way.translated;
+    this.#fields = {
+      ...callFields(call),
+      model: pick.model.name,
+      provider: pick.deployment.provider.id,
+      deployment: pick.deployment.id,
+      upstreamModel: pick.deployment.upstreamModel,
+      upstreamDialect: way.lane.dialect,
+      retryIndex: tally.attempts - 1,
+      priceVersion: pick.model.price?.id ?? null,
+      reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
+    };
+    this.#record = house.recorder.begin(this.#fields, pick.model.price);
     this.attemptId = this.#record.attemptId;
     const pays = call.facts.stream && Number.isFinite(tally.permit.held);
-    this.#money = pays ? new StreamMoney(tally.permit, pick.model, inputTokensMax(call)) : null;
+    this.#money = pays ? new StreamMoney(tally.permit, pick.model, inputTokensMax(call), call.facts.serverTools) : null;
   }
 
   sending(): void {
@@ -147,7 +150,8 @@ export class AttemptEntry {
     const status = failure.upstream?.status ?? failure.status;
     const reported = this.#reported();
     const seen: Measured = mayBeCharged(failure) ? this.#unanswered() : nothingYet;
-    const told: Measured = reported === null ? seen : { usage: reported.usage, source: "upstream" };
+    const told: Measured =
+      reported === null ? seen : { usage: reported.usage, source: "upstream", others: reported.others };
     this.#settle(outcome, status, failure, told, reported?.raw ?? null);
     return failure;
   }
@@ -228,7 +232,7 @@ export class AttemptEntry {
     if (this.#settled) return;
     this.#settled = true;
     const now = this.#house.clock.monotonic();
-    const { usage, source } = this.#toBePaid(told) ? told : nothingYet;
+    const { usage, source, others } = this.#toBePaid(told) ? this.#withSearch(told, outcome) : nothingYet;
     this.#record.settle({
       outcome,
       httpStatus,
@@ -245,9 +249,16 @@ export class AttemptEntry {
     if (this.#keptId !== null && told.source !== "none") this.#tellKeeper(this.#keptId, true);
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
     this.#tally.add(tokensOf(usage));
+    if (others !== undefined) this.#tally.add(bookOthers(this.#house, this.#fields, others, outcome));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
     const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
     this.#pick.end(ended, now - this.#startMs);
+  }
+
+  /** A search that was asked for and is not told is one. */
+  #withSearch(told: Measured, outcome: Outcome): Measured {
+    if (!this.#searches || outcome !== "succeeded" || told.usage.webSearches > 0) return told;
+    return { ...told, usage: { ...told.usage, webSearches: 1 } };
   }
 
   #tellFailure({ code, message, retry }: Failure): void {
@@ -288,18 +299,20 @@ const nothingYet: Measured = { usage: noUsage, source: "none" };
 interface Measured {
   readonly usage: Usage;
   readonly source: UsageSource;
+  readonly others?: readonly OtherUsage[] | undefined;
 }
 
 /** Where the upstream does not say what its output is, it is the pictures. */
-function withImages({ usage, source }: Measured, images: number): Measured {
-  if (images === 0) return { usage, source };
+function withImages(told: Measured, images: number): Measured {
+  if (images === 0) return told;
+  const { usage, source } = told;
   const output = usage.imageOutput === 0 ? { output: 0, reasoning: 0, imageOutput: usage.output } : {};
   return { usage: { ...usage, ...output, images }, source: source === "none" ? "estimated" : source };
 }
 
 /** The upstream's own numbers, else a guess from what was seen, marked so; nothing seen is nothing used. */
 function measured(reading: UsageReading | null, outputEstimate: number, inputEstimate: () => number): Measured {
-  if (reading !== null) return { usage: reading.usage, source: "upstream" };
+  if (reading !== null) return { usage: reading.usage, source: "upstream", others: reading.others };
   if (outputEstimate === 0) return { usage: noUsage, source: "none" };
   return estimated(inputEstimate(), outputEstimate);
 }
@@ -321,5 +334,5 @@ function measuredStream(tap: StreamTap | null, inputEstimate: () => number): Mea
   // Some tell zeros first and the truth at the end: an answer that was streaming had some input.
   const told = tokensOf(usage) > usage.output || usage.images > 0;
   const inputUncached = told ? usage.inputUncached : inputEstimate();
-  return { usage: { ...usage, inputUncached, output }, source: "estimated" };
+  return { usage: { ...usage, inputUncached, output }, source: "estimated", others: reading.others };
 }

@@ -1,4 +1,4 @@
-import { bounds, costAtMost, dearestPrices, Failure, type Model } from "#core/index.ts";
+import { bounds, costAtMost, dearestPrices, Failure, type HeldCounts, type Model } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 
 /**
@@ -16,12 +16,12 @@ export class StreamMoney {
   #paidUntil = 0;
   #asking = false;
 
-  constructor(permit: Permit, model: Model, inputTokensMax: number) {
+  constructor(permit: Permit, model: Model, inputTokensMax: number, tools: HeldCounts["tools"]) {
     const prices = model.price === null ? null : dearestPrices(model.price, inputTokensMax);
     this.#permit = permit;
     this.#perToken = prices?.output ?? 0;
     this.#costOf = (output) => (prices === null ? 0 : costAtMost(prices, { input: 0, output, images: 0 }));
-    this.#inputCost = prices === null ? 0 : costAtMost(prices, { input: inputTokensMax, output: 0, images: 0 });
+    this.#inputCost = prices === null ? 0 : costAtMost(prices, { input: inputTokensMax, output: 0, images: 0, tools });
     this.#reckon();
   }
 

@@ -36,8 +36,9 @@ function canBeEnded(facts: RequestFacts): boolean {
   return facts.stream && facts.background !== true && facts.images === 0;
 }
 
-function costOf(model: Model, input: number, output: number, { images }: RequestFacts): NanoUsd {
-  return model.price === null ? 0 : costAtMost(dearestPrices(model.price, input), { input, output, images });
+function costOf(model: Model, input: number, output: number, { images, serverTools }: RequestFacts): NanoUsd {
+  if (model.price === null) return 0;
+  return costAtMost(dearestPrices(model.price, input), { input, output, images, tools: serverTools });
 }
 
 /** Of all choices together. */

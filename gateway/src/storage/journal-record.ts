@@ -111,6 +111,9 @@ function usageRow(usage: Usage) {
     usage.imageOutput,
     usage.images,
     usage.videoSeconds,
+    usage.webSearches,
+    usage.fileSearches,
+    usage.codeSessions,
   ] as const;
 }
 
@@ -128,6 +131,10 @@ function toUsage(row: UsageRow): Usage {
     imageOutput: row[9],
     images: row[10],
     videoSeconds: row[11],
+    // Not in files of a version that did not know them.
+    webSearches: row[12] ?? 0,
+    fileSearches: row[13] ?? 0,
+    codeSessions: row[14] ?? 0,
   };
 }
 

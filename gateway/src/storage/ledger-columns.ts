@@ -42,6 +42,9 @@ const readers: { readonly [Column in keyof LedgerRow]: (entry: LedgerEntry) => L
   image_output: (e) => e.usage.imageOutput,
   images: (e) => e.usage.images,
   video_seconds: (e) => e.usage.videoSeconds,
+  web_searches: (e) => e.usage.webSearches,
+  file_searches: (e) => e.usage.fileSearches,
+  code_sessions: (e) => e.usage.codeSessions,
   usage_source: (e) => e.usageSource,
   raw_usage: (e) => e.rawUsage,
   cost_nano_usd: (e) => e.costNanoUsd,
@@ -116,6 +119,9 @@ export const usageColumnOf = {
   imageOutput: "image_output",
   images: "images",
   videoSeconds: "video_seconds",
+  webSearches: "web_searches",
+  fileSearches: "file_searches",
+  codeSessions: "code_sessions",
 } as const satisfies { readonly [Class in keyof Usage]: keyof LedgerRow };
 
 export type UsageColumn = (typeof usageColumnOf)[keyof Usage];
@@ -134,6 +140,9 @@ export function usageOf(row: Pick<LedgerRow, UsageColumn>): Usage {
     imageOutput: row.image_output,
     images: row.images,
     videoSeconds: row.video_seconds,
+    webSearches: row.web_searches,
+    fileSearches: row.file_searches,
+    codeSessions: row.code_sessions,
   };
 }
 

@@ -70,6 +70,9 @@ function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
     image_output: 0,
     images: 0,
     video_seconds: 0,
+    web_searches: 0,
+    file_searches: 0,
+    code_sessions: 0,
     cost_nano_usd: 0,
     ...noDurations,
   };
@@ -96,5 +99,8 @@ function add(rollup: RollupRow, entry: LedgerEntry): void {
   rollup.image_output += usage.imageOutput;
   rollup.images += usage.images;
   rollup.video_seconds += usage.videoSeconds;
+  rollup.web_searches += usage.webSearches;
+  rollup.file_searches += usage.fileSearches;
+  rollup.code_sessions += usage.codeSessions;
   rollup.cost_nano_usd += entry.costNanoUsd;
 }

@@ -13,6 +13,7 @@ import { migration010 } from "./migration-010.ts";
 import { migration011 } from "./migration-011.ts";
 import { migration012 } from "./migration-012.ts";
 import { migration013 } from "./migration-013.ts";
+import { migration014 } from "./migration-014.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -31,6 +32,7 @@ export const migrations: Migrations = Object.freeze({
   "011": migration011,
   "012": migration012,
   "013": migration013,
+  "014": migration014,
 });
 
 /**

@@ -30,6 +30,7 @@ export function figuresOf(sums: FigureSums): UsageFigures {
     output_tokens: all(outputColumns),
     images: sums.images,
     video_seconds: sums.video_seconds,
+    tool_calls: sums.web_searches + sums.file_searches + sums.code_sessions,
     cost_usd: nanoToUsd(sums.cost_nano_usd),
     latency_p50_ms: percentile(sums, "total_ms", 0.5),
     latency_p95_ms: percentile(sums, "total_ms", 0.95),

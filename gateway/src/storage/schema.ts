@@ -140,6 +140,9 @@ interface UsageColumns {
   image_output: number;
   images: number;
   video_seconds: number;
+  web_searches: number;
+  file_searches: number;
+  code_sessions: number;
   cost_nano_usd: number;
 }
 

@@ -12,6 +12,7 @@ const figures: UsageFigures = {
   output_tokens: 30,
   images: 0,
   video_seconds: 0,
+  tool_calls: 0,
   cost_usd: 0.5,
   latency_p50_ms: 200,
   latency_p95_ms: 900,

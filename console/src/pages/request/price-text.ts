@@ -12,10 +12,11 @@ const exact = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 12,
 });
 
-/** Tokens are priced by the million, as vendors write it. */
+/** Tokens are priced by the million, calls of tools by the thousand, as vendors write it. */
 export function formatUnitPrice({ unit, unitUsd }: Pick<UsageLine, "unit" | "unitUsd">): string {
   const usd = unitUsd ?? 0;
-  return unit === "token" ? `${price.format(usd * 1e6)} / 1M` : `${price.format(usd)} / ${unit}`;
+  if (unit === "token") return `${price.format(usd * 1e6)} / 1M`;
+  return unit === "call" ? `${price.format(usd * 1e3)} / 1K` : `${price.format(usd)} / ${unit}`;
 }
 
 const price = new Intl.NumberFormat(undefined, {

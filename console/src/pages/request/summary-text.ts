@@ -105,6 +105,9 @@ function used(attempts: readonly AttemptDetail[]): readonly string[] {
     ...(tokens.output > 0 ? [`${formatCount(tokens.output)} tokens out`] : []),
     ...(tokens.images > 0 ? [`${formatCount(tokens.images)} ${tokens.images === 1 ? "image" : "images"}`] : []),
     ...(tokens.videoSeconds > 0 ? [`${formatCount(tokens.videoSeconds)} s of video`] : []),
+    ...(tokens.toolCalls > 0
+      ? [`${formatCount(tokens.toolCalls)} ${tokens.toolCalls === 1 ? "call" : "calls"} of the upstream's own tools`]
+      : []),
   ];
   const [price] = prices;
   if (parts.length === 0 && cost === 0) return [];

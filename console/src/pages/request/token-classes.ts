@@ -5,7 +5,7 @@ type UsageByClass = AttemptDetail["usage"];
 export interface TokenClass {
   readonly name: string;
   readonly label: string;
-  readonly unit: "token" | "image" | "second";
+  readonly unit: "token" | "image" | "second" | "call";
   /** Told inside another class: shown, and not added up. */
   readonly inside?: string;
 }
@@ -24,6 +24,9 @@ export const tokenClasses: readonly TokenClass[] = [
   { name: "image_output", label: "Images out", unit: "token" },
   { name: "images", label: "Images made", unit: "image" },
   { name: "video_seconds", label: "Video", unit: "second" },
+  { name: "web_searches", label: "Web searches", unit: "call" },
+  { name: "file_searches", label: "File searches", unit: "call" },
+  { name: "code_sessions", label: "Code sessions", unit: "call" },
 ];
 
 /** A class that a later gateway may have is shown under its own name. */
@@ -37,6 +40,7 @@ export interface TokenCount {
   readonly output: number;
   readonly images: number;
   readonly videoSeconds: number;
+  readonly toolCalls: number;
 }
 
 const inputs = ["input_uncached", "cache_read", "cache_write_5m", "cache_write_1h", "audio_input", "image_input"];
@@ -51,6 +55,7 @@ export function countTokens(usages: readonly UsageByClass[]): TokenCount {
     output: sum(outputs),
     images: sum(["images"]),
     videoSeconds: sum(["video_seconds"]),
+    toolCalls: sum(["web_searches", "file_searches", "code_sessions"]),
   };
 }
 

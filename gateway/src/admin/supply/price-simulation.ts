@@ -18,6 +18,9 @@ const priceWords: Readonly<Record<PricedClass, Exclude<keyof PriceConfig, "varia
   imageOutput: "image_output",
   images: "image",
   videoSeconds: "video",
+  webSearches: "web_search",
+  fileSearches: "file_search",
+  codeSessions: "code_session",
 };
 
 /** What a sum of usage would have cost at a price. Exact in pico-USD until it is shown. */

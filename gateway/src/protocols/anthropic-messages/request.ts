@@ -1,10 +1,11 @@
 import { splice } from "../bytes.ts";
-import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
+import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
 import { readBoolean, readLabel, readModel, requireItems, scanRequest, sizeOf } from "../request-members.ts";
+import { toolFacts } from "../tool-facts.ts";
 
 const wanted = bodyNames(["model", "messages", "max_tokens", "stream", "system", "tools", "metadata"]);
 const wantedMetadata = new GovernedNames(["user_id"]);
@@ -47,7 +48,7 @@ function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>): Requ
     continues: null,
     keeps: false,
     choosing: choosingIn(members),
-    toolModels: toolModels(body, members.get("tools")),
+    ...toolFacts(body, members.get("tools")),
     images: 0,
   };
 }

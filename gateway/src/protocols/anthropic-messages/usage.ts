@@ -1,6 +1,7 @@
 import { bounds, noUsage, type Usage } from "#core/index.ts";
-import type { UsageReading } from "../dialect.ts";
-import { arrayOf, countOf, isObject, type JsonObject, objectOf } from "../json-value.ts";
+import type { OtherUsage, UsageReading } from "../dialect.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { toolUseIn } from "../server-tools.ts";
 
 /**
  * Anthropic's usage object into classes that do not overlap: `input_tokens` leaves out what was written to and read
@@ -11,12 +12,22 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
   if (!isObject(reported)) return null;
   if (countOf(reported["input_tokens"]) === null && countOf(reported["output_tokens"]) === null) return null;
   let usage = classesOf(reported);
-  // "A `compaction` entry's tokens are not included in the top-level `usage` fields" (context compaction, beta).
+  const others: OtherUsage[] = [];
   for (const iteration of arrayOf(reported["iterations"])) {
-    if (isObject(iteration) && iteration["type"] === "compaction") usage = sum(usage, classesOf(iteration));
+    if (!isObject(iteration)) continue;
+    // "A `compaction` entry's tokens are not included in the top-level `usage` fields" (context compaction, beta).
+    if (iteration["type"] === "compaction") usage = sum(usage, classesOf(iteration));
+    // Nor are an adviser's, which is another model (advisor tool, beta).
+    else if (iteration["type"] === "advisor_message") {
+      others.push({ model: textOf(iteration["model"]) ?? "", usage: classesOf(iteration) });
+    }
   }
   const raw = JSON.stringify(reported);
-  return { usage, raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}" };
+  return {
+    usage,
+    raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}",
+    ...(others.length === 0 ? {} : { others }),
+  };
 }
 
 /**
@@ -79,6 +90,7 @@ function classesOf(reported: JsonObject): Usage {
     cacheWrite1h,
     output,
     reasoning: Math.min(countOf(objectOf(reported["output_tokens_details"])["thinking_tokens"]) ?? 0, output),
+    ...toolUseIn(reported),
   };
 }
 
@@ -91,5 +103,7 @@ function sum(one: Usage, other: Usage): Usage {
     cacheWrite1h: one.cacheWrite1h + other.cacheWrite1h,
     output: one.output + other.output,
     reasoning: one.reasoning + other.reasoning,
+    webSearches: one.webSearches + other.webSearches,
+    codeSessions: one.codeSessions + other.codeSessions,
   };
 }

@@ -2,10 +2,10 @@ import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { skimObject } from "../json-skim.ts";
-import { parseObject, textOf } from "../json-value.ts";
+import { arrayOf, parseObject, textOf } from "../json-value.ts";
 import { errorMessageOf } from "./error.ts";
 import { estimateTokens } from "./size-estimate.ts";
-import { readGeminiUsage } from "./usage.ts";
+import { readGeminiUsage, searchesIn } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["candidates", "promptFeedback", "usageMetadata", "error", "responseId"]);
 
@@ -23,12 +23,21 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
     throw notAnAnswer();
   }
   return {
-    usage: readGeminiUsage(usage),
+    usage: readGeminiUsage(usage, candidates === undefined ? 0 : searches(body, candidates)),
     errorMessage: error === undefined || candidates !== undefined ? null : errorMessageOf(value(body, error)),
     outputEstimate: candidates === undefined ? 0 : estimateTokens(body, candidates),
     id: textOf(value(body, members.get("responseId"))),
   };
 }
+
+/** Candidates are built only where they hold queries, and then without the pictures that go with none. */
+function searches(body: Uint8Array, candidates: Span): number {
+  const part = Buffer.from(body.buffer, body.byteOffset + candidates.start, candidates.end - candidates.start);
+  if (!part.includes(queriesMark)) return 0;
+  return arrayOf(value(body, candidates)).reduce<number>((sum, candidate) => sum + searchesIn(candidate), 0);
+}
+
+const queriesMark = Buffer.from('"webSearchQueries"');
 
 function readWrapped(body: Uint8Array): ReplyFacts {
   const text = decoder.decode(body).trim();

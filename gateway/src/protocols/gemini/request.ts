@@ -1,10 +1,11 @@
 import { bounds, Failure } from "#core/index.ts";
-import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
+import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
 import { missing, misspelt, wrong } from "../json-value.ts";
 import { readCount, readLabel, requireItems, scanRequest } from "../request-members.ts";
+import { toolFacts } from "../tool-facts.ts";
 import { estimateTokens } from "./size-estimate.ts";
 
 /** The vendor reads both spellings of every name (protobuf's JSON mapping). */
@@ -43,7 +44,7 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     continues: null,
     keeps: false,
     choosing: members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members),
-    toolModels: toolModels(body, members.get("tools")),
+    ...toolFacts(body, members.get("tools")),
     images: 0,
   };
 }

@@ -4,7 +4,7 @@ import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } fro
 import { eventData, SseEvents } from "../sse-events.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockReasonOf, isFinishReason } from "./finish.ts";
-import { readGeminiUsage } from "./usage.ts";
+import { readGeminiUsage, searchesIn } from "./usage.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
 const candidatesMark = ascii('"candidates"');
@@ -12,6 +12,7 @@ const usageMark = ascii('"usageMetadata"');
 const finishMark = ascii('"finishReason"');
 const unspecified = ascii("FINISH_REASON_UNSPECIFIED");
 const argumentsMark = ascii('"args"');
+const queriesMark = ascii('"webSearchQueries"');
 const textMark = ascii('"text"');
 const inlineMark = ascii('"inlineData"');
 const errorMark = ascii('"error"');
@@ -43,6 +44,7 @@ export class GeminiStreamTap implements StreamTap {
   /** The last event from `"usageMetadata"` to the end of its line: an object but for its opening brace. */
   #usageTail: string | null = null;
   #usage: UsageReading | null = null;
+  #searches = 0;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
   push(chunk: Uint8Array): Uint8Array {
@@ -53,6 +55,9 @@ export class GeminiStreamTap implements StreamTap {
     if (this.#usageTail !== null) {
       this.#usage = readGeminiUsage(parseObject(`{${this.#usageTail}`)?.["usageMetadata"]) ?? this.#usage;
       this.#usageTail = null;
+    }
+    if (this.#usage !== null && this.#usage.usage.webSearches !== this.#searches) {
+      this.#usage = { ...this.#usage, usage: { ...this.#usage.usage, webSearches: this.#searches } };
     }
     return this.#usage;
   }
@@ -107,7 +112,11 @@ export class GeminiStreamTap implements StreamTap {
       this.#usageTail = null;
     }
     if (blockReasonOf(response["promptFeedback"]) !== null) this.#finished = true;
-    for (const candidate of arrayOf(response["candidates"])) this.#readCandidate(objectOf(candidate));
+    const candidates = arrayOf(response["candidates"]);
+    for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
+    // Told once, with the last of the text, or again with each event.
+    const searches = candidates.reduce<number>((sum, candidate) => sum + searchesIn(candidate), 0);
+    this.#searches = Math.max(this.#searches, searches);
   }
 
   #readCandidate(candidate: JsonObject): void {
@@ -145,7 +154,8 @@ export class GeminiStreamTap implements StreamTap {
 
 /** Marks are enough: it has candidates, no names of the model's choice, and stands on one line. */
 function isPlain(event: Buffer): boolean {
-  return event.includes(candidatesMark) && !event.includes(argumentsMark) && !event.includes(nextLineMark);
+  const named = event.includes(argumentsMark) || event.includes(queriesMark);
+  return event.includes(candidatesMark) && !named && !event.includes(nextLineMark);
 }
 
 function lineFrom(event: Buffer, at: number): string {

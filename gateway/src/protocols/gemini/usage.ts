@@ -5,9 +5,10 @@ import { arrayOf, countOf, type JsonObject, objectOf } from "../json-value.ts";
 /**
  * Gemini's usageMetadata into classes that do not overlap. `promptTokenCount` includes what came from the cache;
  * `toolUsePromptTokenCount` and `thoughtsTokenCount` stand beside the others. Zeros may be left out, so a missing count
- * is zero as long as any is there; null when there is none, so that nobody takes silence for zero.
+ * is zero as long as any is there; null when there is none, so that nobody takes silence for zero. Searches are told by the
+ * candidates, not here.
  */
-export function readGeminiUsage(reported: unknown): UsageReading | null {
+export function readGeminiUsage(reported: unknown, webSearches = 0): UsageReading | null {
   const counts = objectOf(reported);
   const prompt = countOf(counts["promptTokenCount"]);
   const candidates = countOf(counts["candidatesTokenCount"]);
@@ -22,6 +23,7 @@ export function readGeminiUsage(reported: unknown): UsageReading | null {
       reasoning: thoughts,
       audioOutput: output.audio,
       imageOutput: output.image,
+      webSearches,
     },
     raw: rawText(objectOf(reported)),
   };
@@ -47,6 +49,11 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
     ...details("promptTokensDetails", text, usage.audioInput, usage.imageInput),
     ...details("candidatesTokensDetails", answer, usage.audioOutput, usage.imageOutput),
   };
+}
+
+/** Queries that an answer was grounded on: each is a search. */
+export function searchesIn(candidate: unknown): number {
+  return arrayOf(objectOf(objectOf(candidate)["groundingMetadata"])["webSearchQueries"]).length;
 }
 
 interface Split {

@@ -1,5 +1,5 @@
 import { splice } from "../bytes.ts";
-import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
+import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { type Span, scanObject } from "../json-scan.ts";
@@ -13,6 +13,8 @@ import {
   scanRequest,
   sizeOf,
 } from "../request-members.ts";
+import { noServerTools } from "../server-tools.ts";
+import { type ToolFacts, toolFacts } from "../tool-facts.ts";
 
 const wanted = bodyNames([
   "model",
@@ -23,6 +25,7 @@ const wanted = bodyNames([
   "max_completion_tokens",
   "n",
   "tools",
+  "web_search_options",
   "prompt_cache_key",
   "user",
 ]);
@@ -52,7 +55,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     continues: null,
     keeps: false,
     choosing: choosingIn(members),
-    toolModels: toolModels(body, members.get("tools")),
+    ...searchFacts(toolFacts(body, members.get("tools")), said(body, members.get("web_search_options"))),
     images: 0,
   };
 }
@@ -86,6 +89,16 @@ function usageEdit(body: Uint8Array, options: Span | null): { start: number; end
   const empty = isEmptyObject(inner);
   const at = options.start + 1;
   return { start: at, end: at, text: empty ? '"include_usage":true' : '"include_usage":true,' };
+}
+
+function searchFacts(tools: ToolFacts, asked: boolean): ToolFacts & Pick<RequestFacts, "asksSearch"> {
+  if (!asked) return tools;
+  const { webSearches = 0, ...others } = tools.serverTools ?? noServerTools;
+  return { ...tools, asksSearch: true, serverTools: { ...others, webSearches: Math.max(1, webSearches) } };
+}
+
+function said(body: Uint8Array, span: Span | undefined): boolean {
+  return span !== undefined && body[span.start] !== 0x6e;
 }
 
 /** Of the two names of the cap an upstream may read either: where both stand, the larger one may hold. */

@@ -1,5 +1,6 @@
 import { bounds, noUsage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
+import { toolUseIn } from "../server-tools.ts";
 
 /**
  * OpenAI's usage object into classes that do not overlap. `cached_tokens`, `cache_write_tokens` and `audio_tokens`
@@ -36,6 +37,7 @@ export function readChatUsage(reported: unknown): UsageReading | null {
       output,
       audioOutput,
       reasoning: Math.min(count(completionDetails["reasoning_tokens"]) ?? 0, output),
+      ...toolUseIn(reported),
     },
     raw: rawText(reported),
   };

@@ -1,6 +1,7 @@
-import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
+import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { readLabel, readModel, scanRequest } from "../request-members.ts";
+import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
 import { idOf, requireInput, said } from "./request.ts";
 
@@ -25,7 +26,7 @@ export function readCompactRequest(body: Uint8Array): RequestFacts {
     continues: idOf(body, previous),
     keeps: false,
     choosing: choosingIn(members),
-    toolModels: toolModels(body, members.get("tools")),
+    ...toolFacts(body, members.get("tools")),
     images: 0,
   };
 }

@@ -3,9 +3,10 @@ import type { ReplyFacts } from "../dialect.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { skimObject } from "../json-skim.ts";
 import { objectOf, textOf } from "../json-value.ts";
+import { OutputTools } from "../server-tools.ts";
 import { readResponsesUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["object", "id", "status", "usage", "error", "output"]);
+const wanted: ReadonlySet<string> = new Set(["object", "id", "status", "usage", "tool_usage", "error", "output"]);
 
 /**
  * Reads a whole response or response.compaction: that it is one, and what it used. A failed response is an answer
@@ -21,7 +22,12 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     if (error === null) throw notAReply("The upstream's answer is not a response.");
     return { usage: null, errorMessage: errorText(error), outputEstimate: 0, id: null };
   }
-  const usage = readResponsesUsage(read(members.get("usage")));
+  const tools = new OutputTools();
+  if (output !== undefined) tools.takeAll(body, output);
+  const usage = readResponsesUsage(read(members.get("usage")), {
+    beside: read(members.get("tool_usage")),
+    seen: tools.use,
+  });
   const status = read(members.get("status"));
   const running = status === "queued" || status === "in_progress";
   return {

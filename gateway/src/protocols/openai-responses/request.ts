@@ -1,10 +1,11 @@
 import { bounds, Failure } from "#core/index.ts";
 import { splice } from "../bytes.ts";
-import { bodyNames, choosingIn, toolModels } from "../choosing-members.ts";
+import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { Span } from "../json-scan.ts";
 import { missing, objectOf, textOf, wrong } from "../json-value.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
+import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
 
 const wanted = bodyNames([
@@ -52,7 +53,7 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
     keeps: background || store === undefined || readSmall(body, store) !== false,
     ...(background ? { background } : {}),
     choosing: choosingIn(members),
-    toolModels: toolModels(body, members.get("tools")),
+    ...toolFacts(body, members.get("tools")),
     images: 0,
   };
 }

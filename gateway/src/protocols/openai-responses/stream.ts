@@ -4,6 +4,7 @@ import { type EventLines, eventLines } from "../event-lines.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { skimObject } from "../json-skim.ts";
 import { type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { moreOf, noServerTools, OutputTools, type ServerToolUse } from "../server-tools.ts";
 import { SseEvents } from "../sse-events.ts";
 import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
 import { readResponsesUsage } from "./usage.ts";
@@ -24,6 +25,7 @@ export class ResponsesStreamTap implements StreamTap {
 
   /** The last event repeats the whole answer, and pictures come as base64: as large as those of the images API. */
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
+  readonly #tools = new OutputTools();
   #rest: Uint8Array = emptyBytes;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
@@ -70,6 +72,7 @@ export class ResponsesStreamTap implements StreamTap {
     if (this.events === 1 && skim(lines.data, responseOnly) === null) throw notJson();
     if (deltas.has(type)) this.#countContent(lines.data);
     else if (terminal.has(type)) this.#readTerminal(type, lines.data);
+    else if (type === "response.output_item.done") this.#readItem(lines.data);
     else if (type === "error") this.failure ??= upstreamFailure(parseObject(decoder.decode(lines.data)) ?? {});
     else if (this.id === null && beginnings.has(type)) this.id = textOf(responseIn(lines.data)?.["id"]);
   }
@@ -94,13 +97,20 @@ export class ResponsesStreamTap implements StreamTap {
     this.outputEstimate += length <= 16 ? 1 : Math.ceil(length / 4);
   }
 
+  /** Some end their streams without repeating the output, so items are counted as they come as well. */
+  #readItem(data: Uint8Array): void {
+    const item = skim(data, itemOnly)?.get("item");
+    if (item !== undefined) this.#tools.take(data, item);
+  }
+
   /** An event that is cut or broken does not end the stream; that it never ended will be noticed. */
   #readTerminal(type: string, data: Uint8Array): void {
     const response = responseIn(data);
     if (response === null) return;
+    const seen = moreOf(this.#tools.use, toolsIn(data));
     this.ended = true;
     this.id ??= textOf(response["id"]);
-    this.usage = readResponsesUsage(response["usage"]);
+    this.usage = readResponsesUsage(response["usage"], { beside: response["tool_usage"] ?? null, seen });
     if (type === "response.failed") this.failure ??= upstreamFailure(objectOf(response["error"]));
   }
 }
@@ -117,7 +127,9 @@ const deltas: ReadonlySet<string> = new Set([
 ]);
 const typeOnly: ReadonlySet<string> = new Set(["type"]);
 const responseOnly: ReadonlySet<string> = new Set(["response"]);
-const factsWanted: ReadonlySet<string> = new Set(["id", "usage", "error"]);
+const factsWanted: ReadonlySet<string> = new Set(["id", "usage", "tool_usage", "error"]);
+const itemOnly: ReadonlySet<string> = new Set(["item"]);
+const outputOnly: ReadonlySet<string> = new Set(["output"]);
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -151,6 +163,14 @@ function deltaLength(data: Uint8Array): number {
     quote = event.indexOf(QUOTE, quote + 1);
   }
   return 0;
+}
+
+/** The calls of tools in the output that the last event repeats. */
+function toolsIn(data: Uint8Array): ServerToolUse {
+  const response = skim(data, responseOnly)?.get("response");
+  const members = response === undefined ? null : skimObject(data, response.start, response.end, outputOnly);
+  const output = members?.get("output");
+  return output === undefined ? noServerTools : new OutputTools().takeAll(data, output).use;
 }
 
 /** Id, usage and error of the response inside a lifecycle event; the rest of it is passed over unread. */

@@ -1,13 +1,14 @@
 import { bounds, noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { countOf, isObject, objectOf } from "../json-value.ts";
+import { moreOf, noServerTools, type ServerToolUse, toolUseIn } from "../server-tools.ts";
 
 /**
  * A response's usage in classes that do not overlap. `cached_tokens` and `cache_write_tokens` are included in
  * `input_tokens`, reasoning in `output_tokens`. Returns null when there is no usable object, so that nobody takes
  * silence for zero.
  */
-export function readResponsesUsage(reported: unknown): UsageReading | null {
+export function readResponsesUsage(reported: unknown, tools: ToolReports = noReports): UsageReading | null {
   if (!isObject(reported)) return null;
   const input = countOf(reported["input_tokens"]);
   const output = countOf(reported["output_tokens"]);
@@ -27,10 +28,21 @@ export function readResponsesUsage(reported: unknown): UsageReading | null {
       cacheWrite5m: cacheWrite,
       output: outputTotal,
       reasoning: Math.min(countOf(outputDetails["reasoning_tokens"]) ?? 0, outputTotal),
+      ...moreOf(toolUseIn(reported, tools.beside), tools.seen),
     },
     raw: rawText(reported),
   };
 }
+
+/** What else a response tells of its upstream's own tools. */
+export interface ToolReports {
+  /** Its `tool_usage`. */
+  readonly beside: unknown;
+  /** Counted in its output. */
+  readonly seen: ServerToolUse;
+}
+
+const noReports: ToolReports = { beside: null, seen: noServerTools };
 
 /** The same back in a response's shape, whose totals include every class. */
 export function writeResponsesUsage(usage: Usage): object {

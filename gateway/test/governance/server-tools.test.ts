@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+
+/** USD per thousand. */
+const tools = { web_search: 10, file_search: 2.5, code_session: 30 };
+const poor = "sk-poor-0123456789abcdefghij";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("openai", simulator, { kind: "openai" }),
+      upstream("claude", simulator, { kind: "anthropic" }),
+      upstream("google", simulator, { kind: "gemini", settings: { endpoints: ["generate"] } }),
+    ],
+    models: [
+      { name: "gpt", deployments: [{ provider: "openai" }], price: { input: 1, output: 10, ...tools } },
+      { name: "claude", deployments: [{ provider: "claude" }], price: { input: 3, output: 15, ...tools } },
+      {
+        name: "adviser",
+        deployments: [{ provider: "claude", upstream_model: "claude-opus" }],
+        price: { input: 5, output: 25 },
+      },
+      { name: "gem", deployments: [{ provider: "google" }], price: { input: 1, output: 10, ...tools } },
+    ],
+    keys: [
+      { name: "alice", secret: aliceKey },
+      { name: "poor", secret: poor, budget: { usd: 0.09, period: "total" } },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+const version = { "anthropic-version": "2023-06-01" };
+const answered = (type: string, body: string): string =>
+  `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
+const whole = (body: unknown): string => answered("application/json", JSON.stringify(body));
+const stream = (events: readonly object[]): string =>
+  answered(
+    "text/event-stream",
+    events.map((event) => `event: ${(event as { type?: string }).type}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
+  );
+
+async function entryAfter(path: string, body: object, reply: string) {
+  const script = { raw_reply: reply };
+  const response = await house.post(path, body, { headers: version, script });
+  expect(response.status).toBe(200);
+  await response.text();
+  return house.entries();
+}
+
+const usage = { input_tokens: 100, output_tokens: 10 };
+const message = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude",
+  content: [{ type: "text", text: "x" }],
+};
+const ask = { model: "claude", max_tokens: 64, messages: [{ role: "user", content: "x" }] };
+
+test("Anthropic's searches are an own class of the entry, whole and streamed, and are paid", async () => {
+  const told = { ...usage, server_tool_use: { web_search_requests: 3, web_fetch_requests: 7 } };
+  const [one] = await entryAfter("/v1/messages", ask, whole({ ...message, stop_reason: "end_turn", usage: told }));
+  expect(one).toMatchObject({ usage: { webSearches: 3, output: 10 }, usageSource: "upstream" });
+  expect(one?.costNanoUsd).toBe(100 * 3_000 + 10 * 15_000 + 3 * 10_000_000);
+  const events = [
+    { type: "message_start", message: { ...message, content: [], usage: { input_tokens: 100, output_tokens: 1 } } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "x" } },
+    {
+      type: "message_delta",
+      delta: { stop_reason: "end_turn" },
+      usage: { output_tokens: 10, server_tool_use: { web_search_requests: 2 } },
+    },
+    { type: "message_stop" },
+  ];
+  const [streamed] = await entryAfter("/v1/messages", { ...ask, stream: true }, stream(events));
+  expect(streamed).toMatchObject({ usage: { webSearches: 2, output: 10 }, usageSource: "upstream" });
+});
+
+test("an adviser's turns are an entry of their own at the adviser's price, and no second request", async () => {
+  const iterations = [
+    { type: "message", input_tokens: 100, output_tokens: 10 },
+    {
+      type: "advisor_message",
+      model: "claude-opus-20260205",
+      input_tokens: 823,
+      output_tokens: 1_612,
+      cache_read_input_tokens: 5,
+    },
+  ];
+  const reply = whole({ ...message, stop_reason: "end_turn", usage: { ...usage, iterations } });
+  const [adviser, own] = (await entryAfter("/v1/messages", ask, reply))
+    .slice(0, 2)
+    .sort((a, b) => b.retryIndex - a.retryIndex);
+  expect(own).toMatchObject({ model: "claude", retryIndex: 0, usage: { inputUncached: 100, output: 10 } });
+  expect(adviser).toMatchObject({
+    model: "adviser",
+    upstreamModel: "claude-opus-20260205",
+    requestId: own?.requestId ?? "",
+    retryIndex: 1,
+    usage: { inputUncached: 823, cacheRead: 5, output: 1_612 },
+    costNanoUsd: 823 * 5_000 + 5 * 5_000 + 1_612 * 25_000,
+  });
+  const { data } = (await (await house.get("/v1/usage")).json()) as { data: { model: string; requests: number }[] };
+  expect(data.find(({ model }) => model === "adviser")?.requests).toBe(0);
+});
+
+const response = {
+  id: "resp_1",
+  object: "response",
+  status: "completed",
+  output: [
+    { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "a" } },
+    {
+      type: "web_search_call",
+      id: "ws_2",
+      status: "completed",
+      action: { type: "open_page", url: "https://x.example" },
+    },
+    { type: "file_search_call", id: "fs_1", status: "completed", queries: ["a"] },
+    { type: "code_interpreter_call", id: "ci_1", container_id: "cntr_1", code: "1" },
+    { type: "code_interpreter_call", id: "ci_2", container_id: "cntr_1", code: "2" },
+    {
+      type: "message",
+      role: "assistant",
+      content: [{ type: "output_text", text: "a web_search_call is no call here" }],
+    },
+  ],
+  usage,
+};
+
+test("OpenAI's tools are counted from the output, since its usage leaves them out", async () => {
+  const used = { webSearches: 1, fileSearches: 1, codeSessions: 1 };
+  const body = { model: "gpt", input: "x" };
+  const [one] = await entryAfter("/v1/responses", body, whole(response));
+  expect(one).toMatchObject({ usage: { ...used, output: 10 } });
+  expect(one?.costNanoUsd).toBe(100 * 1_000 + 10 * 10_000 + 10_000_000 + 2_500_000 + 30_000_000);
+  const ends = [{ type: "response.completed", response }];
+  const items = response.output.map((item) => ({ type: "response.output_item.done", item }));
+  const bare = [{ type: "response.completed", response: { ...response, output: [] } }];
+  for (const events of [ends, [...items, ...bare], [...items, ...ends]]) {
+    const [streamed] = await entryAfter("/v1/responses", { ...body, stream: true }, stream(events));
+    expect(streamed).toMatchObject({ usage: used });
+  }
+  const told = { ...response, output: [], tool_usage: { web_search: { num_requests: 4 } } };
+  expect((await entryAfter("/v1/responses", body, whole(told)))[0]).toMatchObject({ usage: { webSearches: 4 } });
+});
+
+test("Gemini's queries are searches, whole and streamed", async () => {
+  const candidate = {
+    content: { role: "model", parts: [{ text: "x" }] },
+    finishReason: "STOP",
+    groundingMetadata: { webSearchQueries: ["a", "b"] },
+  };
+  const said = { candidates: [candidate], usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 6 } };
+  const contents = [{ parts: [{ text: "x" }] }];
+  const first = { candidates: [{ content: candidate.content }], usageMetadata: { promptTokenCount: 5 } };
+  const [one] = await entryAfter("/v1beta/models/gem:generateContent", { contents }, whole(said));
+  expect(one).toMatchObject({ usage: { webSearches: 2, output: 6 } });
+  const path = "/v1beta/models/gem:streamGenerateContent?alt=sse";
+  const events = `data: ${JSON.stringify(first)}\n\ndata: ${JSON.stringify(said)}\n\n`;
+  const [streamed] = await entryAfter(path, { contents }, answered("text/event-stream", events));
+  expect(streamed).toMatchObject({ usage: { webSearches: 2, output: 6 } });
+});
+
+test("chat completions: what other vendors tell is read, and a search that was asked for is at least one", async () => {
+  const chat = (more: object) => ({
+    id: "c",
+    object: "chat.completion",
+    choices: [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 5, completion_tokens: 6, ...more },
+  });
+  const body = { model: "gpt", messages: ask.messages };
+  const told = [
+    [{ num_sources_used: 3 }, 3],
+    [{ server_tool_use: { web_search_requests: 2 } }, 2],
+    [{ plugins: { search: { count: 1 } } }, 1],
+    [{ tool_usage: { web_search: 4 } }, 4],
+    [{}, 0],
+  ] as const;
+  for (const [more, webSearches] of told) {
+    expect((await entryAfter("/v1/chat/completions", body, whole(chat(more))))[0]).toMatchObject({
+      usage: { webSearches },
+    });
+  }
+  const asked = { ...body, web_search_options: {} };
+  expect((await entryAfter("/v1/chat/completions", asked, whole(chat({}))))[0]).toMatchObject({
+    usage: { webSearches: 1 },
+  });
+});
+
+test("what a call may use of them is held against its budget before it is sent", async () => {
+  const held = async (path: string, body: object) => house.post(path, body, { key: poor, headers: version });
+  const search = { type: "web_search_20250305", name: "web_search" };
+  // Ten searches may cost 0.1 USD, and 0.09 are there.
+  const refused = [
+    await held("/v1/messages", { ...ask, tools: [search] }),
+    await held("/v1/responses", { model: "gpt", input: "x", max_output_tokens: 10, tools: [{ type: "web_search" }] }),
+    await held("/v1beta/models/gem:generateContent", {
+      contents: [{ parts: [{ text: "x" }] }],
+      generationConfig: { maxOutputTokens: 10 },
+      tools: [{ google_search: {} }],
+    }),
+  ];
+  for (const answer of refused) expect(answer.status).toBe(402);
+  expect((await held("/v1/messages", { ...ask, tools: [{ ...search, max_uses: 2 }] })).status).toBe(200);
+  const own = {
+    name: "file_search",
+    description: "code_search",
+    input_schema: { type: "object", properties: { model: { type: "string" } } },
+  };
+  expect((await held("/v1/messages", { ...ask, tools: [own] })).status).toBe(200);
+});
