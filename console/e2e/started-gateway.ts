@@ -57,10 +57,11 @@ export async function startGateway({ administrator, config }: GatewayOptions = {
     if (found === undefined) throw new Error(`The gateway did not print ${pattern}. It printed:\n${printed}`);
     return found;
   };
+  const kept = async (name: string) => (await Bun.file(join(dataDir, name)).text()).trim();
   return {
     url: find(/ready on (http\S+)/),
-    consoleLink: find(/Console\s+(http\S+)/),
-    key: config === undefined ? find(/Bearer (sk-sluice-\w+)/) : "",
+    consoleLink: administrator === undefined ? await kept("setup-link") : find(/Console\s+(http\S+)/),
+    key: config === undefined ? await kept("first-key") : "",
     dataDir,
     stop: async () => {
       gateway.kill("SIGTERM");

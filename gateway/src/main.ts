@@ -1,13 +1,19 @@
 import { randomBytes } from "node:crypto";
 import type { ConfigWatch, Environment, Variables } from "#config/index.ts";
 import { isLoopbackHost } from "#config/index.ts";
-import { dataPaths, openJournalDirectory, prepareDataDirectory, refuseLostDatabase } from "#storage/index.ts";
+import {
+  dataPaths,
+  FirstSecrets,
+  openJournalDirectory,
+  prepareDataDirectory,
+  refuseLostDatabase,
+} from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
-import { banner } from "./main/banner.ts";
+import { announcement } from "./main/announcement.ts";
 import { CannotStart } from "./main/cannot-start.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
-import { firstKey, starterProviders } from "./main/first-start.ts";
+import { starterProviders } from "./main/first-start.ts";
 import { openHouse } from "./main/house.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
@@ -20,8 +26,10 @@ export { webhookSecretOf } from "./main/webhook-secret.ts";
 export interface ServeOptions {
   readonly variables: Variables;
   readonly version: string;
-  /** Shows the banner to a person. */
+  /** Shows the banner. */
   readonly print: (text: string) => void;
+  /** A person reads what is printed, and nobody collects it. */
+  readonly interactive: boolean;
 }
 
 /** Runs the gateway until it is told to end. Resolves when everything is flushed and closed. */
@@ -55,6 +63,10 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
     if (environment.configFile !== null) {
       await applyConfigFile(environment.configFile, options.variables, controlStore);
     }
+    // Those of an earlier run: the link was for that one alone, and the key's holder has the console.
+    const secrets = new FirstSecrets(environment.dataDir);
+    if (governed) secrets.remove();
+    else secrets.removeLink();
     const { found, unused } = await starterProviders(environment, controlStore);
     const broken = Promise.withResolvers<never>();
     const house = await openHouse({
@@ -63,6 +75,7 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
       directory,
       version: options.version,
       randomToken: () => randomBytes(32).toString("base64url"),
+      onSetUp: () => secrets.remove(),
       onFatal: (error) => broken.reject(error),
     });
     if (environment.configFile !== null) {
@@ -75,25 +88,9 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
         applied: () => house.catalog.refresh(),
       });
     }
-    // Now that it will be shown: a start that fails must not leave a key whose secret nobody has seen.
-    const keySecret = await firstKey(controlStore, randomBytes);
-    if (keySecret !== null) await house.catalog.refresh();
-    const shown = environment.host === "127.0.0.1" || environment.host === "::1" ? "localhost" : environment.host;
-    options.print(
-      banner({
-        url: environment.publicUrl ?? `http://${shown}:${house.server.port}`,
-        version: options.version,
-        setupToken: house.setup.token(),
-        keySecret,
-        found,
-        unused,
-        catalog: house.catalog.current,
-        dataDir: environment.dataDir,
-        upgrade: control.upgrade,
-        configFile: environment.configFile,
-        recovered: house.recovered,
-      }),
-    );
+    const told = await announcement({ environment, control, house, secrets, found, unused, ...options });
+    options.print(told);
+    house.observer.log("info", "The gateway takes calls.", { version: options.version, port: house.server.port });
     signals.onReload(() => void watch?.trigger());
     let graceMs = 0;
     try {
@@ -102,6 +99,7 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
       if (reason !== "SIGINT") graceMs = environment.drainGraceMs;
       house.observer.log("info", "The gateway was asked to end.", { reason, graceMs });
     } finally {
+      secrets.removeLink();
       await watch?.close();
       await house.close({ graceMs, hurried: signals.hurried });
     }

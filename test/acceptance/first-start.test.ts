@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../until.ts";
-import { type Child, startChild } from "./child.ts";
+import { type Child, root, startChild } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-first-start-"));
@@ -28,12 +28,26 @@ function serve(env: Readonly<Record<string, string>>): Child {
 
 const lastLine = (child: Child): string => child.output().trim().split("\n").at(-1) ?? "";
 
-test("a first start with nothing set prints a call that works, and a second one does not print its key again", async () => {
+/** What the banner says is in a file; only its owner may read it. */
+function kept(path: string): string {
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  return readFileSync(path, "utf8").trim();
+}
+
+test("a first start with nothing set prints a call that works, secrets in files that it names, and a second one no key again", async () => {
   const env = { SLUICE_PORT: String(await freePort()), SLUICE_DATA_DIR: join(folder, "a") };
   const url = `http://127.0.0.1:${env.SLUICE_PORT}`;
   const first = serve(env);
-  const key = await until(async () => first.output().match(/Bearer (sk-sluice-\w+)/)?.[1] ?? null);
-  expect(first.output()).toMatch(/Console +http:\S+\/console\/#setup=[\w-]{40,}/);
+  const keyFile = await until(() => /Bearer \$\(cat '([^']+)'\)/.exec(first.output())?.[1]);
+  const key = kept(keyFile);
+  const link = kept(/Set-up .* is in (\S+)/.exec(first.output())?.[1] ?? "no link");
+  expect(link).toMatch(/^http:\S+\/console\/#setup=[\w-]{40,}$/);
+  expect(first.output()).not.toContain(key);
+  expect(first.output()).not.toContain("setup=");
+  // As it stands, in a shell.
+  const line = first.output().slice(first.output().indexOf("  curl -N"));
+  const pasted = Bun.spawn(["sh", "-c", line.replace("localhost", "127.0.0.1")], { stdout: "pipe", stderr: "ignore" });
+  expect(await pasted.stdout.text()).toEndWith("data: [DONE]\n\n");
   const answer = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -87,3 +101,63 @@ test("an address that others can reach is refused until there is an administrato
   expect(allowed.output()).not.toContain("#setup=");
   expect(allowed.output()).not.toContain("correct horse");
 });
+
+test("the files with the first secrets go when the set-up is done; with SLUICE_LOG_FORMAT=json every line is JSON", async () => {
+  const dataDir = join(folder, "e");
+  const env = { SLUICE_PORT: String(await freePort()), SLUICE_DATA_DIR: dataDir, SLUICE_LOG_FORMAT: "json" };
+  const child = serve(env);
+  const lines = () => child.output().trim().split("\n");
+  const ready = await until(() => {
+    const line = lines().find((one) => one.includes('"Sluice is ready."'));
+    return line === undefined ? null : (JSON.parse(line) as Record<string, unknown>);
+  });
+  expect(ready).toMatchObject({ url: `http://localhost:${env.SLUICE_PORT}`, models: ["demo"] });
+  const link = kept(String(ready["setup_link_file"]));
+  const key = kept(String(ready["first_key_file"]));
+  const token = new URL(link).hash.replace("#setup=", "");
+  const set = await fetch(`http://127.0.0.1:${env.SLUICE_PORT}/api/setup`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token, email: "ada@example.com", password: "correct horse battery" }),
+  });
+  expect(set.status).toBe(201);
+  for (const name of ["setup-link", "first-key"]) expect(existsSync(join(dataDir, name))).toBe(false);
+  child.signal("SIGTERM");
+  expect(await child.exited).toBe(0);
+  for (const line of lines()) expect(() => JSON.parse(line)).not.toThrow();
+  expect(child.output()).not.toContain(token);
+  expect(child.output()).not.toContain(key);
+}, 60_000);
+
+const script = Bun.which("script") ?? "";
+if (script === "") console.warn("skipped: `script` (util-linux) is not installed, so there is no terminal to print to");
+
+test.skipIf(script === "")(
+  "on a terminal the key and the link are printed, and no file has them",
+  async () => {
+    const dataDir = join(folder, "f");
+    const command = `exec ${process.execPath} --no-env-file ${join(root, "gateway/src/cli/cli.ts")} serve`;
+    const terminal = Bun.spawn([script, "-qec", command, "/dev/null"], {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: folder,
+        SLUICE_PORT: String(await freePort()),
+        SLUICE_DATA_DIR: dataDir,
+        SLUICE_LOG_LEVEL: "error",
+        SLUICE_DRAIN_GRACE_MS: "0",
+      },
+      stdin: "pipe",
+      stdout: "pipe",
+    });
+    let printed = "";
+    for await (const piece of terminal.stdout.pipeThrough(new TextDecoderStream())) {
+      printed += piece;
+      if (printed.includes('"messages"')) terminal.stdin.write("\u0003");
+    }
+    expect(await terminal.exited).toBe(0);
+    expect(printed).toMatch(/Bearer sk-sluice-\w+/);
+    expect(printed).toMatch(/Console +http:\S+\/console\/#setup=[\w-]{40,}/);
+    for (const name of ["setup-link", "first-key"]) expect(existsSync(join(dataDir, name))).toBe(false);
+  },
+  60_000,
+);

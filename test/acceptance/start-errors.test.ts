@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   truncateSync,
@@ -58,7 +59,11 @@ async function stopped(child: Child): Promise<void> {
   expect(await child.exited).toBe(0);
 }
 
-const keyIn = (child: Child) => child.output().match(/Bearer (sk-sluice-\w+)/)?.[1];
+/** The first key, from the file that the banner names. */
+function keyIn(child: Child): string | undefined {
+  const file = /Bearer \$\(cat '([^']+)'\)/.exec(child.output())?.[1];
+  return file === undefined ? undefined : readFileSync(file, "utf8").trim();
+}
 
 async function modelsFor(env: { readonly SLUICE_PORT: string }, key: string | undefined): Promise<readonly string[]> {
   const answer = await fetch(`http://127.0.0.1:${env.SLUICE_PORT}/v1/models`, { headers: { "x-api-key": key ?? "" } });

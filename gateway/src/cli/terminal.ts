@@ -3,6 +3,8 @@ import type { Variables } from "#config/index.ts";
 /** What a command sees of the world it was started in. */
 export interface Terminal {
   readonly variables: Variables;
+  /** Standard output is a person's screen. */
+  readonly interactive: boolean;
   /** To standard output; resolves when it may be given more. Throws OutputClosed when nobody reads any more. */
   write(text: string): Promise<void>;
   /** To standard output without waiting; whoever is not there to read it misses it. */
@@ -36,6 +38,7 @@ export function createTerminal(variables: Variables): Terminal {
     });
   return {
     variables,
+    interactive: process.stdout.isTTY === true,
     write,
     show: (text) => void write(text).catch(() => {}),
     complain: (line) => void process.stderr.write(`${line}\n`),

@@ -5,6 +5,8 @@ import { type FirstAdministratorOptions, makeFirstAdministrator } from "./first-
 export interface SetupOptions extends FirstAdministratorOptions {
   /** 256 bits of chance as URL-safe text. */
   readonly randomToken: () => string;
+  /** Called when somebody has used the link. */
+  readonly onCompleted?: () => void;
 }
 
 export interface FirstAdministrator {
@@ -40,6 +42,7 @@ export async function createSetup(options: SetupOptions): Promise<Setup> {
         const made = await makeFirstAdministrator(options, { email, password }, ip);
         token = null;
         if (!made) throw refused();
+        options.onCompleted?.();
       } finally {
         underWay = false;
       }

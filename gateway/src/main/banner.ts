@@ -1,10 +1,13 @@
 import type { Catalog, Secret } from "#core/index.ts";
 
+/** A secret of the first start: itself, where a person at a terminal reads it, else the file that it is in. */
+export type FirstSecret = { readonly shown: Secret } | { readonly file: string };
+
 export interface BannerFacts {
   readonly url: string;
   readonly version: string;
-  readonly setupToken: string | null;
-  readonly keySecret: Secret | null;
+  readonly setup: FirstSecret | null;
+  readonly firstKey: FirstSecret | null;
   readonly found: readonly string[];
   /** Variables with provider keys that were not taken. */
   readonly unused: readonly string[];
@@ -21,13 +24,11 @@ export function banner(facts: BannerFacts): string {
   const models = [...facts.catalog.models.keys()];
   const providers = [...facts.catalog.providers.values()].map((provider) => provider.id);
   const model = models[0] ?? "<model>";
-  const key = facts.keySecret?.reveal() ?? "$SLUICE_KEY";
   const lines = [
     "",
     `Sluice ${facts.version} is ready on ${facts.url}`,
     "",
-    `  Console    ${facts.url}/console/${facts.setupToken === null ? "" : `#setup=${facts.setupToken}`}`,
-    ...(facts.setupToken === null ? [] : ["             (the link makes the first administrator; it works once)"]),
+    ...consoleLines(facts),
     `  Reference  ${facts.url}/docs`,
     `  Data       ${facts.dataDir}`,
     ...(facts.configFile === null ? [] : [`  Config     ${facts.configFile} (watched)`]),
@@ -43,17 +44,68 @@ export function banner(facts: BannerFacts): string {
       : [`  Upgraded   the database to schema ${facts.upgrade.ran.at(-1)}; as it was before: ${facts.upgrade.copy}`]),
     ...(facts.recovered > 0 ? [`  Recovered  ${facts.recovered} ledger entries of an earlier run`] : []),
     "",
-    facts.keySecret === null
-      ? "Try it, with a key of yours in SLUICE_KEY (make one: npm run sluice -- key create):"
-      : "Try it (this key is shown once; make others: npm run sluice -- key create):",
+    keyWords(facts.firstKey),
     "",
     `  curl -N ${facts.url}/v1/chat/completions -H 'content-type: application/json' \\`,
-    `    -H ${key.startsWith("$") ? `"authorization: Bearer ${key}"` : `'authorization: Bearer ${key}'`} \\`,
+    `    -H ${authorization(facts.firstKey)} \\`,
     `    -d '{"model":${JSON.stringify(model)},"stream":true,"messages":[{"role":"user","content":"Hello, Sluice!"}]}'`,
     "",
     "",
   ];
   return lines.join("\n");
+}
+
+/** The same for machines: one line of JSON, like the lines of the log. */
+export function bannerLine(facts: BannerFacts, now: number): string {
+  const file = (secret: FirstSecret | null) => (secret !== null && "file" in secret ? secret.file : undefined);
+  const line = {
+    level: "info",
+    time: new Date(now).toISOString(),
+    msg: "Sluice is ready.",
+    version: facts.version,
+    url: facts.url,
+    console: `${facts.url}/console/`,
+    reference: `${facts.url}/docs`,
+    setup_link_file: file(facts.setup),
+    first_key_file: file(facts.firstKey),
+    data: facts.dataDir,
+    config: facts.configFile ?? undefined,
+    providers: [...facts.catalog.providers.keys()],
+    models: [...facts.catalog.models.keys()].slice(0, modelsMax),
+    found: facts.found,
+    not_used: facts.unused,
+    upgraded_from_copy: facts.upgrade.copy ?? undefined,
+    recovered: facts.recovered,
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+const modelsMax = 100;
+
+function consoleLines({ url, setup }: BannerFacts): string[] {
+  if (setup === null) return [`  Console    ${url}/console/`];
+  if ("shown" in setup) {
+    return [
+      `  Console    ${setup.shown.reveal()}`,
+      "             (the link makes the first administrator; it works once)",
+    ];
+  }
+  return [
+    `  Console    ${url}/console/`,
+    `  Set-up     the link that makes the first administrator is in ${setup.file}`,
+  ];
+}
+
+function keyWords(firstKey: FirstSecret | null): string {
+  if (firstKey === null) return "Try it, with a key of yours in SLUICE_KEY (make one: npm run sluice -- key create):";
+  if ("shown" in firstKey) return "Try it (this key is shown once; make others: npm run sluice -- key create):";
+  return "Try it (the first key is in the file until the set-up is done; make others: npm run sluice -- key create):";
+}
+
+function authorization(firstKey: FirstSecret | null): string {
+  if (firstKey === null) return `"authorization: Bearer $SLUICE_KEY"`;
+  if ("shown" in firstKey) return `'authorization: Bearer ${firstKey.shown.reveal()}'`;
+  return `"authorization: Bearer $(cat '${firstKey.file.replaceAll("'", "'\\''")}')"`;
 }
 
 function listed(names: readonly string[], none: string): string {

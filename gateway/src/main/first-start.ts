@@ -31,15 +31,20 @@ export async function starterProviders(environment: Environment, store: ControlS
 }
 
 /**
- * Makes the first key, when there is none, and gives its secret, which is kept nowhere. To be called when it can be
- * shown for certain: with the port open.
+ * Makes the first key, when there is none, and gives its secret, which the store does not keep. To be called when it can be
+ * shown for certain: with the port open. `told` puts it where it will be found, before there is such a key.
  */
-export async function firstKey(store: ControlStore, randomBytes: (size: number) => Uint8Array): Promise<Secret | null> {
+export async function firstKey(
+  store: ControlStore,
+  randomBytes: (size: number) => Uint8Array,
+  told: (secret: Secret) => void,
+): Promise<Secret | null> {
   if ((await store.listKeys(null)).length > 0) return null;
   const workspaces = await store.listWorkspaces();
   if (workspaces.length === 0) await store.createWorkspace("default", "Default", "first start");
   const home = workspaces[0] ?? { slug: "default", groups: ["default"] };
   const keySecret = new Secret(makeKeySecret(randomBytes(32)));
+  told(keySecret);
   await store.createKey(
     {
       workspace: home.slug,

@@ -69,6 +69,8 @@ export interface HouseOptions {
   readonly directory: JournalDirectory;
   readonly version: string;
   readonly randomToken: () => string;
+  /** Somebody has made the first administrator with the link. */
+  readonly onSetUp?: () => void;
   /** The journal can no longer be trusted: the process must end. */
   readonly onFatal: (error: Error) => void;
   /** How long a connection without a call may be silent; a minute by default. */
@@ -173,7 +175,12 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   // What changed between the first reading and the subscription is in this second one.
   await catalog.refresh();
   await useOidc({ signIn, controlStore, observer });
-  const setup = await createSetup({ signIn, people, randomToken: options.randomToken });
+  const setup = await createSetup({
+    signIn,
+    people,
+    randomToken: options.randomToken,
+    ...(options.onSetUp === undefined ? {} : { onCompleted: options.onSetUp }),
+  });
   const spool = createSpool({ directory: join(environment.dataDir, "spool"), nextName: () => ids.next("spool_") });
   const studio = openStudio({
     environment,
@@ -280,7 +287,6 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   if (recovered.stored > 0) {
     observer.log("info", "Calls of an earlier run were put right.", { entries: recovered.stored });
   }
-  observer.log("info", "The gateway takes calls.", { version: options.version, port: server.port });
 
   const close = async ({ graceMs, hurried }: Leave = atOnce): Promise<void> => {
     leaving = true;

@@ -32,6 +32,7 @@ export { createDiskBlobStore, type DiskBlobStoreOptions } from "./disk-blob-stor
 export { type DrainThreadOptions, startDrain } from "./drain-thread.ts";
 export { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
 export { createExplainStore } from "./explain-store.ts";
+export { FirstSecrets } from "./first-secrets.ts";
 export { integrityFaults } from "./integrity.ts";
 export { createJournal, type JournalOptions } from "./journal.ts";
 export { type JournalDirectory, openJournalDirectory, readJournal } from "./journal-directory.ts";

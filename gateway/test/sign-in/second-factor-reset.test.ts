@@ -104,6 +104,7 @@ test("whoever runs the gateway resets a second factor from the command line, als
     const lines: string[] = [];
     const status = await runCli(["user", "reset-second-factor", ...words], {
       variables: { SLUICE_DATA_DIR: place.dataDir },
+      interactive: false,
       write: async (text) => void lines.push(text),
       show: (text) => void lines.push(text),
       complain: (line) => void lines.push(line),

@@ -34,8 +34,8 @@ export function SetupView({ token, onSignedIn }: SetupViewProps) {
         title="There is no administrator yet"
         description={
           <>
-            Open the set-up link that the gateway printed when it started: it ends in <Code>#setup=…</Code>. Until then
-            the gateway stays reachable from this machine only.
+            Open the set-up link that the gateway printed when it started, or that is in the file it named: it has{" "}
+            <Code>#setup=…</Code>. Until then the gateway stays reachable from this machine only.
           </>
         }
         foot={

@@ -32,6 +32,7 @@ export function addDemo(program: Command, terminal: Terminal): void {
           variables,
           version,
           print: (text) => terminal.show(text),
+          interactive: terminal.interactive,
         });
       } finally {
         await remove(folder);

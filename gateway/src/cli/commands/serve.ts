@@ -20,8 +20,13 @@ export function addServe(program: Command, terminal: Terminal): void {
       const variables =
         options.dev === true ? { SLUICE_LOG_LEVEL: "debug", ...terminal.variables } : terminal.variables;
       const environment = environmentOf(variables);
-      for (const warning of environment.warnings) terminal.show(`${warning}\n`);
-      await serve(environment, { variables, version, print: (text) => terminal.show(text) });
+      for (const warning of environment.warnings) terminal.complain(warning);
+      await serve(environment, {
+        variables,
+        version,
+        print: (text) => terminal.show(text),
+        interactive: terminal.interactive,
+      });
     });
 }
 

@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import type { Environment } from "#config/index.ts";
+import { Secret } from "#core/index.ts";
+import type { FirstSecrets } from "#storage/index.ts";
+import { type BannerFacts, banner, bannerLine, type FirstSecret } from "./banner.ts";
+import type { Control } from "./control.ts";
+import { firstKey } from "./first-start.ts";
+import type { House } from "./house.ts";
+
+export interface AnnouncementParts extends Pick<BannerFacts, "found" | "unused" | "version"> {
+  readonly environment: Environment;
+  readonly control: Control;
+  readonly house: House;
+  readonly secrets: FirstSecrets;
+  /** A person reads what is printed, and nobody collects it. */
+  readonly interactive: boolean;
+}
+
+/**
+ * Makes the first key, now that the port is open and it will be shown: a start that fails must not leave a key whose secret
+ * nobody has seen. Gives what is to be printed. Secrets stand in it on a terminal only; elsewhere they go into files, because
+ * what is printed there is collected and read by others.
+ */
+export async function announcement(parts: AnnouncementParts): Promise<string> {
+  const { environment, control, house, secrets } = parts;
+  const json = environment.logFormat === "json";
+  const shows = parts.interactive && !json;
+  let key: FirstSecret | null = null;
+  const keySecret = await firstKey(control.controlStore, randomBytes, (secret) => {
+    key = shows ? { shown: secret } : { file: secrets.keepKey(secret.reveal()) };
+  });
+  if (keySecret !== null) await house.catalog.refresh();
+  const host = environment.host === "127.0.0.1" || environment.host === "::1" ? "localhost" : environment.host;
+  const url = environment.publicUrl ?? `http://${host}:${house.server.port}`;
+  const token = house.setup.token();
+  const facts: BannerFacts = {
+    url,
+    version: parts.version,
+    setup: token === null ? null : setupLink(`${url}/console/#setup=${token}`, shows, secrets),
+    firstKey: key,
+    found: parts.found,
+    unused: parts.unused,
+    catalog: house.catalog.current,
+    dataDir: environment.dataDir,
+    upgrade: control.upgrade,
+    configFile: environment.configFile,
+    recovered: house.recovered,
+  };
+  return json ? bannerLine(facts, control.clock.now()) : banner(facts);
+}
+
+function setupLink(link: string, shows: boolean, secrets: FirstSecrets): FirstSecret {
+  return shows ? { shown: new Secret(link) } : { file: secrets.keepLink(link) };
+}

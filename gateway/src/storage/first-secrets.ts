@@ -1,0 +1,43 @@
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+/**
+ * What a first start has to tell one person, where standard output may be read by others: files in the data directory that
+ * only its owner may read. Each holds one line and nothing else, so that a shell can put it where it belongs.
+ */
+export class FirstSecrets {
+  readonly #keyFile: string;
+  readonly #linkFile: string;
+
+  constructor(dataDir: string) {
+    this.#keyFile = resolve(join(dataDir, "first-key"));
+    this.#linkFile = resolve(join(dataDir, "setup-link"));
+  }
+
+  /** Gives the file's absolute path. */
+  keepKey(secret: string): string {
+    return keep(this.#keyFile, secret);
+  }
+
+  keepLink(link: string): string {
+    return keep(this.#linkFile, link);
+  }
+
+  /** A link works for one process only. */
+  removeLink(): void {
+    rmSync(this.#linkFile, { force: true });
+  }
+
+  remove(): void {
+    this.removeLink();
+    rmSync(this.#keyFile, { force: true });
+  }
+}
+
+function keep(path: string, line: string): string {
+  // Anew, so that neither the rights nor the owner of what was there hold on, nor a link leads elsewhere.
+  rmSync(path, { force: true });
+  writeFileSync(path, `${line}\n`, { flag: "wx", mode: 0o600 });
+  chmodSync(path, 0o600);
+  return path;
+}
