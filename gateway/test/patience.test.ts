@@ -11,7 +11,7 @@ const forbidden: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["reads the clock to measure", /\bperformance\.now\(|\bprocess\.hrtime|Bun\.nanoseconds\(/],
   ["compares a time with a bound", /Date\.now\(\)[^;\n]*toBeLess|toBeLess[^;\n]*Date\.now\(\)/],
   ["gives something a few seconds", /AbortSignal\.timeout\(\s*\d/],
-  ["has a time limit of its own", /^\s*\}, \d[\d_]*\);$|(?<!\.)\bsetDefaultTimeout\(/m],
+  ["has a time limit of its own", /^\s*\},\s*(?:\d+_000|[a-z]\w*Ms),?\s*\);|(?<!\.)\bsetDefaultTimeout\(/m],
 ];
 
 const allowed: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { keys } from "./test-config.ts";
 let house: House;
 beforeAll(async () => {
   house = await openHouse();
-}, 60_000);
+});
 afterAll(() => house?.close());
 
 interface Line {

@@ -134,7 +134,7 @@ describe("a try of a provider", () => {
     ["JSON of another kind", () => Response.json({ hello: 1 }), "no list of models", "base URL"],
     ["an unpaid bill", () => Response.json({}, { status: 402 }), "credit", "Top it up"],
     ["a rate limit", () => Response.json({}, { status: 429 }), "rate limit", "quota"],
-    ["trouble of its own", () => Response.json({}, { status: 503 }), "503", "trouble of its own"],
+    ["trouble of its own", () => Response.json({}, { status: 503 }), "overloaded", "trouble of its own"],
     ["a list beyond all bounds", () => Response.json({ data: "x".repeat(9 * 1024 * 1024) }), "larger", ""],
   ];
   test.each(bad)("gives words and advice for %s", async (_name, answer, problem, advice) => {

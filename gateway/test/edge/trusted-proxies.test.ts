@@ -98,7 +98,7 @@ test("wrong sign-ins behind a proxy keep nobody else out", async () => {
   for (let count = 0; count < 11; count++) guesses.push((await signIn("198.51.100.1", String(count))).status);
   expect(guesses).toEqual([...Array(10).fill(401), 429]);
   expect((await signIn("198.51.100.2", "x")).status).toBe(401);
-}, 60_000);
+});
 
 test.each(["10.0.0.0/33", "somewhere", "127.1", "10.0.0.1:80"])("SLUICE_TRUSTED_PROXIES=%s is refused", (value) => {
   expect(() => readEnvironment({ SLUICE_TRUSTED_PROXIES: value })).toThrow("SLUICE_TRUSTED_PROXIES must be");

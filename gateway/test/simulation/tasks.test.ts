@@ -190,6 +190,5 @@ describe("a day of video tasks with an ill vendor, and processes that stop, die 
       expect(deliveries.every(({ deliveredAt }) => deliveredAt !== null)).toBe(true);
       expect(deliveries).toHaveLength(tasks.filter(({ callbackUrl }) => callbackUrl !== null).length);
     },
-    60_000,
   );
 });
