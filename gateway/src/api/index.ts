@@ -4,6 +4,7 @@
  */
 
 export { type AsKeyCall, createAsKey } from "./as-key.ts";
+export { AskRate } from "./ask-rate.ts";
 export { BodyRoom } from "./body-room.ts";
 export { endpointsOf } from "./endpoints/models.ts";
 export type { Face, LimitStanding } from "./face.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createSimulator } from "@sluice/simulator";
 import { createAdmin, RequestTail } from "#admin/index.ts";
-import { type ApiServer, BodyRoom, createAsKey, type Face } from "#api/index.ts";
+import { type ApiServer, AskRate, BodyRoom, createAsKey, type Face } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, Failure } from "#core/index.ts";
@@ -237,6 +237,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     demo: () => [...catalog.current.providers.values()].every((provider) => provider.kind === "demo"),
     console,
   });
+  const usageAsks = new AskRate(clock);
   const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
   let leaving = false;
   let draining = false;
@@ -259,7 +260,10 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     metricsText: () => metrics.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),
-    keyUsage: (principal, from, to) => ledgerStore.usage({ keyId: principal.key.id, from, to }),
+    keyUsage: (principal, from, to) => {
+      usageAsks.take(principal.key.id);
+      return reports.keyUsage(principal.key.id, from, to);
+    },
     standing: async (principal) => (await admission.standing(principal)).map(standingRow),
     admin: admin.fetch,
   };

@@ -10,6 +10,7 @@ import type {
   UsageFigures,
 } from "@sluice/contract";
 import type { NanoUsd, ScopeKind } from "#core/index.ts";
+import type { UsageSum } from "./ledger-store.ts";
 import type { Paged } from "./people-store.ts";
 
 /** Which requests. Times are Unix milliseconds, from inclusive, to exclusive. `workspaceId` null: of every workspace. */
@@ -159,6 +160,8 @@ export interface ReportStore {
    * was counted elsewhere meanwhile can be told apart. At most bounds.budgetReadEntriesMax + 1 of them.
    */
   spending(asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading>;
+  /** What one key has used, by model. Times in Unix milliseconds, `to` excluded. */
+  keyUsage(keyId: string, from: number, to: number): Promise<readonly UsageSum[]>;
   /** `entries` is right to those of the hour up to which old ones have been removed. */
   facts(): Promise<{ readonly entries: number; readonly sizeBytes: number | null }>;
   /** A whole copy of the database in a file of its own, which `done` removes. */

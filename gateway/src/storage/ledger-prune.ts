@@ -1,8 +1,7 @@
 import { sql } from "kysely";
+import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "./database.ts";
 
-/** Rows of one delete: short enough that a waiting insert hardly notices. */
-const batchRows = 1_000;
 const markName = "ledger.pruned_before";
 
 /** Removes entries that began before `beforeMs`, in small batches; the rollups stay. Resolves to how many went. */
@@ -19,13 +18,14 @@ export async function pruneLedger(database: Database, beforeMs: number): Promise
           .where("at", "<", beforeMs)
           .orderBy("at")
           .orderBy("attempt_id")
-          .limit(batchRows),
+          .limit(bounds.pruneRows),
       )
       .executeTakeFirst();
     const gone = Number(result.numDeletedRows);
     removed += gone;
-    if (gone < batchRows) return removed;
-    await new Promise(setImmediate);
+    if (gone < bounds.pruneRows) return removed;
+    // Others on this thread, and whoever waits to write, come in between.
+    await new Promise<void>((resolve) => void setTimeout(resolve, bounds.prunePauseMs));
   }
 }
 

@@ -51,14 +51,17 @@ const tokenColumns = [...inputColumns, ...outputColumns] as const;
  * Sums by model. Whole hours come from the rollups, which outlive the entries; what the filter cuts off an hour, and
  * filters the rollups do not know, come from the entries.
  */
-export async function usageByModel(database: Database, filter: LedgerFilter): Promise<readonly UsageSum[]> {
+export async function usageByModel(
+  database: Pick<Database, "reading">,
+  filter: LedgerFilter,
+): Promise<readonly UsageSum[]> {
   const from = filter.from ?? 0;
   const to = filter.to ?? Number.MAX_SAFE_INTEGER;
   const firstHour = Math.ceil(from / hourMs) * hourMs;
   const lastHour = filter.to === undefined ? to : Math.floor(to / hourMs) * hourMs;
   const total = new Map<string, UsageSum>();
   if (filter.outcome !== undefined || filter.requestId !== undefined || firstHour >= lastHour) {
-    merge(total, await sumsOfEntries(database.kysely, filter));
+    merge(total, await sumsOfEntries(database.reading, filter));
   } else {
     // One snapshot, or an entry that arrives between the reads could be seen in none or in both.
     await inSnapshot(database, async (snapshot) => {

@@ -30,6 +30,7 @@ export function createReportStore(options: ReportStoreOptions): ReportStore {
     deploymentUse: ask("deploymentUse"),
     dailySpend: ask("dailySpend"),
     spending: ask("spending"),
+    keyUsage: ask("keyUsage"),
     facts: async () => ({
       entries: await desks.ask("entryCount", []),
       sizeBytes: await databaseSize(options.databasePath),
@@ -42,6 +43,7 @@ export function createReportStore(options: ReportStoreOptions): ReportStore {
 /** Sums over a long time keep a thread for seconds; they never have all of them, so that lists and searches go on. */
 const longKinds: ReadonlySet<ReportKind> = new Set([
   "usage",
+  "keyUsage",
   "modelUsage",
   "deploymentUse",
   "dailySpend",

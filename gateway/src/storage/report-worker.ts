@@ -8,6 +8,7 @@ import { attemptsOf } from "./report-attempts.ts";
 import { auditPage } from "./report-audit.ts";
 import { copyDatabase } from "./report-copy.ts";
 import { Deadline, type Desk } from "./report-desk.ts";
+import { keyUsage } from "./report-key-usage.ts";
 import { keyPage } from "./report-keys.ts";
 import type { ReportAnswer, ReportAsk, ReportKind, ReportOrder, ReportReply } from "./report-messages.ts";
 import { requestPage } from "./report-requests.ts";
@@ -33,6 +34,7 @@ const answers: {
   deploymentUse,
   dailySpend,
   spending,
+  keyUsage,
   entryCount,
   copy: copyDatabase,
 };

@@ -3,8 +3,10 @@ export const ledgerBounds = {
   /** At the end of a drain: for the last error events to leave, and for the ledger to be flushed. */
   lastBytesMs: 2_000,
   flushMs: 30_000,
-  /** How often old ledger entries are looked for. */
+  /** How often old ledger entries are looked for, how many go in one delete, and the pause after it. */
   pruneMs: 3_600_000,
+  pruneRows: 64,
+  prunePauseMs: 10,
   /** How soon a checkpoint follows the last one in a stream. */
   checkpointMs: 1_000,
   checkpointEvents: 64,

@@ -88,6 +88,9 @@ export const requestsBounds = {
   /** A packed body may become this many times as large; a small one in any case this large. */
   unpackedRatioMax: 200,
   unpackedBytesMin: 1024 * 1024,
+  /** How often one key may ask what it has used, in such a time. */
+  usageAsksMax: 60,
+  usageAsksMs: 60_000,
   /** What stands behind the `?` of a caller's URL and goes on to an upstream. */
   queryBytesMax: 2 * 1024,
 } as const;
