@@ -1,5 +1,12 @@
 import type { AskedImages, WireDialectId } from "#core/index.ts";
-import type { CallEndpointId, DialectTraits, PathFacts, ReplyFacts, RequestFacts } from "#protocols/index.ts";
+import type {
+  CallEndpointId,
+  DialectTraits,
+  Governing,
+  PathFacts,
+  ReplyFacts,
+  RequestFacts,
+} from "#protocols/index.ts";
 
 /** What stands at an address, to be put in its place. Its bytes come beside the order. */
 export interface CarriedMedia {
@@ -40,6 +47,8 @@ export interface BodyJobs {
     readonly ask: { readonly endpoint: CallEndpointId; readonly facts: RequestFacts; readonly upstreamModel: string };
     readonly answer: null;
   };
+  /** Makes the body without what is governed; says which members those were. */
+  govern: { readonly ask: Governing; readonly answer: readonly string[] };
   /** Makes the body for an upstream of another dialect; nothing where addresses have to be fetched first. */
   translate: {
     readonly ask: Sides & {

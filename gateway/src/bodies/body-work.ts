@@ -26,6 +26,7 @@ const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
   unpack: 0,
   read: bounds.readInPlaceBytesMax,
   patch: bounds.readInPlaceBytesMax,
+  govern: bounds.readInPlaceBytesMax,
   assets: bounds.translateInPlaceBytesMax,
   "put-assets": bounds.translateInPlaceBytesMax,
   translate: bounds.translateInPlaceBytesMax,

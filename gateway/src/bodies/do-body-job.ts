@@ -5,7 +5,7 @@ import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 import { type CarriedFailure, carriedFailure } from "./carried-failure.ts";
 import { answerImages, writeImages } from "./image-jobs.ts";
 import type { Job, JobDesk } from "./job-desk.ts";
-import { patchBody, readBody, readReply } from "./native-jobs.ts";
+import { leaveOut, patchBody, readBody, readReply } from "./native-jobs.ts";
 import { answerTurn, translateTurn } from "./turn-jobs.ts";
 import { unpackBody } from "./unpack-job.ts";
 
@@ -32,6 +32,7 @@ const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
   assets: readAssets,
   "put-assets": putAssets,
   patch: patchBody,
+  govern: leaveOut,
   translate: translateTurn,
   images: writeImages,
   reply: readReply,

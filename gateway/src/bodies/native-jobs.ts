@@ -1,4 +1,4 @@
-import { callerSide, holdsSeals, upstreamSide } from "#protocols/index.ts";
+import { callerSide, governBody, holdsSeals, upstreamSide } from "#protocols/index.ts";
 import type { Job } from "./job-desk.ts";
 
 export const readBody: Job<"read"> = (body, { endpoint, path }) => {
@@ -11,6 +11,11 @@ export const patchBody: Job<"patch"> = (body, { endpoint, facts, upstreamModel }
   made: callerSide(endpoint).wire.patchRequest(body, facts, upstreamModel),
   answer: null,
 });
+
+export const leaveOut: Job<"govern"> = (body, ask) => {
+  const { made, left } = governBody(body, ask);
+  return { made, answer: left };
+};
 
 export const readReply: Job<"reply"> = (reply, { endpoint, dialect }) => {
   const listener = endpoint === null ? upstreamSide(dialect).listener : callerSide(endpoint).wire;

@@ -35,6 +35,7 @@ import type { Control } from "./control.ts";
 import { openExplainer } from "./explained.ts";
 import { openPort } from "./open-port.ts";
 import { pruneDaily } from "./pruning.ts";
+import { sharedAccounts } from "./shared-accounts.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
 import { openStudio } from "./studio.ts";
@@ -146,6 +147,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const explain = createExplainStore(control.database, clock);
   const { bodies, offload } = openBodyWork({ clock, ids, observer });
   const relay = new Relay({
+    sharesAccount: sharedAccounts(() => catalog.current),
     bodies,
     catalog: () => catalog.current,
     router,

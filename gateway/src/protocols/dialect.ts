@@ -1,5 +1,6 @@
 import type { DialectId, Failure, Usage } from "#core/index.ts";
 import type { Span } from "./json-scan.ts";
+import type { NamedObject } from "./named-objects.ts";
 import type { ServerToolUse } from "./server-tools.ts";
 
 /** What the gateway must know of a request body to govern it; read from the bytes without building them. */
@@ -30,6 +31,8 @@ export interface RequestFacts {
   readonly choosing?: readonly string[] | undefined;
   /** The most that the upstream's own tools, as far as the call declares them, will probably be used. */
   readonly serverTools?: ServerToolUse | undefined;
+  /** Objects at the upstream that the body names, beside the response that it continues. */
+  readonly objects?: readonly NamedObject[] | undefined;
   /** Each call of it is a search of the web, which the upstream may not count (chat's `web_search_options`). */
   readonly asksSearch?: boolean;
   /** Models that tools name for themselves. */
@@ -68,6 +71,8 @@ export interface ReplyFacts {
   readonly outputEstimate: number;
   /** The id under which the upstream knows its answer; null when there is none. */
   readonly id: string | null;
+  /** Ids of what the upstream made on the way and takes again later: containers. */
+  readonly made?: readonly string[];
 }
 
 /**
@@ -91,6 +96,8 @@ export interface StreamTap {
   readonly contentSeen: boolean;
   /** The id under which the upstream knows its answer, once seen. */
   readonly id: string | null;
+  /** Ids of what the upstream made on the way and takes again later, as far as it was seen: containers. */
+  readonly made?: readonly string[];
   /** At a clean end of bytes: whether the stream said all that its dialect requires. */
   complete(): boolean;
   /** Called once after a complete end: what is still to be sent to the caller. Nothing where bytes pass unchanged. */

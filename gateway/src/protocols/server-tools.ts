@@ -76,6 +76,11 @@ export class OutputTools {
     }
   }
 
+  /** The ids of containers that code ran in. */
+  get made(): readonly string[] {
+    return [...this.#containers].filter((id) => id !== "");
+  }
+
   get use(): ServerToolUse {
     return {
       webSearches: this.#webSearches,

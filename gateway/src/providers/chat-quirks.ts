@@ -1,4 +1,4 @@
-import { editBody } from "./edit-body.ts";
+import { editBody } from "#protocols/index.ts";
 import type { OutboundDraft } from "./kind.ts";
 
 /** For vendors that refuse or overlook `max_completion_tokens`: the same cap under its older name. */

@@ -1,45 +1,13 @@
-import { Failure, type Provider } from "#core/index.ts";
-import { JsonInvalid, readSpan, type Span, scanObject, type Warn } from "#protocols/index.ts";
-import { editBody } from "./edit-body.ts";
-
-/** What becomes of one member that chooses a model or multiplies a cost. */
-export interface MemberRule {
-  /** Values that choose nothing and cost no more; they go on. null always does. */
-  readonly takes?: readonly (string | number)[];
-  /** Said to the caller in the place of leaving it out, where leaving it out would break a promise made to somebody. */
-  readonly refused?: string;
-}
-
-export type MemberRules = Readonly<Record<string, MemberRule>>;
-
-export interface GovernedFor {
-  /** The members to look for. */
-  readonly choosing: readonly string[];
-  readonly provider: Provider;
-  /** Of the provider's kind. */
-  readonly rules: MemberRules;
-  readonly warn: Warn;
-}
+import type { Provider } from "#core/index.ts";
+import type { Governing, MemberRules } from "#protocols/index.ts";
 
 /** A setting of every kind: members that an operator lets through, whatever they choose or cost. */
 export const passMembers = "pass_members";
 
-/**
- * A body without those members that would choose a model past its grant or cost more than its price: left out with a
- * warning, or refused. Rare, so the body may be scanned once more. Throws Failure invalid_request.
- */
-export function governedBody(body: Uint8Array, { choosing, provider, rules, warn }: GovernedFor): Uint8Array {
-  const left: string[] = [];
-  for (const [name, span] of choosingOf(body, new Set(choosing))) {
-    if (passesMember(provider, name)) continue;
-    const { takes = [], refused } = rules[name] ?? commonRules[name] ?? {};
-    const value = readSpan(body, span);
-    if (value === null || isOneOf(value, takes)) continue;
-    if (refused !== undefined) throw new Failure("invalid_request", refused, { param: name, retry: "other" });
-    left.push(name);
-    warn(`${name} is governed by the gateway and was left out`);
-  }
-  return left.length === 0 ? body : editBody(body, { remove: left });
+/** Which of these members are looked at for this account, and by which rules; `rules` are its kind's own. */
+export function governingFor(provider: Provider, choosing: readonly string[], rules: MemberRules): Governing {
+  const names = choosing.filter((name) => !passesMember(provider, name));
+  return { names, rules: { ...commonRules, ...rules } };
 }
 
 /** What is wrong with `settings.pass_members`; null when nothing is. */
@@ -68,16 +36,3 @@ const commonRules: MemberRules = {
   },
   data_sources: { refused: "Data sources of the account cannot be used through the gateway." },
 };
-
-function choosingOf(body: Uint8Array, names: ReadonlySet<string>): ReadonlyMap<string, Span> {
-  try {
-    return scanObject(body, names);
-  } catch (thrown) {
-    if (thrown instanceof JsonInvalid) return new Map();
-    throw thrown;
-  }
-}
-
-function isOneOf(value: unknown, takes: readonly (string | number)[]): boolean {
-  return takes.includes(typeof value === "string" ? value.toLowerCase() : (value as number));
-}

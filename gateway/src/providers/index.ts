@@ -7,7 +7,7 @@
 export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
 export { callerHeaders } from "./caller-headers.ts";
-export { governedBody, type MemberRule, type MemberRules } from "./governed-members.ts";
+export { governingFor } from "./governed-members.ts";
 export type {
   AuthorizeMeans,
   BadAnswer,
@@ -27,6 +27,7 @@ export { readRetryAfter } from "./retry-after.ts";
 export type { KindForm, SettingField } from "./setting-field.ts";
 export { redactedText, settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
 export { settingTypeProblem, wrongSettings } from "./setting-types.ts";
+export { allowsObject } from "./shared-objects.ts";
 export { priceOfStarter, starterPrice } from "./starter-price.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
 export { type PaidMemberFound, paidMembersIn } from "./video/paid-members.ts";

@@ -2,6 +2,7 @@ import { forwardHeaders } from "./caller-headers.ts";
 import { passMembers } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
 import { type KindForm, settingField } from "./setting-field.ts";
+import { objectsSetting } from "./shared-objects.ts";
 
 /** What a kind says of its form, completed: a key is needed, and lanes can be chosen where there are several. */
 export function kindForm(kind: ProviderKind): KindForm {
@@ -23,6 +24,11 @@ export function kindForm(kind: ProviderKind): KindForm {
         type: "list",
         help: "Headers of callers that this account gets beside the usual ones, such as x-router-trace or x-router-*.",
         placeholder: "x-router-trace",
+      }),
+      settingField(objectsSetting, "Objects for all workspaces", {
+        type: "list",
+        help: "Files, stores, prompts, conversations and caches of the account that every workspace may name: ids, or beginnings with a *. Where one workspace alone can reach the account, it may name all.",
+        placeholder: "file-abc123",
       }),
     );
   }

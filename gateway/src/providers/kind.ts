@@ -1,8 +1,7 @@
 import type { PriceConfig } from "@sluice/contract";
 import type { EndpointId, Failure, Provider, WireDialectId } from "#core/index.ts";
-import type { DialectTraits, Warn } from "#protocols/index.ts";
+import type { DialectTraits, MemberRules, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
-import type { MemberRules } from "./governed-members.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 import type { KindForm } from "./setting-field.ts";
 import type { VideoAdapter } from "./video-adapter.ts";

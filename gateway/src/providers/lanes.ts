@@ -3,6 +3,7 @@ import { forwardHeadersProblem } from "./caller-headers.ts";
 import { passMembersProblem } from "./governed-members.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
+import { objectsProblem } from "./shared-objects.ts";
 
 /** The lanes that this account offers, in its kind's order: the usual ones, or those that `settings.endpoints` names. */
 export function lanesOf(kind: ProviderKind, provider: Provider): readonly Lane[] {
@@ -40,7 +41,7 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
       return `settings.endpoints must be a list out of: ${[...new Set(known)].join(", ")}`;
     }
   }
-  const headers = kind.lanes.length === 0 ? null : forwardHeadersProblem(provider);
+  const headers = kind.lanes.length === 0 ? null : (forwardHeadersProblem(provider) ?? objectsProblem(provider));
   return headers ?? passMembersProblem(provider) ?? kind.checkSettings?.(provider) ?? null;
 }
 

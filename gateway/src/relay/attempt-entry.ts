@@ -125,6 +125,7 @@ export class AttemptEntry {
   /** A whole reply that is an answer. `images`: pictures in it that its usage may not count; the price may be for them. */
   succeed(status: number, reply: ReplyFacts, images: number): void {
     if (reply.id !== null) this.#keep(reply.id);
+    this.#owns(reply.made);
     const told = withImages(measured(reply.usage, reply.outputEstimate, this.#inputEstimate), images);
     this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null);
     this.#learn(told);
@@ -132,6 +133,7 @@ export class AttemptEntry {
 
   /** A stream that came to its good end. */
   finish(status: number, tap: StreamTap): void {
+    this.#owns(tap.made);
     const told = measuredStream(tap, this.#inputEstimate);
     this.#settle("succeeded", status, null, told, tap.usage?.raw ?? null);
     this.#learn(told);
@@ -199,6 +201,11 @@ export class AttemptEntry {
     if (!this.#call.facts.keeps) return;
     this.#keptId = upstreamId;
     this.#tellKeeper(upstreamId, false);
+  }
+
+  #owns(made: readonly string[] = []): void {
+    const { owners } = this.#house;
+    for (const id of made) owners.remember(this.#call.principal.workspace.id, this.#pick.deployment.provider.id, id);
   }
 
   #tellKeeper(upstreamId: string, paid: boolean): void {

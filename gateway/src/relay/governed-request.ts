@@ -1,6 +1,7 @@
+import { outcomeOf } from "#bodies/index.ts";
 import { Failure, type Provider } from "#core/index.ts";
-import { choosingMembers } from "#protocols/index.ts";
-import { governedBody, type ProviderKind } from "#providers/index.ts";
+import { choosingMembers, type Governing } from "#protocols/index.ts";
+import { governingFor, type ProviderKind } from "#providers/index.ts";
 import type { Call } from "./call.ts";
 import type { RelayHouse } from "./house.ts";
 
@@ -15,18 +16,34 @@ export interface GovernedTarget {
  * The body as this account may get it: without what would choose a model past its grant, or cost more than its price.
  * Almost every body comes back as it is, unread. Throws Failure invalid_request or model_not_found.
  */
-export function governedRequest(house: RelayHouse, call: Call, body: Uint8Array, target: GovernedTarget): Uint8Array {
+export function governedRequest(
+  house: RelayHouse,
+  call: Call,
+  body: Uint8Array,
+  target: GovernedTarget,
+): Uint8Array | Promise<Uint8Array> {
   const { choosing, toolModels } = call.facts;
   if (toolModels !== undefined && !target.translated) checkToolModels(house, call, toolModels, target.provider);
   if (choosing === undefined) return body;
   // In another dialect a member may have another name.
   const names = target.translated ? [...choosingMembers] : choosing;
-  return governedBody(body, {
-    choosing: names,
-    provider: target.provider,
-    rules: target.kind.memberRules ?? {},
-    warn: target.warn,
-  });
+  const governing = governingFor(target.provider, names, target.kind.memberRules ?? {});
+  return governing.names.length === 0 ? body : withoutGoverned(house, call, body, { governing, warn: target.warn });
+}
+
+/** In a thread where it is large. The body that is sent may be the call's own, which is then that of the job. */
+async function withoutGoverned(
+  house: RelayHouse,
+  call: Call,
+  body: Uint8Array,
+  { governing, warn }: { readonly governing: Governing; readonly warn: (what: string) => void },
+): Promise<Uint8Array> {
+  const own = call.body === body;
+  const done = await house.bodies.do("govern", governing, body, { signal: call.signal });
+  if (own && call.body !== null) call.body = done.body;
+  const { made, answer } = outcomeOf(done);
+  for (const name of answer) warn(`${name} is governed by the gateway and was left out`);
+  return made ?? done.body;
 }
 
 /** A tool's own model is granted as the call's is: by a name of ours that leads to it at this account. */

@@ -9,6 +9,7 @@ import type { BackgroundBills } from "./background-bills.ts";
 import type { UsageForecast } from "./estimate.ts";
 import type { Keepers } from "./keepers.ts";
 import type { LiveStreams } from "./live-streams.ts";
+import type { ObjectOwners } from "./object-owners.ts";
 
 /** What the relay works with; wired by main. */
 export interface RelayOptions {
@@ -24,12 +25,15 @@ export interface RelayOptions {
   readonly observer: Observer;
   readonly explainer: Pick<Explainer, "explain">;
   readonly bodies: BodyWork;
+  /** Whether calls of more than one workspace can reach this account. */
+  readonly sharesAccount: (providerId: string) => boolean;
 }
 
 export interface RelayHouse extends RelayOptions {
   readonly forecast: UsageForecast;
   readonly live: LiveStreams;
   readonly keepers: Keepers;
+  readonly owners: ObjectOwners;
   readonly tokens: AccountTokens;
   readonly bills: BackgroundBills;
 }

@@ -4,6 +4,7 @@ import { laneUrl, type OutboundDraft } from "#providers/index.ts";
 import type { Pick } from "#routing/index.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
 import type { Call } from "./call.ts";
+import { checkObjects } from "./check-objects.ts";
 import { withQuery } from "./forwarded-query.ts";
 import { governedRequest } from "./governed-request.ts";
 import type { RelayHouse } from "./house.ts";
@@ -35,13 +36,15 @@ export async function sendAttempt(
   const headers = translation === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
   headers["x-attempt-id"] = entry.attemptId;
   headers["user-agent"] ??= "sluice";
+  checkObjects(house, call, provider);
   const made = bodyOf(house, parts);
   const whole = made instanceof Promise ? await made : made;
   const warn = translation?.warn ?? ((what: string) => void warnings.add(what));
-  const body =
+  const governed =
     whole instanceof Uint8Array
       ? governedRequest(house, call, whole, { provider, kind, translated: translation !== null, warn })
       : whole;
+  const body = governed instanceof Promise ? await governed : governed;
   headers["content-type"] = body instanceof Uint8Array ? "application/json" : body.contentType;
   const url = laneUrl(provider, lane, upstreamModel, facts.stream);
   const draft: OutboundDraft = {

@@ -14,6 +14,7 @@ import { Keepers } from "./keepers.ts";
 import { askKeeper } from "./kept-answers.ts";
 import type { KeptCall } from "./kept-call.ts";
 import { LiveStreams } from "./live-streams.ts";
+import { ObjectOwners } from "./object-owners.ts";
 import { wayOf } from "./way.ts";
 import { CallEstimate } from "./worst-case.ts";
 
@@ -27,6 +28,7 @@ export class Relay {
       forecast: new UsageForecast(),
       live: new LiveStreams(),
       keepers: new Keepers(options.ledgerStore),
+      owners: new ObjectOwners(),
       tokens: new AccountTokens(options.transport, options.clock),
       bills: new BackgroundBills(options),
     };

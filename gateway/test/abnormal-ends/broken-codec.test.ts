@@ -61,6 +61,7 @@ async function callWith(codec: CallerCodec, stream: boolean) {
   const upstream = new PretendedUpstream(clock, chance);
   const { speech, model, body } = messages();
   const relay = new Relay({
+    sharesAccount: () => false,
     catalog: () => ({
       version: 1,
       workspaces: new Map(),

@@ -95,6 +95,7 @@ export async function openStudioGround(more: More = {}): Promise<StudioGround> {
   const recorder = createRecorder({ journal, clock, ids, observer });
   const bodies = new BodyWork({ offload: null, newId: (prefix) => ids.next(prefix) });
   const relay = new Relay({
+    sharesAccount: () => false,
     bodies,
     catalog: () => catalog.current,
     router,

@@ -52,6 +52,17 @@ test("members that choose another model or a dearer way are left out, told in a 
   for (const name of Object.keys(chosen)) expect(response.headers.get("x-sluice-warnings")).toContain(name);
 });
 
+test("they are left out of a body of megabytes too, which is worked on beside the event loop", async () => {
+  const long = [{ role: "user", content: "x".repeat(3_000_000) }];
+  const response = await house.chat({ model: "granted", models: ["up-secret"], messages: long, service_tier: "flex" });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("x-sluice-warnings")).toContain("models");
+  const truth = house.simulator.simulator.truth.list().data.at(-1);
+  expect(truth?.model).toBe("up-granted");
+  const sent = JSON.stringify({ model: "up-granted", messages: long, service_tier: "flex" });
+  expect(truth?.body_sha256).toBe(new Bun.CryptoHasher("sha256").update(sent).digest("hex"));
+});
+
 test("values that choose nothing and cost no more arrive as they were", async () => {
   const plain = { service_tier: "flex", speed: "standard", models: null, best_of: 1, inference_geo: "global" };
   const response = await house.chat({ model: "granted", ...plain, messages }, { script: { tokens: 1 } });

@@ -63,6 +63,7 @@ export async function playHour(seed: number) {
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
   const relay = new Relay({
+    sharesAccount: () => false,
     catalog: () => catalog,
     router,
     admission,

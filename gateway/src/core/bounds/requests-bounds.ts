@@ -44,6 +44,8 @@ export const requestsBounds = {
   modelNameBytesMax: 256,
   /** What keeps the calls of one conversation together: a cache key, a session's name. */
   affinityBytesMax: 512,
+  /** Objects at the upstream that one body names. */
+  namedObjectsMax: 1_000,
   /** Calls of one of an upstream's own tools that money is held for, where the call sets no limit of its own. */
   serverToolCallsAssumed: 10,
   /** Names of headers for which it is remembered whether they go to an account. */

@@ -2,10 +2,10 @@ import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { readSpan, type Span, scanObject } from "../json-scan.ts";
 import { countOf, isObject, textOf } from "../json-value.ts";
-import { readLabel } from "../request-members.ts";
+import { readLabel, readSmall } from "../request-members.ts";
 import { readMessagesUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["id", "content", "usage", "error", "input_tokens"]);
+const wanted: ReadonlySet<string> = new Set(["id", "content", "usage", "error", "input_tokens", "container"]);
 
 /** Reads a whole message: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readMessagesReply(body: Uint8Array): ReplyFacts {
@@ -19,7 +19,18 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
     errorMessage: content === undefined && error !== undefined ? errorMessage(readSpan(body, error)) : null,
     outputEstimate: content === undefined ? 0 : Math.ceil((content.end - content.start) / 4),
     id: readLabel(body, members.get("id")),
+    made: containerIn(members.has("container") ? readSmallMember(body, members.get("container")) : null),
   };
+}
+
+/** The id of the container that code ran in. */
+export function containerIn(container: unknown): readonly string[] {
+  const id = isObject(container) ? textOf(container["id"]) : null;
+  return id === null ? [] : [id];
+}
+
+function readSmallMember(body: Uint8Array, span: Span | undefined): unknown {
+  return span === undefined ? null : readSmall(body, span);
 }
 
 /** Reads the answer of a count: it used nothing. */

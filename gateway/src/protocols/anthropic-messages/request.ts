@@ -4,10 +4,12 @@ import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
+import { nestedObjects, objectAt, objectNames } from "../named-objects.ts";
 import { readBoolean, readLabel, readModel, requireItems, scanRequest, sizeOf } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 
-const wanted = bodyNames(["model", "messages", "max_tokens", "stream", "system", "tools", "metadata"]);
+const objectsOfClaude = objectNames(["file_id"], ["file_id"]);
+const wanted = bodyNames(["model", "messages", "max_tokens", "stream", "system", "tools", "container", "metadata"]);
 const wantedMetadata = new GovernedNames(["user_id"]);
 
 /** Reads what governs a messages request. Source: Anthropic API reference, "Create a Message". */
@@ -47,6 +49,7 @@ function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>): Requ
     affinity: readAffinity(body, members.get("metadata")),
     continues: null,
     keeps: false,
+    objects: [...objectAt(body, members.get("container"), "container"), ...nestedObjects(body, objectsOfClaude)],
     choosing: choosingIn(members),
     ...toolFacts(body, members.get("tools")),
     images: 0,

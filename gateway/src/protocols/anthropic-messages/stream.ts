@@ -3,6 +3,7 @@ import { concat } from "../bytes.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { eventData, SseEvents } from "../sse-events.ts";
+import { containerIn } from "./reply.ts";
 import { streamFailure } from "./stream-failure.ts";
 import { mergeUsage, readMessagesUsage } from "./usage.ts";
 
@@ -42,6 +43,7 @@ export class MessagesStreamTap implements StreamTap {
   failure: Failure | null = null;
   outputEstimate = 0;
   id: string | null = null;
+  made: readonly string[] = [];
 
   readonly #sse = new SseEvents();
   #reported: JsonObject = {};
@@ -90,15 +92,23 @@ export class MessagesStreamTap implements StreamTap {
 
   #read(type: string | null, event: JsonObject): void {
     if (type === "message_start") this.#readStart(objectOf(event["message"]));
-    else if (type === "message_delta") this.#readDelta(event["usage"]);
-    else if (type === "error" || (type === null && isObject(event["error"]))) {
+    else if (type === "message_delta") {
+      this.#madeIn(event["delta"]);
+      this.#readDelta(event["usage"]);
+    } else if (type === "error" || (type === null && isObject(event["error"]))) {
       this.failure = streamFailure(event["error"]);
     }
   }
 
   #readStart(message: JsonObject): void {
     this.id = textOf(message["id"]);
+    this.#madeIn(message);
     this.#report(message["usage"]);
+  }
+
+  #madeIn(told: unknown): void {
+    const made = containerIn(objectOf(told)["container"]);
+    if (made.length > 0) this.made = made;
   }
 
   #readDelta(usage: unknown): void {

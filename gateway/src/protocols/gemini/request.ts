@@ -4,9 +4,17 @@ import type { PathFacts, RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
 import { missing, misspelt, wrong } from "../json-value.ts";
+import { nestedObjects, objectAt, objectNames } from "../named-objects.ts";
 import { readCount, readLabel, requireItems, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateTokens } from "./size-estimate.ts";
+
+/** Files and stores of the vendor; an address of anything else is read by nobody's account. */
+const ofVendor = /^gs:|googleapis\.com|^(?:files|fileSearchStores)\//i;
+const objectsOfGemini = objectNames(
+  ["fileUri", "file_uri", "fileSearchStoreNames", "file_search_store_names"],
+  ["fileUri", "file_uri", "StoreNames", "store_names"],
+);
 
 /** The vendor reads both spellings of every name (protobuf's JSON mapping). */
 const wanted = bodyNames([
@@ -42,6 +50,10 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     // A cache is known to one account only, and is worth something only there.
     affinity: readLabel(body, eitherOf(members, "cachedContent", "cached_content")),
     continues: null,
+    objects: [
+      ...objectAt(body, eitherOf(members, "cachedContent", "cached_content"), "cachedContent"),
+      ...nestedObjects(body, objectsOfGemini).filter(({ id }) => ofVendor.test(id)),
+    ],
     keeps: false,
     choosing: members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members),
     ...toolFacts(body, members.get("tools")),

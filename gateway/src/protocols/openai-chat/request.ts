@@ -3,6 +3,7 @@ import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
 import { type Span, scanObject } from "../json-scan.ts";
+import { nestedObjects, objectNames } from "../named-objects.ts";
 import {
   readBoolean,
   readCount,
@@ -16,6 +17,7 @@ import {
 import { noServerTools } from "../server-tools.ts";
 import { type ToolFacts, toolFacts } from "../tool-facts.ts";
 
+const objectsOfChat = objectNames(["file_id"], ["file_id"]);
 const wanted = bodyNames([
   "model",
   "messages",
@@ -54,6 +56,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     affinity: readLabel(body, members.get("prompt_cache_key")) ?? readLabel(body, members.get("user")),
     continues: null,
     keeps: false,
+    objects: nestedObjects(body, objectsOfChat),
     choosing: choosingIn(members),
     ...searchFacts(toolFacts(body, members.get("tools")), said(body, members.get("web_search_options"))),
     images: 0,

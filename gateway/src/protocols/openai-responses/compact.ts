@@ -1,9 +1,10 @@
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
+import { nestedObjects } from "../named-objects.ts";
 import { readLabel, readModel, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
-import { idOf, requireInput, said } from "./request.ts";
+import { objectsOfOpenai, previousId, requireInput, said } from "./request.ts";
 
 const wanted = bodyNames(["model", "input", "instructions", "tools", "previous_response_id", "prompt_cache_key"]);
 
@@ -23,7 +24,8 @@ export function readCompactRequest(body: Uint8Array): RequestFacts {
     inputEstimate: estimateInput(body, [members.get("input"), members.get("instructions"), members.get("tools")]),
     streamOptionsSpan: null,
     affinity: readLabel(body, members.get("prompt_cache_key")),
-    continues: idOf(body, previous),
+    continues: previousId(body, previous),
+    objects: nestedObjects(body, objectsOfOpenai),
     keeps: false,
     choosing: choosingIn(members),
     ...toolFacts(body, members.get("tools")),

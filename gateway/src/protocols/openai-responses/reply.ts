@@ -35,6 +35,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     errorMessage: null,
     outputEstimate: usage !== null || running || output === undefined ? 0 : estimate(output),
     id: textOf(read(members.get("id"))),
+    made: tools.made,
   };
 }
 

@@ -4,10 +4,15 @@ import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { Span } from "../json-scan.ts";
 import { missing, objectOf, textOf, wrong } from "../json-value.ts";
+import { type NamedObject, nestedObjects, objectAt, objectNames } from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
 
+export const objectsOfOpenai = objectNames(
+  ["file_id", "file_ids", "vector_store_ids", "container"],
+  ["file_id", "vector_store_ids", '"container"'],
+);
 const wanted = bodyNames([
   "model",
   "input",
@@ -49,13 +54,29 @@ export function readResponsesRequest(body: Uint8Array): RequestFacts {
       readLabel(body, members.get("prompt_cache_key")) ??
       readLabel(body, members.get("safety_identifier")) ??
       readLabel(body, members.get("user")),
-    continues: idOf(body, previous) ?? idOf(body, conversation),
+    continues: previousId(body, previous) ?? idOf(body, conversation),
+    objects: responsesObjects(body, members),
     keeps: background || store === undefined || readSmall(body, store) !== false,
     ...(background ? { background } : {}),
     choosing: choosingIn(members),
     ...toolFacts(body, members.get("tools")),
     images: 0,
   };
+}
+
+/** Conversations, stored prompts, files, stores and containers. */
+function responsesObjects(body: Uint8Array, members: ReadonlyMap<string, Span>): readonly NamedObject[] {
+  return [
+    ...objectAt(body, members.get("conversation"), "conversation"),
+    ...objectAt(body, members.get("prompt"), "prompt"),
+    ...nestedObjects(body, objectsOfOpenai),
+  ];
+}
+
+/** The id of the response that is gone on from, which is a text and nothing else. */
+export function previousId(body: Uint8Array, span: Span | null): string | null {
+  if (span !== null && body[span.start] !== QUOTE) throw wrong("previous_response_id", "must be a string");
+  return idOf(body, span);
 }
 
 /** Only the model's name is replaced. */

@@ -4,7 +4,7 @@ import { type EventLines, eventLines } from "../event-lines.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { skimObject } from "../json-skim.ts";
 import { type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { moreOf, noServerTools, OutputTools, type ServerToolUse } from "../server-tools.ts";
+import { moreOf, OutputTools } from "../server-tools.ts";
 import { SseEvents } from "../sse-events.ts";
 import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
 import { readResponsesUsage } from "./usage.ts";
@@ -26,11 +26,17 @@ export class ResponsesStreamTap implements StreamTap {
   /** The last event repeats the whole answer, and pictures come as base64: as large as those of the images API. */
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   readonly #tools = new OutputTools();
+  /** Set by the terminal event. */
+  #madeInAll: readonly string[] = [];
   #rest: Uint8Array = emptyBytes;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
   push(chunk: Uint8Array): Uint8Array {
     return this.#sse.push(chunk, this.#visit);
+  }
+
+  get made(): readonly string[] {
+    return this.#madeInAll.length > 0 ? this.#madeInAll : this.#tools.made;
   }
 
   /** Usage is told once, in the terminal event. */
@@ -107,7 +113,9 @@ export class ResponsesStreamTap implements StreamTap {
   #readTerminal(type: string, data: Uint8Array): void {
     const response = responseIn(data);
     if (response === null) return;
-    const seen = moreOf(this.#tools.use, toolsIn(data));
+    const all = toolsIn(data);
+    const seen = moreOf(this.#tools.use, all.use);
+    this.#madeInAll = all.made;
     this.ended = true;
     this.id ??= textOf(response["id"]);
     this.usage = readResponsesUsage(response["usage"], { beside: response["tool_usage"] ?? null, seen });
@@ -166,11 +174,12 @@ function deltaLength(data: Uint8Array): number {
 }
 
 /** The calls of tools in the output that the last event repeats. */
-function toolsIn(data: Uint8Array): ServerToolUse {
+function toolsIn(data: Uint8Array): OutputTools {
   const response = skim(data, responseOnly)?.get("response");
   const members = response === undefined ? null : skimObject(data, response.start, response.end, outputOnly);
   const output = members?.get("output");
-  return output === undefined ? noServerTools : new OutputTools().takeAll(data, output).use;
+  const tools = new OutputTools();
+  return output === undefined ? tools : tools.takeAll(data, output);
 }
 
 /** Id, usage and error of the response inside a lifecycle event; the rest of it is passed over unread. */

@@ -1,10 +1,9 @@
 import type { Provider } from "#core/index.ts";
-import { arrayOf, JsonInvalid, readSpan, scanObject, type Warn } from "#protocols/index.ts";
+import { arrayOf, editBody, JsonInvalid, readSpan, scanObject, type Warn } from "#protocols/index.ts";
 import { classifyAwsShaped } from "../aws-shaped.ts";
 import { signAws } from "../aws-signature.ts";
 import { withoutQuery } from "../base-url.ts";
 import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
-import { editBody } from "../edit-body.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { betasField, settingField, signingFields } from "../setting-field.ts";

@@ -1,8 +1,7 @@
 import type { Provider } from "#core/index.ts";
-import type { Warn } from "#protocols/index.ts";
+import { editBody, type Warn } from "#protocols/index.ts";
 import { withoutQuery } from "../base-url.ts";
 import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
-import { editBody } from "../edit-body.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
 import type { AuthorizeMeans, OutboundDraft, ProviderKind } from "../kind.ts";

@@ -1,4 +1,5 @@
-import { JsonInvalid, type Span, scanObject, splice } from "#protocols/index.ts";
+import { splice } from "./bytes.ts";
+import { JsonInvalid, type Span, scanObject } from "./json-scan.ts";
 
 export interface BodyEdits {
   /** Members that the vendor does not take; a value of them that is needed elsewhere is read first. */

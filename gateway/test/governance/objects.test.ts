@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, errorOf, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+
+const malloryKey = "sk-mallory-0123456789abcdefghij";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  const settings = { objects: ["file-listed", "vs_team_*"] };
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("openai", simulator, { kind: "openai", settings }),
+      upstream("claude", simulator, { kind: "anthropic", settings }),
+      upstream("google", simulator, { kind: "gemini", settings: { endpoints: ["generate"], ...settings } }),
+      upstream("private", simulator, { kind: "openai" }),
+    ],
+    models: [
+      { name: "gpt", deployments: [{ provider: "openai" }] },
+      { name: "claude", deployments: [{ provider: "claude" }] },
+      { name: "gem", deployments: [{ provider: "google" }] },
+      { name: "mine", deployments: [{ provider: "private" }] },
+    ],
+    workspace: { models: ["*"] },
+    moreWorkspaces: [
+      {
+        slug: "rival",
+        models: ["gpt", "claude", "gem"],
+        groups: [{ name: "default" }],
+        keys: [{ name: "mallory", secret: malloryKey }],
+      },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+const version = { "anthropic-version": "2023-06-01" };
+const path = {
+  responses: "/v1/responses",
+  compact: "/v1/responses/compact",
+  chat: "/v1/chat/completions",
+  messages: "/v1/messages",
+  generate: "/v1beta/models/gem:generateContent",
+} as const;
+const post = (where: keyof typeof path, body: unknown, key = malloryKey) =>
+  house.post(path[where], body, { key, headers: version });
+
+const say = (content: unknown) => [{ role: "user", content }];
+const inResponses = (more: object) => ({ model: "gpt", input: "x", ...more });
+const inMessages = (content: unknown, more: object = {}) => ({
+  model: "claude",
+  max_tokens: 9,
+  messages: say(content),
+  ...more,
+});
+
+const named: readonly [what: string, where: keyof typeof path, body: unknown, param: string][] = [
+  ["a conversation", "responses", inResponses({ conversation: "conv_of_acme" }), "conversation"],
+  ["a conversation's object", "responses", inResponses({ conversation: { id: "conv_of_acme" } }), "conversation"],
+  [
+    "a conversation beside a response",
+    "responses",
+    inResponses({ conversation: "conv_of_acme", previous_response_id: null }),
+    "conversation",
+  ],
+  ["a stored prompt", "responses", inResponses({ prompt: { id: "pmpt_of_acme" } }), "prompt"],
+  ["a file", "responses", inResponses({ input: say([{ type: "input_file", file_id: "file-of-acme" }]) }), "file_id"],
+  [
+    "a picture's file in a compaction",
+    "compact",
+    inResponses({ input: say([{ type: "input_image", file_id: "file-of-acme" }]) }),
+    "file_id",
+  ],
+  [
+    "a store of files",
+    "responses",
+    inResponses({ tools: [{ type: "file_search", vector_store_ids: ["vs_team_1", "vs_of_acme"] }] }),
+    "vector_store_ids",
+  ],
+  [
+    "a container",
+    "responses",
+    inResponses({ tools: [{ type: "code_interpreter", container: "cntr_of_acme" }] }),
+    "container",
+  ],
+  [
+    "a container's files",
+    "responses",
+    inResponses({ tools: [{ type: "code_interpreter", container: { type: "auto", file_ids: ["file-of-acme"] } }] }),
+    "file_ids",
+  ],
+  [
+    "a file of a chat",
+    "chat",
+    { model: "gpt", messages: say([{ type: "file", file: { file_id: "file-of-acme" } }]) },
+    "file_id",
+  ],
+  [
+    "a document's file",
+    "messages",
+    inMessages([{ type: "document", source: { type: "file", file_id: "file_of_acme" } }]),
+    "file_id",
+  ],
+  [
+    "an upload to a container",
+    "messages",
+    inMessages([{ type: "container_upload", file_id: "file_of_acme" }]),
+    "file_id",
+  ],
+  ["a container of code", "messages", inMessages("x", { container: "container_of_acme" }), "container"],
+  [
+    "a container with skills",
+    "messages",
+    inMessages("x", { container: { id: "container_of_acme", skills: [] } }),
+    "container",
+  ],
+  [
+    "a cache",
+    "generate",
+    { contents: [{ parts: [{ text: "x" }] }], cachedContent: "cachedContents/of-acme" },
+    "cachedContent",
+  ],
+  [
+    "a file of Gemini's",
+    "generate",
+    {
+      contents: [
+        { parts: [{ fileData: { fileUri: "https://generativelanguage.googleapis.com/v1beta/files/of-acme" } }] },
+      ],
+    },
+    "fileUri",
+  ],
+];
+
+test.each(named)(
+  "%s of another workspace does not exist at an account that both share",
+  async (_, where, body, param) => {
+    const before = house.simulator.simulator.truth.list().total;
+    const answer = await post(where, body);
+    expect(answer.status).toBe(404);
+    const told = await answer.text();
+    expect(told).toContain("There is no object with the id");
+    if (where !== "generate" && where !== "messages") expect(JSON.parse(told)).toMatchObject({ error: { param } });
+    expect(house.simulator.simulator.truth.list().total).toBe(before);
+  },
+);
+
+test("a name that is spelt with escapes is the same name", async () => {
+  const input = '[{"role":"user","content":[{"type":"input_file","\\u0066ile_id":"file-of-acme"}]}]';
+  expect((await post("responses", `{"model":"gpt","input":${input}}`)).status).toBe(404);
+});
+
+test("what the operator listed is there for all, and where a workspace is alone it may name everything", async () => {
+  const listed = inResponses({
+    input: say([{ type: "input_file", file_id: "file-listed" }]),
+    tools: [{ type: "file_search", vector_store_ids: ["vs_team_1", "vs_team_2"] }],
+  });
+  expect((await post("responses", listed)).status).toBe(200);
+  const own = { ...inResponses({ input: say([{ type: "input_file", file_id: "file-of-acme" }]) }), model: "mine" };
+  expect((await post("responses", own, aliceKey)).status).toBe(200);
+});
+
+test("what only looks like a name goes on: arguments, schemas, citations, results of earlier answers", async () => {
+  const bodies: readonly [keyof typeof path, object][] = [
+    [
+      "responses",
+      inResponses({
+        input: [
+          { type: "function_call", call_id: "c", name: "f", arguments: '{"file_id":"mine"}' },
+          { type: "function_call_output", call_id: "c", output: "file_id" },
+          {
+            role: "assistant",
+            content: [{ type: "output_text", text: "x", annotations: [{ type: "file_citation", file_id: "file-1" }] }],
+          },
+          { role: "user", content: "x" },
+        ],
+        tools: [
+          {
+            type: "function",
+            name: "f",
+            parameters: { type: "object", properties: { file_id: { type: "string", default: "x" } } },
+          },
+        ],
+      }),
+    ],
+    [
+      "messages",
+      {
+        model: "claude",
+        max_tokens: 9,
+        messages: [
+          { role: "user", content: "x" },
+          {
+            role: "assistant",
+            content: [{ type: "tool_use", id: "toolu_1", name: "f", input: { file_id: "mine", container: "web" } }],
+          },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "ok" }] },
+        ],
+        tools: [
+          { name: "f", input_schema: { type: "object", properties: { file_id: { type: "string", const: "mine" } } } },
+        ],
+      },
+    ],
+    [
+      "generate",
+      {
+        contents: [
+          { role: "user", parts: [{ text: "x" }, { fileData: { fileUri: "https://www.youtube.com/watch?v=1" } }] },
+          { role: "model", parts: [{ functionCall: { name: "f", args: { fileUri: "gs://mine/x" } } }] },
+          { role: "user", parts: [{ functionResponse: { name: "f", response: { fileUri: "gs://mine/x" } } }] },
+        ],
+      },
+    ],
+  ];
+  for (const [where, body] of bodies) expect((await post(where, body)).status).toBe(200);
+});
+
+test("a container is its workspace's once it stood in one of its answers", async () => {
+  const message = {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "claude",
+    content: [{ type: "text", text: "x" }],
+  };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const made = {
+    ...message,
+    stop_reason: "end_turn",
+    usage,
+    container: { id: "container_new", expires_at: "2027-01-01" },
+  };
+  const response = {
+    id: "resp_1",
+    object: "response",
+    status: "completed",
+    output: [{ type: "code_interpreter_call", id: "ci_1", container_id: "cntr_new", code: "1" }],
+    usage,
+  };
+  const answered = (body: unknown): string => {
+    const text = JSON.stringify(body);
+    return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`;
+  };
+  const claude = inMessages("x", { container: "container_new" });
+  const openai = inResponses({ tools: [{ type: "code_interpreter", container: "cntr_new" }] });
+  expect((await post("messages", claude, aliceKey)).status).toBe(404);
+  expect((await post("responses", openai, aliceKey)).status).toBe(404);
+  await (
+    await house.post(path.messages, inMessages("x"), { headers: version, script: { raw_reply: answered(made) } })
+  ).text();
+  await (await house.post(path.responses, inResponses({}), { script: { raw_reply: answered(response) } })).text();
+  expect((await post("messages", claude, aliceKey)).status).toBe(200);
+  expect((await post("responses", openai, aliceKey)).status).toBe(200);
+  expect((await post("messages", claude)).status).toBe(404);
+  expect((await post("responses", openai)).status).toBe(404);
+});
+
+test.each([
+  ["previous_response_id", { previous_response_id: ["resp_1"] }],
+  ["previous_response_id", { previous_response_id: { id: "resp_1" } }],
+  ["previous_response_id", { previous_response_id: 1 }],
+  ["conversation", { conversation: ["conv_1"] }],
+  ["conversation", { conversation: { id: ["conv_1"] } }],
+  ["vector_store_ids", { tools: [{ type: "file_search", vector_store_ids: [["vs_1"]] }] }],
+])("%s of another type is refused, not passed on: %j", async (param, more) => {
+  const told = await errorOf(await post("responses", inResponses(more), aliceKey));
+  expect(told).toMatchObject({ status: 400, code: "invalid_request", param });
+});
