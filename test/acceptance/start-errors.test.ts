@@ -231,3 +231,20 @@ test.skipIf(!mayMount)(
     await stopped(child);
   },
 );
+
+test("a start with a config file that is not valid names every problem of it, a line each", async () => {
+  const config = join(folder, "wrong.yaml");
+  writeFileSync(
+    config,
+    "providers: [{ id: main, kind: opena }]\nmodels: [{ name: m, deployments: [{ provider: nobody }], colour: red }]\n",
+  );
+  const dataDir = join(folder, "wrong-config");
+  const { status, stdout, stderr } = await runChild(cli, ["serve"], {
+    ...(await environment(dataDir)),
+    SLUICE_CONFIG: config,
+  });
+  const lines = stderr.trim().split("\n");
+  expect([status, stdout, stderr.includes("    at ")]).toEqual([1, "", false]);
+  for (const word of ["opena", "nobody", "colour"]) expect(lines.filter((line) => line.includes(word))).toHaveLength(1);
+  expect(lines.at(-1)).toStartWith("sluice: ");
+});

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import { closestOf } from "#config/index.ts";
+import { ConfigInvalid, closestOf } from "#config/index.ts";
 import { serve } from "#main.ts";
-import { CommandWrong } from "../command-failed.ts";
+import { ConfigConflict } from "#storage/index.ts";
+import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
 import type { Terminal } from "../terminal.ts";
 import { version } from "../version.ts";
@@ -21,13 +22,30 @@ export function addServe(program: Command, terminal: Terminal): void {
         options.dev === true ? { SLUICE_LOG_LEVEL: "debug", ...terminal.variables } : terminal.variables;
       const environment = environmentOf(variables);
       for (const warning of environment.warnings) terminal.complain(warning);
-      await serve(environment, {
-        variables,
-        version,
-        print: (text) => terminal.show(text),
-        interactive: terminal.interactive,
-      });
+      try {
+        await serve(environment, {
+          variables,
+          version,
+          print: (text) => terminal.show(text),
+          interactive: terminal.interactive,
+        });
+      } catch (thrown) {
+        throw allProblems(thrown, terminal);
+      }
     });
+}
+
+/** What is wrong with a config file is told whole, a line each, so that one look at it mends it. */
+function allProblems(thrown: unknown, terminal: Terminal): unknown {
+  const lines = problemLines(thrown);
+  if (lines.length < 2) return thrown;
+  for (const line of lines) terminal.complain(line);
+  return new CommandFailed("the config file is not valid (the lines above say why); nothing was started");
+}
+
+function problemLines(thrown: unknown): readonly string[] {
+  if (thrown instanceof ConfigInvalid) return thrown.lines;
+  return thrown instanceof ConfigConflict ? thrown.message.split("\n") : [];
 }
 
 function unknownCommand(word: string, program: Command): CommandWrong {
