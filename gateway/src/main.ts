@@ -54,12 +54,7 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
     control = await openControl(environment, { held: true });
     const { controlStore } = control;
     const governed = environment.administrator !== null || (await control.people.administratorExists());
-    if (!isLoopbackHost(environment.host) && !governed) {
-      throw new CannotStart(
-        `SLUICE_HOST is ${environment.host}, which others can reach, but there is no administrator yet. ` +
-          "Start on 127.0.0.1 and use the set-up link, or set SLUICE_ADMIN_EMAIL and SLUICE_ADMIN_PASSWORD.",
-      );
-    }
+    if (!governed) refuseOpenHosts(environment);
     if (environment.configFile !== null) {
       await applyConfigFile(environment.configFile, options.variables, controlStore);
     }
@@ -108,4 +103,14 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
     directory.release();
     throw thrown;
   }
+}
+
+/** Until there is an administrator nobody but this machine may reach the set-up. */
+function refuseOpenHosts({ host, admin }: Environment): void {
+  const [name, open] = isLoopbackHost(host) ? ["SLUICE_ADMIN_HOST", admin?.host ?? host] : ["SLUICE_HOST", host];
+  if (isLoopbackHost(open)) return;
+  throw new CannotStart(
+    `${name} is ${open}, which others can reach, but there is no administrator yet. ` +
+      "Start on 127.0.0.1 and use the set-up link, or set SLUICE_ADMIN_EMAIL and SLUICE_ADMIN_PASSWORD.",
+  );
 }

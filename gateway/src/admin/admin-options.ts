@@ -14,8 +14,10 @@ export interface AdminOptions {
   readonly clock: Clock;
   readonly observer: Observer;
   readonly version: string;
-  /** What callers use; null: the address the request came to. */
+  /** Where the console is opened; null: at this machine's own names. */
   readonly publicUrl: string | null;
+  /** What callers use; null or left out: the address the request came to. */
+  readonly callsUrl?: () => string | null;
   /** True while only the built-in demo provider answers. */
   readonly demo: () => boolean;
   /** Unguessable, of letters, digits, `-` and `_`: lets the style tags of one answer work. */

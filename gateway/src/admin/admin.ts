@@ -33,7 +33,7 @@ export function createAdmin(options: AdminOptions): Admin {
   app.get("/docs/", (c) => c.redirect("/docs", 308));
   app.get("/docs/*", (c) => docsFile(options.files, c.req.raw));
   app.get("/openapi.json", (c) => {
-    openApi ??= JSON.stringify(openApiDocument(options.publicUrl, options.version));
+    openApi ??= JSON.stringify(openApiDocument((options.callsUrl ?? (() => options.publicUrl))(), options.version));
     return answerText(c.req.raw, openApi, "application/json; charset=utf-8", pagePolicy);
   });
   app.get("/api/status", () =>

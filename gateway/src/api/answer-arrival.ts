@@ -5,10 +5,14 @@ import type { Exchange, Face, Seen } from "./face.ts";
 import { renderFailure } from "./respond.ts";
 import { dialectOf, routeOf } from "./routes.ts";
 
+/** What a port serves: calls of models and what belongs to them, what people and monitors open, or both. */
+export type Door = "all" | "calls" | "console";
+
 /** One request as it came in, not yet looked into. */
 export interface Arrival extends Omit<Exchange, "requestId" | "streams" | "seen"> {
   /** The answer is over, or will go on without long silences: the server's idle time-out holds again. */
   readonly done: () => void;
+  readonly door: Door;
   /** Why the target could mean two things; null: it cannot. */
   readonly flaw: string | null;
 }
@@ -39,8 +43,11 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
     if (!isPlainHost(request.headers.get("host")))
       throw new Failure("invalid_request", "The Host header is not valid.");
     if (arrival.flaw !== null) throw new Failure("invalid_request", `The path is not plain. ${arrival.flaw}`);
+    if (!isServed(arrival.door, path, route !== null)) {
+      throw new Failure("not_found", `There is no ${request.method} ${path} on this port.`);
+    }
     if (route === null) {
-      if (!/^\/v1(beta)?(\/|$)/.test(path)) {
+      if (!dataPlane.test(path)) {
         response = withRequestId(await face.admin(request, { ip: address, patient: arrival.patient }), requestId);
         report();
         return response;
@@ -84,6 +91,15 @@ function failed(face: Face, thrown: unknown, failure: Failure, requestId: string
   }
   const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
   return renderFailure(failure, requestId, allow, dialect);
+}
+
+const dataPlane = /^\/v1(beta)?(\/|$)/;
+
+/** Health is asked for at both doors; the warm-up of a connection goes to the address that callers use. */
+function isServed(door: Door, path: string, hasRoute: boolean): boolean {
+  if (door === "all" || path === "/healthz" || path === "/readyz") return true;
+  if (path === "/") return door === "console" || hasRoute;
+  return dataPlane.test(path) === (door === "calls");
 }
 
 /** A call within a call has one already, by which its own line is found. */

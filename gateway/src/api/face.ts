@@ -26,7 +26,7 @@ export interface Face {
   readonly videos: VideoTasks;
   readonly assets: Assets;
   /** Where callers reach this gateway, as configured; without a slash at its end. */
-  readonly publicUrl: string | null;
+  readonly publicUrl: () => string | null;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import { answerArrival } from "./answer-arrival.ts";
+import { answerArrival, type Door } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import { CallerAddress } from "./caller-address.ts";
 import type { Face } from "./face.ts";
@@ -18,6 +18,8 @@ export interface ApiServer {
 export interface ApiServerOptions {
   readonly hostname: string;
   readonly port: number;
+  /** What is served here; everything by default. */
+  readonly door?: Door;
   /** Addresses and ranges of proxies that are believed when they say who the caller is. */
   readonly trustedProxies?: readonly string[];
   /** How long a connection may be silent while no call is under way on it. The runtime looks every four seconds. */
@@ -28,6 +30,7 @@ export interface ApiServerOptions {
 export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
   const bodies = new BodyDeadlines(face.clock);
   const callers = new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: face.observer });
+  const door = options.door ?? "all";
   const idleSeconds = options.idleSeconds ?? bounds.idleConnectionMs / 1_000;
   const server = Bun.serve({
     hostname: options.hostname,
@@ -38,9 +41,11 @@ export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
     development: false,
     // The runtime shares the port by default outside development; two gateways would then split the calls between them.
     reusePort: false,
-    routes: shapesOf((request, server, flaw) => answer(face, request, server, { bodies, callers, idleSeconds, flaw })),
+    routes: shapesOf((request, server, flaw) =>
+      answer(face, request, server, { bodies, callers, idleSeconds, door, flaw }),
+    ),
     // What no shape fits: an empty part, or more parts than any path of ours.
-    fetch: (request, server) => answer(face, request, server, { bodies, callers, idleSeconds, flaw: emptyPart }),
+    fetch: (request, server) => answer(face, request, server, { bodies, callers, idleSeconds, door, flaw: emptyPart }),
     error: () => new Response("internal error\n", { status: 500 }),
   });
   return {
@@ -54,7 +59,8 @@ export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
 
 type BunServer = ReturnType<typeof Bun.serve>;
 
-interface Door {
+interface Entrance {
+  readonly door: Door;
   readonly bodies: BodyDeadlines;
   readonly callers: CallerAddress;
   readonly idleSeconds: number;
@@ -87,7 +93,7 @@ function shapesOf(
   return shapes;
 }
 
-function answer(face: Face, request: Request, server: BunServer, door: Door): Promise<Response> {
+function answer(face: Face, request: Request, server: BunServer, entrance: Entrance): Promise<Response> {
   const startedMs = face.clock.monotonic();
   const { path, query } = targetOf(request.url);
   let lifted = false;
@@ -98,18 +104,19 @@ function answer(face: Face, request: Request, server: BunServer, door: Door): Pr
     query,
     startedMs,
     address: () => {
-      address ??= door.callers.of(server.requestIP(request)?.address ?? "", request.headers);
+      address ??= entrance.callers.of(server.requestIP(request)?.address ?? "", request.headers);
       return address;
     },
-    flaw: door.flaw,
-    bodies: door.bodies,
+    door: entrance.door,
+    flaw: entrance.flaw,
+    bodies: entrance.bodies,
     patient: () => {
       lifted = true;
       server.timeout(request, 0);
     },
     // The connection keeps what was set for a call: lifted for good, it would be held by whoever says nothing more.
     done: () => {
-      if (lifted) server.timeout(request, door.idleSeconds);
+      if (lifted) server.timeout(request, entrance.idleSeconds);
     },
   });
 }

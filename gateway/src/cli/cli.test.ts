@@ -143,9 +143,11 @@ test("a failure is one line; a stack trace follows only at log level debug", asy
 });
 
 test("the schema, the version and help are printed whole and are no failure", async () => {
-  const [schema, version, help] = await Promise.all(
-    [["schema"], ["--version"], ["--help"]].map((words) => sluice(words, folder)),
+  const [schema, version, help, asked, ofKeys] = await Promise.all(
+    [["schema"], ["--version"], ["--help"], ["help"], ["help", "key"]].map((words) => sluice(words, folder)),
   );
+  expect(asked?.stdout).toBe(help?.stdout ?? "");
+  expect(ofKeys).toMatchObject({ status: 0, stdout: expect.stringContaining("rotate"), stderr: "" });
   expect(JSON.parse(schema?.stdout ?? "")).toEqual(configJsonSchema());
   expect(version?.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   for (const command of ["serve", "check", "apply", "key", "ledger", "doctor"]) expect(help?.stdout).toContain(command);

@@ -33,7 +33,7 @@ export function createProgram(terminal: Terminal): Command {
     .version(version, "-V, --version", "print the version")
     .option("--json", "answer in JSON, for machines")
     .helpOption("-h, --help", "show what a command does")
-    .helpCommand(false)
+    .helpCommand("help [command]", "show what a command does")
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ writeOut: (text) => terminal.show(text), writeErr: () => {}, outputError: () => {} })

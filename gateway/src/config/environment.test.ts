@@ -13,6 +13,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
   expect(environment).toEqual({
     host: "127.0.0.1",
     port: 8787,
+    admin: null,
     dataDir: "./data",
     databaseUrl: null,
     redisUrl: null,
@@ -44,7 +45,7 @@ test("every variable is read", () => {
     SLUICE_DATABASE_URL: "postgres://u:p@db/sluice",
     SLUICE_REDIS_URL: "rediss://cache:6380",
     SLUICE_CONFIG: "/etc/sluice.yaml",
-    SLUICE_WORKERS: "4",
+    SLUICE_WORKERS: "1",
     SLUICE_MASTER_KEY: "0123456789abcdef0123456789abcdef",
     SLUICE_ADMIN_EMAIL: "ada@example.com",
     SLUICE_ADMIN_PASSWORD: "correct horse",
@@ -58,7 +59,7 @@ test("every variable is read", () => {
     port: 9000,
     dataDir: "/var/lib/sluice",
     configFile: "/etc/sluice.yaml",
-    workers: 4,
+    workers: 1,
     publicUrl: "https://ai.example.com",
     logLevel: "debug",
     logFormat: "json",
@@ -110,7 +111,7 @@ const refused: readonly [string, Variables, string][] = [
   [
     "workers alone",
     { SLUICE_WORKERS: "2" },
-    "SLUICE_WORKERS more than one process needs SLUICE_REDIS_URL for the counters they share",
+    "SLUICE_WORKERS must be 1: this version counts limits in one process, and several would not share them",
   ],
   [
     "database",

@@ -10,6 +10,8 @@ export type LogFormat = "pretty" | "json";
 export interface Environment {
   readonly host: string;
   readonly port: number;
+  /** A listener of its own for the console, the admin API, metrics and documents; null: all on one. */
+  readonly admin: { readonly host: string; readonly port: number; readonly url: string | null } | null;
   readonly dataDir: string;
   readonly databaseUrl: Secret | null;
   readonly redisUrl: Secret | null;
@@ -84,9 +86,11 @@ export function readEnvironment(
   providerVariables: readonly ProviderVariables[] = [],
 ): Environment {
   const reader = new VariableReader(variables);
+  const host = reader.host("SLUICE_HOST") ?? "127.0.0.1";
   const environment: Environment = {
-    host: reader.host("SLUICE_HOST") ?? "127.0.0.1",
+    host,
     port: readPort(reader),
+    admin: readAdminListener(reader, host),
     dataDir: reader.text("SLUICE_DATA_DIR") ?? "./data",
     databaseUrl: reader.secretUrl("SLUICE_DATABASE_URL", ["postgres", "postgresql"]),
     redisUrl: reader.secretUrl("SLUICE_REDIS_URL", ["redis", "rediss"]),
@@ -107,8 +111,14 @@ export function readEnvironment(
     providerKeys: readProviderKeys(reader, providerVariables),
     warnings: Object.freeze(unknownVariables(variables)),
   };
-  if (environment.workers > 1 && environment.redisUrl === null) {
-    reader.refuse("SLUICE_WORKERS", "more than one process needs SLUICE_REDIS_URL for the counters they share");
+  if (environment.workers > 1) {
+    reader.refuse(
+      "SLUICE_WORKERS",
+      "must be 1: this version counts limits in one process, and several would not share them",
+    );
+  }
+  if (environment.admin !== null && environment.admin.port !== 0 && environment.admin.port === environment.port) {
+    reader.refuse("SLUICE_ADMIN_PORT", "must differ from SLUICE_PORT; leave it out to have everything on one");
   }
   if (reader.problems.length > 0) throw new EnvironmentInvalid(reader.problems);
   return Object.freeze(environment);
@@ -122,6 +132,9 @@ const adminPasswordLengthMin = 12;
 const knownNames = [
   "SLUICE_HOST",
   "SLUICE_PORT",
+  "SLUICE_ADMIN_PORT",
+  "SLUICE_ADMIN_HOST",
+  "SLUICE_ADMIN_URL",
   "SLUICE_DATA_DIR",
   "SLUICE_DATABASE_URL",
   "SLUICE_REDIS_URL",
@@ -183,6 +196,18 @@ function readTrustedProxies(reader: VariableReader): readonly string[] {
     }
   }
   return Object.freeze(ranges);
+}
+
+function readAdminListener(reader: VariableReader, callsHost: string): Environment["admin"] {
+  const port = reader.integer("SLUICE_ADMIN_PORT", 0, 65_535);
+  const host = reader.host("SLUICE_ADMIN_HOST") ?? callsHost;
+  const url = reader.url("SLUICE_ADMIN_URL", ["http", "https"]);
+  for (const name of ["SLUICE_ADMIN_HOST", "SLUICE_ADMIN_URL"]) {
+    if (reader.isSet(name) && !reader.isSet("SLUICE_ADMIN_PORT")) {
+      reader.refuse(name, "says nothing without SLUICE_ADMIN_PORT");
+    }
+  }
+  return port === null ? null : Object.freeze({ host, port, url });
 }
 
 function readAdministrator(reader: VariableReader): Environment["administrator"] {

@@ -6,6 +6,7 @@ import { type BannerFacts, banner, bannerLine, type FirstSecret } from "./banner
 import type { Control } from "./control.ts";
 import { firstKey } from "./first-start.ts";
 import type { House } from "./house.ts";
+import { shownOrigin } from "./listeners.ts";
 
 export interface AnnouncementParts extends Pick<BannerFacts, "found" | "unused" | "version"> {
   readonly environment: Environment;
@@ -30,13 +31,15 @@ export async function announcement(parts: AnnouncementParts): Promise<string> {
     key = shows ? { shown: secret } : { file: secrets.keepKey(secret.reveal()) };
   });
   if (keySecret !== null) await house.catalog.refresh();
-  const host = environment.host === "127.0.0.1" || environment.host === "::1" ? "localhost" : environment.host;
-  const url = environment.publicUrl ?? `http://${host}:${house.server.port}`;
+  const url = environment.publicUrl ?? shownOrigin(environment.host, house.server.port);
+  const { admin } = environment;
+  const console = admin === null ? url : (admin.url ?? shownOrigin(admin.host, house.consolePort));
   const token = house.setup.token();
   const facts: BannerFacts = {
     url,
+    consoleUrl: console,
     version: parts.version,
-    setup: token === null ? null : setupLink(`${url}/console/#setup=${token}`, shows, secrets),
+    setup: token === null ? null : setupLink(`${console}/console/#setup=${token}`, shows, secrets),
     firstKey: key,
     found: parts.found,
     unused: parts.unused,

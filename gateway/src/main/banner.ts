@@ -4,7 +4,10 @@ import type { Catalog, Secret } from "#core/index.ts";
 export type FirstSecret = { readonly shown: Secret } | { readonly file: string };
 
 export interface BannerFacts {
+  /** What callers use. */
   readonly url: string;
+  /** The same, unless the console has a port of its own. */
+  readonly consoleUrl: string;
   readonly version: string;
   readonly setup: FirstSecret | null;
   readonly firstKey: FirstSecret | null;
@@ -29,7 +32,7 @@ export function banner(facts: BannerFacts): string {
     `Sluice ${facts.version} is ready on ${facts.url}`,
     "",
     ...consoleLines(facts),
-    `  Reference  ${facts.url}/docs`,
+    `  Reference  ${facts.consoleUrl}/docs`,
     `  Data       ${facts.dataDir}`,
     ...(facts.configFile === null ? [] : [`  Config     ${facts.configFile} (watched)`]),
     `  Providers  ${listed(providers, "none yet")}${facts.found.length > 0 ? `, found: ${facts.found.join(", ")}` : ""}`,
@@ -64,8 +67,8 @@ export function bannerLine(facts: BannerFacts, now: number): string {
     msg: "Sluice is ready.",
     version: facts.version,
     url: facts.url,
-    console: `${facts.url}/console/`,
-    reference: `${facts.url}/docs`,
+    console: `${facts.consoleUrl}/console/`,
+    reference: `${facts.consoleUrl}/docs`,
     setup_link_file: file(facts.setup),
     first_key_file: file(facts.firstKey),
     data: facts.dataDir,
@@ -82,8 +85,8 @@ export function bannerLine(facts: BannerFacts, now: number): string {
 
 const modelsMax = 100;
 
-function consoleLines({ url, setup }: BannerFacts): string[] {
-  if (setup === null) return [`  Console    ${url}/console/`];
+function consoleLines({ consoleUrl, setup }: BannerFacts): string[] {
+  if (setup === null) return [`  Console    ${consoleUrl}/console/`];
   if ("shown" in setup) {
     return [
       `  Console    ${setup.shown.reveal()}`,
@@ -91,7 +94,7 @@ function consoleLines({ url, setup }: BannerFacts): string[] {
     ];
   }
   return [
-    `  Console    ${url}/console/`,
+    `  Console    ${consoleUrl}/console/`,
     `  Set-up     the link that makes the first administrator is in ${setup.file}`,
   ];
 }

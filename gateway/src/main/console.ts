@@ -12,6 +12,7 @@ import { createNoticeStore } from "#storage/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { ConfigFile } from "./config-facts.ts";
 import type { Control } from "./control.ts";
+import { consoleUrl } from "./listeners.ts";
 import type { Studio } from "./studio.ts";
 import { webhookSecretOf } from "./webhook-secret.ts";
 
@@ -32,6 +33,8 @@ export interface ConsoleParts {
   readonly configFile: ConfigFile;
   readonly processFacts: ProcessFacts;
   readonly version: string;
+  /** What callers use; null: the address that they came to. */
+  readonly callsUrl: () => string | null;
   readonly answerAs: ReturnType<typeof createAsKey>;
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
@@ -59,7 +62,7 @@ export function openConsole(parts: ConsoleParts): { readonly console: AdminConso
       ...parts,
       ...parts.studio,
       catalog: current,
-      publicUrl: environment.publicUrl,
+      publicUrl: consoleUrl(environment),
       mailer,
       mailFrom: mail?.from ?? null,
       notices: store,

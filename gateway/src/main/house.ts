@@ -33,7 +33,7 @@ import { ConfigFile } from "./config-facts.ts";
 import { openConsole } from "./console.ts";
 import type { Control } from "./control.ts";
 import { openExplainer } from "./explained.ts";
-import { openPort } from "./open-port.ts";
+import { callsUrlOf, consoleUrl, type Listeners, openListeners } from "./listeners.ts";
 import { pruneDaily } from "./pruning.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
@@ -41,7 +41,10 @@ import { staticRoots } from "./static-roots.ts";
 import { openStudio } from "./studio.ts";
 
 export interface House {
+  /** Where callers go. */
   readonly server: ApiServer;
+  /** Where the console is: the same, unless it has a port of its own. */
+  readonly consolePort: number;
   readonly observer: Observer;
   readonly setup: Setup;
   readonly catalog: CatalogHolder;
@@ -197,6 +200,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     explainer,
   });
   await studio.start();
+  let opened: Listeners | null = null;
+  const callsUrl = (): string | null => callsUrlOf(environment, opened?.calls.port ?? environment.port);
   let asKey: ReturnType<typeof createAsKey> | null = null;
   const { console, notices } = openConsole({
     environment,
@@ -222,6 +227,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       reservationsOpen: () => admission.outstanding,
     },
     version: options.version,
+    callsUrl,
     answerAs: async (call) => {
       if (asKey === null) throw new Failure("draining", "The gateway is starting.");
       return await asKey(call);
@@ -234,7 +240,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     clock,
     observer,
     version: options.version,
-    publicUrl: environment.publicUrl,
+    publicUrl: consoleUrl(environment),
+    callsUrl,
     randomToken: options.randomToken,
     demo: () => [...catalog.current.providers.values()].every((provider) => provider.kind === "demo"),
     console,
@@ -248,7 +255,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     relay,
     videos: studio.videos,
     assets: studio.assets,
-    publicUrl: environment.publicUrl,
+    publicUrl: callsUrl,
     catalog: () => catalog.current,
     clock,
     ids,
@@ -283,12 +290,11 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   });
   metrics.counts({ sluice_limits_turned_away_total: () => counter.turnedAway });
   const stopPruning = pruneDaily({ clock, ledgerStore, explainer, catalog, observer });
-  const server = openPort(face, {
-    hostname: environment.host,
-    port: environment.port,
-    trustedProxies: environment.trustedProxies,
+  const listeners = openListeners(face, {
+    environment,
     ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
   });
+  opened = listeners;
 
   if (recovered.stored > 0) {
     observer.log("info", "Calls of an earlier run were put right.", { entries: recovered.stored });
@@ -298,17 +304,17 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     leaving = true;
     await settleDown(() => hurried.aborted, graceMs, clock);
     draining = true;
-    observer.log("info", "New calls are refused; those under way are waited for.", { pending: server.pending() });
+    observer.log("info", "New calls are refused; those under way are waited for.", { pending: listeners.pending() });
     // A live view has no end of its own that the drain could wait for.
     tail.close();
     const { drainTimeoutMs } = catalog.current.settings;
-    await settleDown(() => hurried.aborted || server.pending() === 0, drainTimeoutMs, clock);
-    if (server.pending() > 0) {
-      observer.log("warn", "Calls under way are ended.", { pending: server.pending(), hurried: hurried.aborted });
+    await settleDown(() => hurried.aborted || listeners.pending() === 0, drainTimeoutMs, clock);
+    if (listeners.pending() > 0) {
+      observer.log("warn", "Calls under way are ended.", { pending: listeners.pending(), hurried: hurried.aborted });
     }
     relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
-    await settleDown(() => relay.liveStreams === 0 && server.pending() === 0, bounds.lastBytesMs, clock);
-    await server.stop(true);
+    await settleDown(() => relay.liveStreams === 0 && listeners.pending() === 0, bounds.lastBytesMs, clock);
+    await listeners.stop();
     await offload.close();
     await studio.stop();
     await notices.stop();
@@ -324,7 +330,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     told.flush();
   };
   return {
-    server,
+    server: listeners.calls,
+    consolePort: listeners.console.port,
     observer,
     setup,
     catalog,

@@ -3,6 +3,7 @@ import type { Environment } from "#config/index.ts";
 import type { ControlStore, Observer, PeopleStore, SignIn, SignInEvent, Transport } from "#ports/index.ts";
 import { hashPassword, passwordMatches } from "#storage/index.ts";
 import type { Control } from "./control.ts";
+import { consoleUrl } from "./listeners.ts";
 
 export interface SignInParts {
   readonly environment: Environment;
@@ -18,7 +19,7 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
     kysely: database.kysely,
     databaseKind: database.flavour.name,
     secret: vault.derive("console sessions", "1"),
-    publicUrl: environment.publicUrl,
+    publicUrl: consoleUrl(environment),
     hashPassword,
     passwordMatches,
     clock,

@@ -97,7 +97,7 @@ describe("single sign-on", () => {
         allowed_domains: ["example.com"],
         second_factor_trusted: false,
         has_secret: true,
-        callback_url: "http://gateway.test:8787/api/auth/callback/company",
+        callback_url: "http://localhost:8787/api/auth/callback/company",
       },
     ]);
     expect(ground.oidc.accounts.map((each) => [each.id, each.clientSecret.reveal()])).toEqual([["company", canary]]);

@@ -151,7 +151,7 @@ export async function openStudioGround(more: More = {}): Promise<StudioGround> {
     ...studio,
     authenticator,
     relay,
-    publicUrl: null,
+    publicUrl: () => null,
     catalog: () => catalog.current,
     clock,
     ids,

@@ -28,7 +28,7 @@ export function oneTimeLink(
  * Without a configured address the console opens at this machine's own names only. What else a `host` header says was made up,
  * and a link made of it, mailed maybe, would bring its secret there.
  */
-function ownOrigin(request: Request): string {
+export function ownOrigin(request: Request): string {
   const { origin, hostname, port } = new URL(request.url);
   const bare = hostname.replace(/^\[|\]$/g, "");
   const own = hostname === "localhost" || (ipaddr.isValid(bare) && ipaddr.process(bare).range() === "loopback");

@@ -11,6 +11,8 @@ export interface SessionCallsHouse {
   readonly ledgerStore: Pick<LedgerStore, "page">;
   readonly clock: Clock;
   readonly publicUrl: string | null;
+  /** What callers use, when the console may be elsewhere. */
+  readonly callsUrl?: () => string | null;
   readonly version: string;
 }
 
@@ -38,7 +40,7 @@ export function sessionCalls(house: SessionCallsHouse): Handlers<"session.show">
         setup_needed: !governed,
         version: house.version,
         demo: [...catalog().providers.values()].every((provider) => provider.kind === "demo"),
-        public_url: (house.publicUrl ?? new URL(request.url).origin).replace(/\/+$/, ""),
+        public_url: (house.callsUrl?.() ?? house.publicUrl ?? new URL(request.url).origin).replace(/\/+$/, ""),
         first_steps: await steps(),
       };
     },

@@ -3,6 +3,7 @@ import { oidcAccountSchema } from "@sluice/contract";
 import { Failure, Secret } from "#core/index.ts";
 import type { ControlStore, OidcAccount, SignIn } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
+import { ownOrigin } from "./one-time-link.ts";
 
 export interface SettingsCallsHouse {
   readonly controlStore: ControlStore;
@@ -43,7 +44,8 @@ export function settingsCalls(
 async function settingsView(house: SettingsCallsHouse, request: Request): Promise<ConsoleSettings> {
   const { settings, managedByFile } = await house.controlStore.settings();
   const accounts = await house.controlStore.oidcAccounts();
-  const origin = originOf(request, house.publicUrl);
+  // The address that an issuer must be told.
+  const origin = house.publicUrl === null ? ownOrigin(request) : new URL(house.publicUrl).origin;
   return {
     settings,
     managed_by_file: [...managedByFile],
@@ -59,15 +61,6 @@ async function settingsView(house: SettingsCallsHouse, request: Request): Promis
     })),
     mail: { configured: house.mailFrom !== null, from: house.mailFrom },
   };
-}
-
-/** Where the console is opened, for the address that an issuer must be told. */
-function originOf(request: Request, publicUrl: string | null): string {
-  if (publicUrl !== null) return new URL(publicUrl).origin;
-  const host = request.headers.get("host");
-  return host !== null && URL.canParse(`http://${host}`)
-    ? new URL(`http://${host}`).origin
-    : new URL(request.url).origin;
 }
 
 /** The library of sign-in keeps passwords under this name. */

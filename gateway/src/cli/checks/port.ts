@@ -1,23 +1,29 @@
-import { type Check, fail, ok, warn } from "./finding.ts";
+import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const answerMs = 3_000;
 
-/** The port is free, or a healthy gateway answers on it. */
+/** Each port is free, or a healthy gateway answers on it. */
 export const portCheck: Check = async ({ environment }) => {
-  const { host, port } = environment;
+  const { host, port, admin } = environment;
+  const calls = await portFinding(host, port, "SLUICE");
+  return admin === null ? [calls] : [calls, await portFinding(admin.host, admin.port, "SLUICE_ADMIN")];
+};
+
+async function portFinding(host: string, port: number, variables: string): Promise<Finding> {
   const name = `port ${port}`;
-  if (port === 0) return [ok("port", "any free one is taken")];
+  if (port === 0) return ok("port", "any free one is taken");
   const health = await answerOf(host, port, "/healthz");
   if (health?.body === "ok\n") {
     const ready = await answerOf(host, port, "/readyz");
-    if (ready?.status === 200) return [ok(name, "a gateway is running there and ready")];
+    if (ready?.status === 200) return ok(name, "a gateway is running there and ready");
     const reason = ready?.body.trim().slice(0, 100) ?? "no answer";
-    return [warn(name, `a gateway is running there but not ready: ${reason}`, "look at its log")];
+    return warn(name, `a gateway is running there but not ready: ${reason}`, "look at its log");
   }
-  if (health !== null) return [fail(name, "something else answers there", "stop it, or set SLUICE_PORT")];
+  if (health !== null) return fail(name, "something else answers there", `stop it, or set ${variables}_PORT`);
   const refusal = tryToListen(host, port);
-  return [refusal === null ? ok(name, `free on ${host}`) : fail(name, refusal, "set SLUICE_HOST and SLUICE_PORT")];
-};
+  if (refusal === null) return ok(name, `free on ${host}`);
+  return fail(name, refusal, `set ${variables}_HOST and ${variables}_PORT`);
+}
 
 async function answerOf(host: string, port: number, path: string): Promise<{ status: number; body: string } | null> {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readEnvironment } from "#config/index.ts";
+import { aliceKey, hello, type StartedHouse, startHouse } from "../started-house.ts";
+
+let house: StartedHouse;
+let calls: string;
+let console: string;
+beforeAll(async () => {
+  house = await startHouse({ environment: { admin: { host: "127.0.0.1", port: 0, url: null } } });
+  calls = house.url;
+  console = `http://localhost:${house.house.consolePort}`;
+});
+afterAll(() => house?.stop());
+
+const bearer = { authorization: `Bearer ${aliceKey}` };
+const get = (url: string, headers = {}) => fetch(url, { headers, redirect: "manual" });
+
+test.each(["/console/", "/console", "/api/status", "/api/session", "/metrics", "/docs", "/openapi.json", "/"])(
+  "with SLUICE_ADMIN_PORT, %s is there and not where callers go",
+  async (path) => {
+    expect(house.house.consolePort).not.toBe(house.house.server.port);
+    expect((await get(`${calls}${path}`)).status).toBe(404);
+    expect((await get(`${console}${path}`)).status).toBeLessThan(400);
+  },
+);
+
+test("what changes something is not where callers go either", async () => {
+  const headers = { "content-type": "application/json" };
+  for (const path of ["/api/setup", "/api/auth/sign-in/email", "/api/workspaces"]) {
+    expect((await fetch(`${calls}${path}`, { method: "POST", headers, body: "{}" })).status).toBe(404);
+    expect((await fetch(`${console}${path}`, { method: "POST", headers, body: "{}" })).status).not.toBe(404);
+  }
+});
+
+test("calls are where callers go, and nowhere else", async () => {
+  for (const path of ["/v1/models", "/v1/usage", "/v1/video/tasks"]) {
+    expect((await get(`${calls}${path}`, bearer)).status).toBe(200);
+    expect((await get(`${console}${path}`, bearer)).status).toBe(404);
+  }
+  expect((await house.chat(hello)).status).toBe(200);
+  const elsewhere = await fetch(`${console}/v1/chat/completions`, {
+    method: "POST",
+    headers: { ...bearer, "content-type": "application/json" },
+    body: JSON.stringify(hello),
+  });
+  expect(elsewhere.status).toBe(404);
+  expect((await fetch(`${calls}/`, { method: "HEAD" })).status).toBe(200);
+});
+
+test("health is told at both", async () => {
+  for (const base of [calls, console]) {
+    for (const path of ["/healthz", "/readyz"]) expect((await get(`${base}${path}`)).status).toBe(200);
+  }
+});
+
+test("the console tells the address that callers use, and signs in at its own", async () => {
+  const session = (await (await get(`${console}/api/session`)).json()) as { public_url: string };
+  expect(session.public_url).toBe(calls.replace("127.0.0.1", "localhost"));
+  const description = (await (await get(`${console}/openapi.json`)).json()) as { servers: { url: string }[] };
+  expect(description.servers[0]?.url).toBe(session.public_url);
+  const set = await fetch(`${console}/api/setup`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      token: "test-setup-token-0123456789",
+      email: "ada@example.org",
+      password: "correct horse battery",
+    }),
+  });
+  expect(set.status).toBe(201);
+  const signedIn = await fetch(`${console}/api/auth/sign-in/email`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: console },
+    body: JSON.stringify({ email: "ada@example.org", password: "correct horse battery" }),
+  });
+  expect(signedIn.status).toBe(200);
+});
+
+test("the environment says which port, host and address; and what makes no sense is refused", () => {
+  const read = (more: Record<string, string>) => readEnvironment({ SLUICE_HOST: "10.0.0.1", ...more }).admin;
+  expect(read({})).toBeNull();
+  expect(read({ SLUICE_ADMIN_PORT: "9000" })).toEqual({ host: "10.0.0.1", port: 9000, url: null });
+  const whole = {
+    SLUICE_ADMIN_PORT: "9000",
+    SLUICE_ADMIN_HOST: "127.0.0.1",
+    SLUICE_ADMIN_URL: "https://console.example.com/",
+  };
+  expect(read(whole)).toEqual({ host: "127.0.0.1", port: 9000, url: "https://console.example.com" });
+  expect(() => read({ SLUICE_ADMIN_PORT: "8787" })).toThrow("SLUICE_ADMIN_PORT must differ from SLUICE_PORT");
+  expect(() => read({ SLUICE_ADMIN_HOST: "127.0.0.1" })).toThrow("SLUICE_ADMIN_HOST says nothing without");
+  expect(() => read({ SLUICE_ADMIN_URL: "https://a.example" })).toThrow("SLUICE_ADMIN_URL says nothing without");
+});
