@@ -34,12 +34,7 @@ export interface ServeOptions {
 
 /** Runs the gateway until it is told to end. Resolves when everything is flushed and closed. */
 export async function serve(environment: Environment, options: ServeOptions): Promise<void> {
-  const signals = listenForSignals(systemClock);
-  try {
-    await serveUntil(signals, environment, options);
-  } finally {
-    signals.release();
-  }
+  await serveUntil(listenForSignals(systemClock), environment, options);
 }
 
 async function serveUntil(signals: StopSignals, environment: Environment, options: ServeOptions): Promise<void> {

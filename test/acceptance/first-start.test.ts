@@ -150,9 +150,13 @@ test.skipIf(script === "")(
       stdout: "pipe",
     });
     let printed = "";
+    let stopped = false;
     for await (const piece of terminal.stdout.pipeThrough(new TextDecoderStream())) {
       printed += piece;
-      if (printed.includes('"messages"')) terminal.stdin.write("\u0003");
+      if (!stopped && printed.includes('"messages"')) {
+        stopped = true;
+        terminal.stdin.write("\u0003");
+      }
     }
     expect(await terminal.exited).toBe(0);
     expect(printed).toMatch(/Bearer sk-sluice-\w+/);

@@ -11,12 +11,11 @@ export interface StopSignals {
   readonly hurried: AbortSignal;
   /** From now on SIGHUP calls `act`; one that came earlier does so at once. */
   onReload(act: () => void): void;
-  /** The runtime's own way of ending holds again. */
-  release(): void;
 }
 
 /**
- * Listens from the very beginning, so that no signal ends a half-built process and leaves something behind.
+ * Listens from the very beginning to the end of the process, so that no signal ends one that is half built, or half gone, and
+ * leaves something behind.
  *
  * One request to end often comes several times: a terminal and a supervisor signal the whole process group, and npm and our
  * launcher each pass on what they got. What comes within bounds.sameSignalMs of the first is that first one again.
@@ -54,12 +53,6 @@ export function listenForSignals(clock: Clock): StopSignals {
     onReload: (act) => {
       reload = act;
       if (missedReload) act();
-    },
-    release: () => {
-      process.off("SIGTERM", onTerminate);
-      process.off("SIGINT", onInterrupt);
-      process.off("SIGHUP", onHangUp);
-      process.off("disconnect", onDisconnect);
     },
   };
 }
