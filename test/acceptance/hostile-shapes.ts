@@ -9,6 +9,8 @@ export interface HostileShape {
   readonly body: () => string | Uint8Array;
   /** What it may be answered with. */
   readonly answers: readonly number[];
+  /** Why this one still takes longer than it may. */
+  readonly skipped?: string;
 }
 
 const MiB = 1024 * 1024;
@@ -192,6 +194,74 @@ const jsonShapes: readonly HostileShape[] = [
     () =>
       `"tools":[{"type":"function","name":"t","input_schema":${'{"a":'.repeat(100)}1${"}".repeat(100)},"function":{"name":"t","parameters":${'{"a":'.repeat(100)}1${"}".repeat(100)}}}]`,
   ),
+];
+
+/** As large as what is worked on at once may be. */
+const small = 2_400_000;
+const justSmall: readonly HostileShape[] = [
+  ...each(native, "small, numbers", () => `"x":[${"1,".repeat(480_000)}1]`),
+  ...each(native, "small, empty arrays", () => `"x":[${"[],".repeat(480_000)}1]`),
+  ...each(native, "small, escapes", () => `"x":"${"\\u0061".repeat(small / 6)}"`),
+  ...each(native, "small, long names with escapes at the top", () =>
+    many(4_000, (at) => `"${"\\u0061".repeat(60)}${at}":1`),
+  ),
+  ...each(native, "small, names that are almost governed", () => many(4_000, (at) => `"models${at}":1`)),
+  ...each(
+    native,
+    "small, what looks like our seals",
+    () => `"x":[${many(30_000, '"c2x1aWNlMS5hYWFhYWFhYWFhYWFhYWFhYWFh"')}]`,
+  ),
+  ...each(native, "small, marks of pictures", () => `"tools":[${many(60_000, '{"inlineData":{"data":"a"}}')}]`),
+  ...each(native, "small, marks of base64", () => `"instructions":"${";base64,".repeat(small / 8)}"`),
+  ...each(translated, "small, messages", () => `"x":[${many(4_000, "{}")}]`),
+  call("images", "small, assets", () => `"x":[${many(60, (at) => `"asset://as_${at}"`)}]`, [404]),
+];
+const tiny = [
+  ["openai", 350],
+  ["claude", 350],
+].map(
+  ([model, count]): HostileShape => ({
+    name: `chat with ${model}: ${count} messages, translated at once`,
+    path: chat,
+    body: chatOf(String(model), () => many(Number(count), said)),
+    answers: passed,
+  }),
+);
+
+/** What is changed on its way by a kind of provider, or governed. */
+const changed: readonly HostileShape[] = [
+  call(
+    "chat, native",
+    "a tier that is governed, before sixty megabytes",
+    () => `"service_tier":"priority","x":"${"a".repeat(60 * MiB)}"`,
+    passed,
+  ),
+  call("chat, native", "a tier of ten megabytes", () => `"service_tier":"${"a".repeat(10 * MiB)}"`, passed),
+  call(
+    "chat to Messages",
+    "a tier that is governed, before thirty megabytes",
+    () => `"service_tier":"priority","messages2":"${"a".repeat(30 * MiB)}"`,
+    either,
+  ),
+  {
+    name: "an upstream that wants a member by its older name: sixty megabytes",
+    path: chat,
+    body: () => `{"model":"deepseek","max_completion_tokens":5,"messages":[${said}],"x":"${"a".repeat(60 * MiB)}"}`,
+    answers: passed,
+  },
+  {
+    name: "an upstream that wants signed requests: thirty megabytes",
+    path: chat,
+    body: () => `{"model":"bedrock","messages":[{"role":"user","content":"${"a".repeat(30 * MiB)}"}]}`,
+    answers: [...either, 502, 503],
+  },
+  {
+    name: "a video with a picture of thirty megabytes in it",
+    path: "/v1/video/tasks",
+    body: () => `{"model":"clip","prompt":"p","image":"data:image/png;base64,${"A".repeat(30 * MiB)}"}`,
+    answers: [...either, 502, 503, 404],
+    skipped: "material inside a video task is read, digested and stored on the event loop",
+  },
 ];
 
 /** Conversations that are long themselves. */
@@ -384,6 +454,9 @@ const others: readonly HostileShape[] = [
 
 export const hostileShapes: readonly HostileShape[] = [
   ...jsonShapes,
+  ...justSmall,
+  ...tiny,
+  ...changed,
   ...conversations,
   ...unreadable,
   ...packed,

@@ -30,6 +30,14 @@ const answers: readonly (readonly [end: RegExp, answer: object])[] = [
       usage: { input_tokens: 1, output_tokens: 1 },
     },
   ],
+  [
+    /\/converse$/,
+    {
+      output: { message: { role: "assistant", content: [{ text: "hi" }] } },
+      stopReason: "end_turn",
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    },
+  ],
   [/\/messages\/count_tokens$/, { input_tokens: 1 }],
   [
     /\/responses(\/compact)?$/,

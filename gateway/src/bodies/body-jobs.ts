@@ -1,4 +1,4 @@
-import type { AskedImages, WireDialectId } from "#core/index.ts";
+import type { AskedImages, Provider, WireDialectId } from "#core/index.ts";
 import type {
   CallEndpointId,
   DialectTraits,
@@ -49,6 +49,26 @@ export interface BodyJobs {
   };
   /** Makes the body without what is governed; says which members those were. */
   govern: { readonly ask: Governing; readonly answer: readonly string[] };
+  /** Makes the body as the account's kind wants it; the rest of the request may change with it. */
+  adjust: {
+    readonly ask: {
+      /** Without its secret, which stays where it is. */
+      readonly provider: Provider;
+      /** Its place among the lanes of the kind. */
+      readonly lane: number;
+      readonly upstreamModel: string;
+      readonly stream: boolean;
+      readonly method: "GET" | "POST" | "PUT" | "DELETE";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
+    readonly answer: {
+      readonly method: "GET" | "POST" | "PUT" | "DELETE";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly warnings: readonly string[];
+    };
+  };
   /** Makes the body for an upstream of another dialect; nothing where addresses have to be fetched first. */
   translate: {
     readonly ask: Sides & {

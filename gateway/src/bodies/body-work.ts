@@ -27,6 +27,7 @@ const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
   read: bounds.readInPlaceBytesMax,
   patch: bounds.readInPlaceBytesMax,
   govern: bounds.readInPlaceBytesMax,
+  adjust: bounds.readInPlaceBytesMax,
   assets: bounds.translateInPlaceBytesMax,
   "put-assets": bounds.translateInPlaceBytesMax,
   translate: bounds.translateInPlaceBytesMax,

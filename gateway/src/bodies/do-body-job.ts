@@ -1,5 +1,6 @@
 import type { Failure } from "#core/index.ts";
 import { asFailure } from "#core/index.ts";
+import { adjustBody } from "./adjust-job.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
 import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 import { type CarriedFailure, carriedFailure } from "./carried-failure.ts";
@@ -33,6 +34,7 @@ const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
   "put-assets": putAssets,
   patch: patchBody,
   govern: leaveOut,
+  adjust: adjustBody,
   translate: translateTurn,
   images: writeImages,
   reply: readReply,

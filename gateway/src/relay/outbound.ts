@@ -2,6 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { laneUrl, type OutboundDraft } from "#providers/index.ts";
 import type { Pick } from "#routing/index.ts";
+import { adjustDraft } from "./adjusted-draft.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
 import type { Call } from "./call.ts";
 import { checkObjects } from "./check-objects.ts";
@@ -56,7 +57,8 @@ export async function sendAttempt(
     headers,
     body: body instanceof Uint8Array ? body : null,
   };
-  lane.adjust?.(draft, warn);
+  const adjusting = adjustDraft(house, draft, { call, way, warn });
+  if (adjusting !== undefined) await adjusting;
   const token = kind.tokens === undefined ? null : await house.tokens.tokenOf(provider, kind.tokens, signal);
   const authorized = kind.authorize(draft, { now: house.clock.now(), token });
   if (authorized !== undefined) await authorized;

@@ -1,0 +1,57 @@
+import { outcomeOf } from "#bodies/index.ts";
+import { bounds } from "#core/index.ts";
+import type { OutboundDraft } from "#providers/index.ts";
+import type { Call } from "./call.ts";
+import type { RelayHouse } from "./house.ts";
+import type { Way } from "./way.ts";
+import { madeBy, workOnCall } from "./work-on-call.ts";
+
+export interface AdjustedFor {
+  readonly call: Call;
+  readonly way: Way;
+  readonly warn: (what: string) => void;
+}
+
+/**
+ * Makes a request one as its kind wants it. For a large body this is done in a thread, since it is scanned and written
+ * anew. Throws Failure invalid_request.
+ */
+export function adjustDraft(house: RelayHouse, draft: OutboundDraft, how: AdjustedFor): Promise<void> | undefined {
+  const { lane } = how.way;
+  const { body } = draft;
+  if (lane.adjust === undefined) return undefined;
+  if (body !== null && body.length > bounds.readInPlaceBytesMax) return adjustBeside(house, draft, body, how);
+  lane.adjust(draft, how.warn);
+  return undefined;
+}
+
+async function adjustBeside(
+  house: RelayHouse,
+  draft: OutboundDraft,
+  body: Uint8Array,
+  how: AdjustedFor,
+): Promise<void> {
+  const { call, way, warn } = how;
+  const { upstreamModel, stream, method, url, headers } = draft;
+  const provider = { ...draft.provider, secret: null };
+  const ask = {
+    provider,
+    lane: way.kind.lanes.indexOf(way.lane),
+    upstreamModel,
+    stream,
+    method,
+    url,
+    headers: { ...headers },
+  };
+  // Where nothing was changed yet it is the caller's own body, which another deployment may be tried with.
+  const done =
+    call.body === body
+      ? await workOnCall(house.bodies, call, "adjust", ask)
+      : outcomeOf(await house.bodies.do("adjust", ask, body, { signal: call.signal }));
+  draft.body = madeBy(done);
+  draft.method = done.answer.method;
+  draft.url = done.answer.url;
+  for (const name of Object.keys(headers)) if (!(name in done.answer.headers)) delete headers[name];
+  Object.assign(headers, done.answer.headers);
+  for (const what of done.answer.warnings) warn(what);
+}
