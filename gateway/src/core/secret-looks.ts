@@ -5,7 +5,7 @@
 const looks: readonly (readonly [RegExp, string])[] = [
   // Private keys, whole or cut off; line ends may be written as \n.
   [/-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,16384}?-----END [A-Z0-9 ]*-----/g, "[redacted]"],
-  [/-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\\[nr]|\s|[A-Za-z0-9+/=]{16,})*/g, "[redacted]"],
+  [/-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]{16,})*/g, "[redacted]"],
   [/\bsk-[\w*-]{4,}/g, "sk-[redacted]"],
   [/\b(?:rk|xai|gsk|pplx|hf|fw|nvapi|csk|jina)[-_][\w*-]{16,}/g, "[redacted]"],
   [/\b[rs]k_(?:live|test)_\w{10,}/g, "[redacted]"],

@@ -1,7 +1,7 @@
 import { maskSecrets, type Settings } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { createExplainer, type KeptExplainer } from "#storage/index.ts";
-import { isSecretHeader, type Metrics } from "#telemetry/index.ts";
+import { isSecretHeader, isShownHeader, type Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
 
@@ -21,6 +21,7 @@ export function openExplainer({ control, catalog, observer, metrics }: Explained
     observer,
     mask: maskSecrets,
     hidesHeader: isSecretHeader,
+    showsHeader: isShownHeader,
     captureRetentionMs: () => catalog.current.settings.captureRetentionDays * dayMs,
   });
   metrics.counts({

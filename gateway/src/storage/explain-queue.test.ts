@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Explanation } from "@sluice/contract";
 import { bounds, maskSecrets } from "#core/index.ts";
 import type { CapturedRequest, ExplainedRequest } from "#ports/index.ts";
-import { isSecretHeader } from "#telemetry/index.ts";
+import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { closeDatabase, type Database } from "./database.ts";
 import { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
@@ -44,6 +44,7 @@ function explainer(change: Partial<ExplainerOptions> = {}): KeptExplainer {
     observer: { log: (level, message) => said.push(`${level}: ${message}`) },
     mask: maskSecrets,
     hidesHeader: isSecretHeader,
+    showsHeader: isShownHeader,
     captureRetentionMs: () => 7 * dayMs,
     ...change,
   });

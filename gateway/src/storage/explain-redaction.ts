@@ -8,6 +8,8 @@ export interface SecretLooks {
   readonly mask: (text: string) => string;
   /** A header with this name holds one, whatever is in it. */
   readonly hidesHeader: (name: string) => boolean;
+  /** It is known what a header with this name holds, and that it may be looked at. */
+  readonly showsHeader: (name: string) => boolean;
 }
 
 /** A captured request as it is stored, with every credential taken out. */
@@ -24,7 +26,9 @@ export function captureRow(
         .slice(0, bounds.captureHeadersMax)
         .map(([name, value]) => [
           name.slice(0, bounds.captureHeaderCharactersMax),
-          looks.hidesHeader(name) ? "[redacted]" : clean(value).slice(0, bounds.captureHeaderCharactersMax),
+          looks.hidesHeader(name) || !looks.showsHeader(name)
+            ? "[redacted]"
+            : clean(value).slice(0, bounds.captureHeaderCharactersMax),
         ]),
     );
   const body = (one: CapturedBody | null): string | null =>

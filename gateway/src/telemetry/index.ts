@@ -14,3 +14,4 @@ export type { AccessLogMode } from "./access-log.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
 export { createObserver, type ObserverOptions } from "./observer.ts";
 export { isSecretHeader, maskText, redacted } from "./redacted.ts";
+export { isShownHeader } from "./shown-headers.ts";

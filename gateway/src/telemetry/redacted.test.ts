@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Failure, maskSecrets, Secret } from "#core/index.ts";
-import { isSecretHeader, redacted } from "./index.ts";
+import { isSecretHeader, isShownHeader, redacted } from "./index.ts";
 
 const canary = "c4nary-v4lue";
 
@@ -72,10 +72,44 @@ test("a cycle, a crowd and a flood of text come out bounded", () => {
 
 test("a header that holds a credential is known by its name; one that tells of limits or repeats is not", () => {
   const hidden = ["Authorization", "x-api-key", "ocp-apim-subscription-key", "x-functions-key", "Cookie", "set-cookie"];
-  const jwt = ["cf-access-jwt-assertion", "x-amz-security-token", "x-hub-signature", "x-auth", "x-client-cert"];
+  const jwt = [
+    "cf-access-jwt-assertion",
+    "x-amz-security-token",
+    "x-hub-signature",
+    "x-auth",
+    "x-client-cert",
+    "dpop",
+    "x-pw",
+    "x-session-id",
+  ];
   const shown = ["content-type", "user-agent", "idempotency-key", "x-ratelimit-remaining-tokens", "anthropic-version"];
   expect([...hidden, ...jwt].filter((name) => !isSecretHeader(name))).toEqual([]);
   expect(shown.filter(isSecretHeader)).toEqual([]);
+});
+
+test.each([
+  "ghp_c4naryv4luec4naryv4luec4naryv4lue1234",
+  "github_pat_11ABCDEFG0c4naryv4luec4naryv4lue",
+  "glpat-c4naryv4luec4naryv4",
+  "xoxb-123456789012-c4naryv4lue",
+  "SG.c4naryv4luec4naryv4.c4naryv4luec4naryv4lue",
+  "npm_c4naryv4luec4naryv4luec4naryv4lue1234",
+  "sk_live_c4naryv4luec4nary",
+  "eyJhbGciOiJIUzI1NiJ9.c4naryv4luec4nary.c4naryv4lue",
+  "-----BEGIN RSA PRIVATE KEY-----\nc4naryv4luec4naryv4lue\n-----END RSA PRIVATE KEY-----",
+  "-----BEGIN PRIVATE KEY-----\\nc4naryv4luec4naryv4lue\\n-----END PRIVATE KEY-----\\n",
+  "-----BEGIN OPENSSH PRIVATE KEY-----\nc4naryv4luec4naryv4lueAAAA",
+])("a credential is known by its form: %p", (secret) => {
+  const shown = maskSecrets(`before ${secret} behind, and words`);
+  expect(shown).not.toContain("c4nary");
+  expect(shown).toStartWith("before ");
+  expect(shown).toEndWith(" behind, and words");
+});
+
+test("of headers that nobody knows the name alone is shown", () => {
+  const known = ["content-type", "User-Agent", "anthropic-beta", "x-stainless-os", "x-ratelimit-limit-requests"];
+  expect(known.filter((name) => !isShownHeader(name))).toEqual([]);
+  expect(["x-my-own", "x-pw", "dpop", "x-session-id", "x-amz-date", "session_id"].filter(isShownHeader)).toEqual([]);
 });
 
 test("a long text is masked whole, and what is no credential stays as it is", () => {

@@ -16,7 +16,8 @@ export function isSecretHeader(name: string): boolean {
   return isSecretName(name) || (secretHeader.test(name) && name.toLowerCase() !== "idempotency-key");
 }
 
-const secretHeader = /(?:key|auth|jwt|assertion|signature|session|cert|csrf|xsrf)$/i;
+const secretHeader =
+  /(?:key|auth|jwt|assertion|signature|session(?:-?id)?|sid|cert|csrf|xsrf|dpop|pw|pwd|pass|pin|otp|saml|ticket)$/i;
 
 /** A plain, bounded copy of a value, fit to be written: no credentials, no cycles, no getters run twice. */
 export function redacted(value: unknown, depth = 0): unknown {
