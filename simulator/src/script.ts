@@ -109,6 +109,8 @@ export interface Script {
   readonly running_ms?: number;
   /** How it ends; assets know `succeeded` and `failed` only. */
   readonly ends?: TaskEnd;
+  /** A task that is taken back while it runs is billed, as some vendors do. */
+  readonly bills_cancelled?: boolean;
   /** Said in place of the vendor's own word as long as the task runs. */
   readonly odd_state?: string;
   /** Tokens (or another vendor's units) told at the end, instead of what the video's size gives. */
@@ -219,6 +221,7 @@ const checks: { readonly [K in keyof Required<Script>]: Check } = {
   queued_ms: wait,
   running_ms: wait,
   ends: (value) => taskEnds.some((end) => end === value),
+  bills_cancelled: flag,
   odd_state: text,
   video_tokens: whole(1_000_000_000),
   video_bytes: whole(bounds.videoBytesMax),

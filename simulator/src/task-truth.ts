@@ -1,5 +1,5 @@
 import { bounds } from "./bounds.ts";
-import { isGone, isOver, type Task, viewTask } from "./task.ts";
+import { isGone, isOver, type Task, type TaskView, viewTask } from "./task.ts";
 
 /** One task that was accepted, as the vendor will bill it. Times are Unix milliseconds. */
 export interface TaskTruthRecord {
@@ -30,7 +30,7 @@ export interface TaskTruthRecord {
   readonly ended_at: number | null;
   readonly deleted_at: number | null;
   readonly vanished: boolean;
-  /** What will be billed: 0 unless it succeeded. */
+  /** What will be billed: 0 unless it succeeded, or was taken back while it ran at a vendor that bills that. */
   readonly tokens: number;
   readonly seconds: number;
 }
@@ -117,6 +117,11 @@ function fits(task: Task, filter: TaskTruthFilter): boolean {
   );
 }
 
+function isBilled({ script }: Task, { state, startedAt }: TaskView): boolean {
+  if (state === "succeeded") return true;
+  return state === "cancelled" && startedAt !== null && script.bills_cancelled === true;
+}
+
 function recordOf(task: Task, creates: ReadonlyMap<string, number>, now: number): TaskTruthRecord {
   const view = viewTask(task, now);
   const countOf = (key: string): number => creates.get(key) ?? 1;
@@ -142,7 +147,7 @@ function recordOf(task: Task, creates: ReadonlyMap<string, number>, now: number)
     ended_at: view.endedAt,
     deleted_at: task.removedAt,
     vanished: task.removedAt === null && isGone(task, now),
-    tokens: view.state === "succeeded" ? task.tokens : 0,
+    tokens: isBilled(task, view) ? task.tokens : 0,
     seconds: task.seconds,
   };
 }

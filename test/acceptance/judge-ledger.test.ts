@@ -64,11 +64,12 @@ describe("the judge of the ledger", () => {
     expect(verdict).toMatchObject({ missing: 0, doubled: 0, wrongTokens: 0, wrongCost: 0, neverSent: 0, faults: [] });
   });
 
-  test("lets broken calls have what was seen of them, and unsent ones nothing", () => {
+  test("lets broken calls have what was seen of them, and unsent ones at most their input, as a guess", () => {
     const cancelled = row({ outcome: "cancelled", usage_source: "estimated", output: 6 });
     const unsent = row({ attempt_id: "att_2", request_id: "req_2", outcome: "interrupted", ...nothing });
-    const verdict = judgeLedger({ truth: [served], rows: [cancelled, unsent], calls: [left] });
-    expect(verdict).toMatchObject({ faults: [], neverSent: 1 });
+    const guessed = row({ ...unsent, attempt_id: "att_3", ...nothing, usage_source: "estimated", input_uncached: 9 });
+    const verdict = judgeLedger({ truth: [served], rows: [cancelled, unsent, guessed], calls: [left] });
+    expect(verdict).toMatchObject({ faults: [], neverSent: 2 });
   });
 
   test.each([
@@ -109,6 +110,15 @@ describe("the judge of the ledger", () => {
       "a finished call that did not succeed",
       { truth: [served], rows: [row({ outcome: "interrupted" })], calls: [finished] },
       "did not succeed",
+    ],
+    [
+      "a call that the upstream took, and that is free",
+      {
+        truth: [{ ...served, status: 0 }],
+        rows: [row({ outcome: "failed", ...nothing, cost_nano_usd: 0 })],
+        calls: [],
+      },
+      "is free",
     ],
     [
       "usage of a call that was never sent",

@@ -75,7 +75,9 @@ function tokenFaults(row: LedgerRow, record: TruthRecord | undefined): string[] 
   const say = (what: string): string[] => [`${row.attempt_id} (${row.outcome}, ${row.usage_source}) ${what}`];
   if (record === undefined) {
     if (row.outcome === "succeeded") return say("succeeded without an upstream");
-    return row.output + row.input_uncached + row.cache_read === 0
+    // A process that dies between writing the intent and sending cannot tell: the input alone is booked as a guess.
+    const guess = row.usage_source === "estimated" ? row.input_uncached : 0;
+    return row.output + row.input_uncached + row.cache_read === guess
       ? []
       : say("has usage although it never reached the upstream");
   }
@@ -85,6 +87,7 @@ function tokenFaults(row: LedgerRow, record: TruthRecord | undefined): string[] 
     const served = ["upstream", input, record.cached_tokens, record.output_tokens_emitted].join(" ");
     return told === served ? [] : say(`has ${told}, but the upstream served ${served}`);
   }
+  if (record.status < 400 && row.cost_nano_usd === 0) return say("is free, although the upstream took it");
   const lost = record.output_tokens_emitted - row.output;
   if (lost < 0) {
     return say(`has ${row.output} output tokens, more than the ${record.output_tokens_emitted} that left the upstream`);

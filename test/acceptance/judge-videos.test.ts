@@ -55,11 +55,10 @@ const good: VideoEvidence = {
 const expired: Partial<VideoRow> = {
   outcome: "failed",
   error_code: "upstream_timeout",
-  output: 0,
-  cost_nano_usd: 0,
-  usage_source: "none",
+  cost_nano_usd: row.cost_nano_usd,
+  usage_source: "estimated",
 };
-const shownExpired = [{ ...shown, status: "expired", cost: { amount_usd: 0 } }];
+const shownExpired = [{ ...shown, status: "expired" }];
 
 describe("the judge of videos", () => {
   test("has nothing to say when vendors, ledger and callers agree", () => {

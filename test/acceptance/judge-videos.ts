@@ -41,7 +41,7 @@ export interface VideoVerdict {
   readonly made: number;
   readonly entries: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Made at a vendor that cannot be asked for it, never heard of, and so held until the deadline. */
+  /** Nobody said how it ended (it never arrived, or its vendor cannot be asked for it), and so held until the deadline. */
   readonly heldToDeadline: number;
   readonly faults: readonly string[];
 }
@@ -49,7 +49,7 @@ export interface VideoVerdict {
 const faultsMax = 100;
 const findable: ReadonlySet<VideoModel> = new Set(["clip-marked", "clip-either", "clip-sora"]);
 /** After these nobody knows what the vendor has done. */
-const saysNothing: ReadonlySet<number> = new Set([0, 200, 502, 504]);
+const saysNothing: ReadonlySet<number> = new Set([0, 200, 408, 500, 502, 504]);
 
 /** Compares what vendors made and were asked, what the ledger holds and what callers were told. Pure. */
 export function judgeVideos(evidence: VideoEvidence): VideoVerdict {
@@ -79,7 +79,7 @@ export function judgeVideos(evidence: VideoEvidence): VideoVerdict {
       continue;
     }
     const [vendors] = madeFor.get(row.attempt_id) ?? [];
-    const held = vendors !== undefined && isUnheard(row, vendors) && !findable.has(order.model);
+    const held = isUnheard(row) && (vendors === undefined || !findable.has(order.model));
     if (held) heldToDeadline += 1;
     else entryFaults(row, vendors).forEach(say);
     shownFaults(task, row).forEach(say);
@@ -101,8 +101,13 @@ export function expectedVideoNanoUsd({ tokens, seconds, dialect }: TaskTruthReco
   return Number((BigInt(tokens) * BigInt(Math.round(videoPrices.tokens * 1e6)) + 500n) / 1_000n);
 }
 
-function isUnheard(row: VideoRow, vendors: TaskTruthRecord): boolean {
-  return succeeded(vendors) && row.error_code === "upstream_timeout" && row.cost_nano_usd === 0;
+/** Nobody said how it ended, so it is booked as a guess. */
+function isUnheard(row: VideoRow): boolean {
+  return row.outcome === "failed" && row.error_code === "upstream_timeout" && isGuess(row);
+}
+
+function isGuess({ usage_source: source, cost_nano_usd: cost }: VideoRow): boolean {
+  return source === "estimated" && cost > 0;
 }
 
 function succeeded({ state, vanished }: TaskTruthRecord): boolean {
@@ -112,6 +117,9 @@ function succeeded({ state, vanished }: TaskTruthRecord): boolean {
 function entryFaults(row: VideoRow, vendors: TaskTruthRecord | undefined): string[] {
   if (vendors === undefined || !succeeded(vendors)) {
     const faults = row.outcome === "failed" ? [] : [`is ${row.outcome} without a video`];
+    // What a vendor forgot may have been made and billed; what it calls failed was not.
+    const free = vendors?.vanished !== true;
+    if (!free) return isGuess(row) ? faults : [...faults, "is free, although its vendor never said so"];
     return row.cost_nano_usd === 0 ? faults : [...faults, `costs ${row.cost_nano_usd} for nothing`];
   }
   const told = [row.outcome, row.usage_source, row.cost_nano_usd].join(" ");

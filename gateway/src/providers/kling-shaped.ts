@@ -22,10 +22,12 @@ export function classifyKling(answer: BadAnswer): Failure {
   return code === null ? classifyByStatus(answer) : classifyByStatus(answer, readingOf(code));
 }
 
-/** The same codes inside a 2xx. */
+/** The same codes inside a 2xx. Those of Kling's own trouble (5xxx) are no refusal: the task may have been made. */
 export function klingRefusal(answer: { readonly headers: Headers; readonly body: Uint8Array }, code: number): Failure {
   const headers = new Headers({ "content-type": answer.headers.get("content-type") ?? "application/json" });
-  return classifyByStatus({ status: statusOf(code), headers, body: answer.body, now: 0 }, readingOf(code));
+  const status = statusOf(code);
+  const failure = classifyByStatus({ status, headers, body: answer.body, now: 0 }, readingOf(code));
+  return status >= 500 ? failure.with({ arrival: "unknown" }) : failure;
 }
 
 function readingOf(code: number): RefusalReading {

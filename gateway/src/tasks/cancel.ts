@@ -2,7 +2,7 @@ import { bounds, Failure, finalTaskStates, shownState, type Task } from "#core/i
 import { cancelAtUpstream } from "./cancel-upstream.ts";
 import type { TaskHouse } from "./house.ts";
 import { apply } from "./look.ts";
-import { readLook } from "./read-look.ts";
+import { readLook, type Seen } from "./read-look.ts";
 import { settle } from "./settle.ts";
 import { TaskPass } from "./task-pass.ts";
 import { ownSignal } from "./upstream-call.ts";
@@ -36,12 +36,19 @@ async function cancelHeld(house: TaskHouse, pass: TaskPass): Promise<void> {
     await apply(house, pass, before, ownSignal());
     throw conflict(`The task has ended already: it is ${shownState(pass.task.state)}.`);
   }
+  await noteRunning(house, pass, before);
   if (!(await cancelAtUpstream(house, pass.task, ownSignal()))) {
     throw new Failure("invalid_request", "The upstream of this task cannot cancel it.", { param: "task_id" });
   }
   const after = await readLook(house, pass.task, ownSignal());
   if (after.kind === "gone") await settle(house, pass, cancelled);
   else await apply(house, pass, after, ownSignal());
+}
+
+/** What ran is charged for, so that it did must be known before it is stopped. */
+async function noteRunning({ clock }: TaskHouse, pass: TaskPass, seen: Seen): Promise<void> {
+  if (seen.kind !== "state" || seen.state.state !== "running" || pass.task.startedAt !== null) return;
+  await pass.step({ state: "running", startedAt: seen.state.startedAt ?? clock.now() });
 }
 
 const cancelled = {

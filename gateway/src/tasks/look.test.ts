@@ -35,7 +35,8 @@ test("a vendor that no longer knows a task is believed only when it has said so 
   expect(await videos.get("ws_1", made.id)).toMatchObject({
     state: "failed",
     error: { code: "task_gone" },
-    costNanoUsd: 0,
+    // Nobody has said that it was not made: it is booked as it was set aside.
+    costNanoUsd: made.reservedNanoUsd,
   });
   await videos.stop();
 });

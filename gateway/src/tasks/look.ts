@@ -63,6 +63,7 @@ const usualErrors = {
 const goneVerdict: Verdict = {
   state: "failed",
   error: { code: "task_gone", message: "The upstream no longer knows the task." },
+  mayBeCharged: true,
 };
 
 function outputOf({ clock }: TaskHouse, pass: TaskPass, seen: VideoState, videoUrl: string): TaskOutput {
@@ -100,12 +101,17 @@ async function putOff({ clock, chance }: TaskHouse, pass: TaskPass, retryAfterMs
   await pass.leave({ dueAt: Math.min(now + delayMs, task.deadlineAt), polls: task.polls + 1 });
 }
 
-/** The upstream is asked to stop, as far as it can be: nobody waits for the result any more. */
+/**
+ * The upstream is asked to stop, as far as it can be: nobody waits for the result any more. Only what it stopped before it ran
+ * is free.
+ */
 async function expire(house: TaskHouse, pass: TaskPass, seen: Seen, signal: AbortSignal): Promise<void> {
-  await cancelAtUpstream(house, pass.task, signal).catch(() => false);
+  const stopped = await cancelAtUpstream(house, pass.task, signal).catch(() => false);
+  const queued = seen.kind === "state" && seen.state.state === "queued";
   await settle(house, pass, {
     state: "expired",
     error: { code: "expired", message: "The task did not end before its deadline." },
+    mayBeCharged: !(stopped && queued),
     usage: seen.kind === "state" ? seen.state.usage : null,
     rawUsage: seen.kind === "state" ? seen.state.rawUsage : null,
   });

@@ -29,6 +29,7 @@ export async function reconcile(house: TaskHouse, pass: TaskPass, signal: AbortS
     await settle(house, pass, {
       state: "expired",
       error: { code: "expired", message: "Nobody knows whether the upstream had the task; it was not heard of again." },
+      mayBeCharged: true,
     });
     return;
   }

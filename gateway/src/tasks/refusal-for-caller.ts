@@ -1,4 +1,4 @@
-import { Failure, type TaskError } from "#core/index.ts";
+import type { Failure, TaskError } from "#core/index.ts";
 import { isObject, openaiChat, textOf } from "#protocols/index.ts";
 
 /**
@@ -8,21 +8,24 @@ import { isObject, openaiChat, textOf } from "#protocols/index.ts";
 export function refusalForCaller(failure: Failure, requestId: string): Failure {
   if (failure.upstream === undefined) return failure;
   const { status, body } = failure.upstream;
-  const { code, message } = wordsIn(body, status);
+  // What a vendor says of its own state is told in our words.
+  const { code, message } = status >= 500 ? { code: "overloaded", message: failure.message } : wordsIn(body, status);
   const words = openaiChat.renderRefusal({ status, message, code, contextLength: false }, requestId);
-  return new Failure(failure.code, message, {
-    param: failure.param,
-    retry: failure.retry,
-    unwell: failure.unwell,
-    cause: failure.cause,
-    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
-    upstream: { status, contentType: "application/json", body: new TextEncoder().encode(words) },
+  return failure.with({
+    message,
+    upstream: {
+      status: status >= 500 ? 503 : status,
+      contentType: "application/json",
+      body: new TextEncoder().encode(words),
+    },
   });
 }
 
 /** The same for the task's own row. */
 export function refusalAsError(failure: Failure): TaskError {
-  if (failure.upstream === undefined) return { code: failure.code, message: failure.message };
+  if (failure.upstream === undefined || failure.upstream.status >= 500) {
+    return { code: failure.code, message: failure.message };
+  }
   const { code, message } = wordsIn(failure.upstream.body, failure.upstream.status);
   return { code: code ?? failure.code, message };
 }

@@ -3,6 +3,7 @@ import type { OutboundDraft } from "#providers/index.ts";
 import { upstreamCallbackUrl } from "./callback.ts";
 import type { TaskHouse } from "./house.ts";
 import { inlineMaterial } from "./inline-material.ts";
+import { parseObject } from "./parse-object.ts";
 import { adapterGone, authorize, isGood, ownSignal, readWhole, sendDraft, type WholeAnswer } from "./upstream-call.ts";
 import type { VideoRequest } from "./validate-video.ts";
 import { videoTurnFor } from "./video-turn-for.ts";
@@ -49,7 +50,7 @@ export async function sendCreate(house: TaskHouse, draft: OutboundDraft, provide
     answer = await readWhole(house, provider, begun, bounds.taskPollHeadersMs);
     if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer, draft) };
     const failure = found.kind.classify(answer);
-    return saysNothing.has(answer.status) ? { kind: "unknown", failure } : { kind: "refused", failure };
+    return { kind: refuses(answer.status, answer.body) ? "refused" : "unknown", failure };
   } catch (thrown) {
     const failure = asFailure(thrown);
     return { kind: isRefusal(failure, answer, refusedWith) ? "refused" : "unknown", failure };
@@ -61,10 +62,22 @@ export async function sendCreate(house: TaskHouse, draft: OutboundDraft, provide
  * adapter read) or by its status, though its words broke off. A 2xx that names no task, a cut and a time-out leave doubt.
  */
 function isRefusal(failure: Failure, answer: WholeAnswer | null, refusedWith: number | null): boolean {
-  if (answer !== null) return answer.good && failure.code !== "upstream_truncated" && failure.code !== "internal_error";
-  if (refusedWith !== null) return !saysNothing.has(refusedWith);
-  return failure.arrival === "unsent" || failure.code === "invalid_request";
+  if (answer !== null) return answer.good && failure.arrival === "refused";
+  if (refusedWith !== null) return refuses(refusedWith, null);
+  return failure.arrival === "unsent";
 }
 
-/** Said by what stands before an upstream, which does not know what the upstream has done (520 and 524: Cloudflare). */
-const saysNothing: ReadonlySet<number> = new Set([502, 504, 520, 524]);
+/**
+ * Whether a bad status says that no task was made. A 5xx does not: the vendor may have noted the task before it broke, and what
+ * stands before a vendor (502, 504, 520, 524) does not know. Only what is said before anything begins is sure: that there is no
+ * such thing, or that there is no room, by the vendor itself; a 503 without its JSON may be a proxy's word for a lost connection.
+ */
+function refuses(status: number, body: Uint8Array | null): boolean {
+  if (status < 500) return status !== 408;
+  if (status === 503 || status === 529) return body !== null && isJsonObject(body);
+  return status === 501 || status === 505;
+}
+
+function isJsonObject(body: Uint8Array): boolean {
+  return parseObject(new TextDecoder().decode(body)) !== null;
+}

@@ -6,6 +6,7 @@ import {
   createCall,
   entriesOf,
   failureOf,
+  oneUsd,
   openTaskHouse,
   openTaskTown,
   passTime,
@@ -13,7 +14,7 @@ import {
 } from "../../test/simulation/task-house.ts";
 import { taskAnswer } from "./index.ts";
 
-test("what has not ended at its deadline has expired, costs nothing, and gives back what was set aside", async () => {
+test("what still runs at its deadline has expired, and is booked as an estimate, for its vendor may charge for it", async () => {
   await using town = await openTaskTown(1, { runningMs: 1e12 });
   const house = openTaskHouse(town);
   const { videos } = house;
@@ -23,13 +24,41 @@ test("what has not ended at its deadline has expired, costs nothing, and gives b
   expect(await videos.get("ws_1", made.id)).toMatchObject({
     state: "expired",
     error: { code: "expired" },
-    costNanoUsd: 0,
+    costNanoUsd: made.reservedNanoUsd,
   });
   expect(
-    (await entriesOf(town)).map(({ outcome, httpStatus, costNanoUsd }) => [outcome, httpStatus, costNanoUsd]),
-  ).toEqual([["failed", 504, 0]]);
-  expect([videos.held, await budgetUsed(house)]).toEqual([0, 0]);
+    (await entriesOf(town)).map(({ outcome, httpStatus, usageSource }) => [outcome, httpStatus, usageSource]),
+  ).toEqual([["failed", 504, "estimated"]]);
+  expect(videos.held).toBe(0);
+  expect(await budgetUsed(house)).toBeCloseTo(made.reservedNanoUsd / oneUsd, 6);
   await videos.stop();
+});
+
+test("what still waits at its deadline is taken back at its vendor, costs nothing, and gives back what was set aside", async () => {
+  await using town = await openTaskTown(1, { queuedMs: 1e12 });
+  const house = openTaskHouse(town);
+  const made = await house.videos.create(createCall(town, { ...catOnRoof, execution_expires_after: 60 }));
+  house.videos.start();
+  await passTime(town.clock, 3_700_000, 5_000);
+  expect(town.ark.state("cgt-000001")).toBe("cancelled");
+  expect(await house.videos.get("ws_1", made.id)).toMatchObject({ state: "expired", costNanoUsd: 0 });
+  expect([house.videos.held, await budgetUsed(house)]).toEqual([0, 0]);
+  await house.videos.stop();
+});
+
+test("of what was sent and never heard of again nobody says that it is free: it is booked as an estimate", async () => {
+  await using town = await openTaskTown(1, { create: () => "lost" });
+  const house = openTaskHouse(town);
+  const made = await house.videos.create(createCall(town, { ...catOnRoof, execution_expires_after: 60 }));
+  expect(made.state).toBe("unknown");
+  house.videos.start();
+  await passTime(town.clock, 3_700_000, 5_000);
+  expect(taskAnswer(await house.videos.get("ws_1", made.id), null)).toMatchObject({
+    status: "expired",
+    cost: { amount_usd: made.reservedNanoUsd / oneUsd, estimated: true },
+  });
+  expect((await entriesOf(town)).map(({ usageSource }) => usageSource)).toEqual(["estimated"]);
+  await house.videos.stop();
 });
 
 test("a failed video costs nothing and shows its vendor's reason", async () => {

@@ -26,6 +26,8 @@ export interface Verdict {
   readonly usage?: Usage | null;
   readonly rawUsage?: string | null;
   readonly startedAt?: number | null;
+  /** Nobody who would know has said that it is free: an upstream had it, or may have had it, and may charge for it. */
+  readonly mayBeCharged?: boolean;
   /** Of the ledger entry, where a refusal had one of its own. */
   readonly httpStatus?: number;
   readonly errorCode?: string;
@@ -70,17 +72,21 @@ export async function settle(house: TaskHouse, pass: TaskPass, verdict: Verdict)
 
 /**
  * What is paid for. A success that the vendor measured in another unit than its price, or not at all, is measured by what
- * was asked for, and called an estimate. Everything else costs only what the vendor said it used.
+ * was asked for, and called an estimate. So is a task that was taken back while it ran, and one of which nobody said how it
+ * ended. Everything else costs only what the vendor said it used: what the vendor calls failed or expired is free.
  */
 function measured(task: Task, verdict: Verdict): { readonly usage: Usage; readonly source: UsageSource } {
   const told = verdict.usage == null ? null : wholeCounts(verdict.usage);
-  if (verdict.state !== "succeeded") return { usage: told ?? noUsage, source: told === null ? "none" : "upstream" };
+  if (verdict.state !== "succeeded" && !isCharged(task, verdict)) {
+    return { usage: told ?? noUsage, source: told === null ? "none" : "upstream" };
+  }
   const guess = estimatedUsage(task.asked);
   if (told === null)
     return {
       usage: { ...noUsage, videoSeconds: guess.videoSeconds, ...tokensIfPriced(task, guess) },
       source: "estimated",
     };
+  if (verdict.state !== "succeeded") return { usage: told, source: "upstream" };
   const table = task.priceTable ?? {};
   if ((table.videoSeconds ?? 0) > 0 && told.videoSeconds === 0) {
     return { usage: { ...told, videoSeconds: guess.videoSeconds }, source: "estimated" };
@@ -89,6 +95,12 @@ function measured(task: Task, verdict: Verdict): { readonly usage: Usage; readon
     return { usage: { ...told, output: guess.output }, source: "estimated" };
   }
   return { usage: told, source: "upstream" };
+}
+
+/** Vendors charge for what ran, also when it was stopped, unless they say otherwise. */
+function isCharged({ startedAt }: Task, verdict: Verdict): boolean {
+  if (verdict.mayBeCharged === true) return true;
+  return verdict.state === "cancelled" && (verdict.startedAt ?? startedAt) !== null;
 }
 
 /** Vendors may say anything; an entry holds whole counts of at least 0. */

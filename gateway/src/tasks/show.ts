@@ -65,7 +65,7 @@ function usageOf(usage: Usage) {
 export function taskCost(task: Task): { readonly amount_usd: number; readonly estimated: boolean } | null {
   if (task.priceTable === null) return null;
   if (task.finishedAt === null) return { amount_usd: nanoToUsd(task.reservedNanoUsd), estimated: true };
-  const estimated = task.state === "succeeded" && task.rawUsage === null;
+  const estimated = task.usage !== null && task.rawUsage === null;
   return { amount_usd: nanoToUsd(task.costNanoUsd ?? 0), estimated };
 }
 

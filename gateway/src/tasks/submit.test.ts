@@ -72,7 +72,7 @@ test("what the upstream refuses as the caller's fault ends the task as failed an
 test("a deployment that cannot be reached or is unwell is passed over before anything was accepted", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskHouse(town);
-  for (const fault of ["unreachable", { status: 500 }, { status: 429 }, { status: 401 }] as const) {
+  for (const fault of ["unreachable", { status: 503 }, { status: 429 }, { status: 401 }] as const) {
     let creates = 0;
     town.ark.habits = { create: () => (creates++ === 0 ? fault : null) };
     const made = await resolved(town.clock, videos.create(createCall(town, catOnRoof)));
@@ -82,7 +82,7 @@ test("a deployment that cannot be reached or is unwell is passed over before any
 });
 
 test("an unknown outcome is answered as queued and never sent again", async () => {
-  for (const fault of ["lost", "cut", { status: 504 }, { status: 502 }] as const) {
+  for (const fault of ["lost", "cut", { status: 500 }, { status: 504 }, { status: 502 }, { status: 408 }] as const) {
     await using town = await openTaskTown(1, { create: () => fault });
     const { videos } = openTaskHouse(town);
     const made = await videos.create(createCall(town, catOnRoof));

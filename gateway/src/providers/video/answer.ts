@@ -29,11 +29,15 @@ export function noAnswer(): Failure {
   return new Failure("upstream_error", "The upstream's answer does not say how the task is.", { retry: "same" });
 }
 
-/** A refusal inside a 2xx, judged as the status would be that the vendor did not use. */
+/**
+ * A refusal inside a 2xx, judged as the status would be that the vendor did not use. Trouble of the vendor's own (5xx) is no
+ * refusal: what was asked for may have been done.
+ */
 export function refusalInside(answer: GoodAnswer, status: number, reading: RefusalReading = {}): Failure {
   const contentType = answer.headers.get("content-type") ?? "application/json";
   const headers = new Headers({ "content-type": contentType });
-  return classifyByStatus({ status, headers, body: answer.body, now: 0 }, reading);
+  const failure = classifyByStatus({ status, headers, body: answer.body, now: 0 }, reading);
+  return status >= 500 ? failure.with({ arrival: "unknown" }) : failure;
 }
 
 function noTaskNamed(): Failure {

@@ -61,7 +61,8 @@ describe("Kling", () => {
     [5001, "same", true],
   ])("refuses with %i inside a 200, which is retried: %s", (code, retry, unwell) => {
     const refuse = () => adapterOf("kling").readCreated(answerOf({ code, message: "m" }));
-    expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unwell }));
+    const arrival = code >= 5_000 ? "unknown" : "refused";
+    expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unwell, arrival }));
     expect(() => stateOf("kling", { code, message: "m" })).toThrow(Failure);
   });
 

@@ -56,6 +56,8 @@ describe("Wan on DashScope", () => {
     expect(refuse("InvalidParameter")).toMatchObject({ retry: "never", upstream: { status: 400 } });
     expect(refuse("Throttling.RateQuota", 429).retry).toBe("same");
     const created = () => adapterOf("dashscope").readCreated(answerOf({ code: "InvalidParameter", message: "m" }));
-    expect(created).toThrow(expect.objectContaining({ code: "upstream_error", retry: "never" }));
+    expect(created).toThrow(expect.objectContaining({ code: "upstream_error", retry: "never", arrival: "refused" }));
+    const broken = () => adapterOf("dashscope").readCreated(answerOf({ code: "InternalError.Algo", message: "m" }));
+    expect(broken).toThrow(expect.objectContaining({ arrival: "unknown" }));
   });
 });

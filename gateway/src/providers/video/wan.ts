@@ -28,8 +28,10 @@ export const wanVideo: VideoAdapter = {
   create: createDraft,
   readCreated: (answer) => {
     const created = createdObject(answer);
-    if (textOf(created["code"]) !== null) {
-      throw classifyDashscope({ status: 400, headers: answer.headers, body: answer.body, now: 0 });
+    const code = textOf(created["code"]);
+    if (code !== null) {
+      const refusal = classifyDashscope({ status: 400, headers: answer.headers, body: answer.body, now: 0 });
+      throw ownTrouble.test(code) ? refusal.with({ arrival: "unknown" }) : refusal;
     }
     return createdId(objectOf(created["output"])["task_id"]);
   },
@@ -99,6 +101,9 @@ const inputMembers: ReadonlySet<string> = new Set([
   "template",
   "media",
 ]);
+
+/** Codes of DashScope's own trouble, after which a task may have been made all the same (K). */
+const ownTrouble = /^(Internal|System|ServiceUnavailable|RequestTimeOut|.*Timeout)/;
 
 /** Sound came with 2.5 (K). */
 function isSilent(upstreamModel: string): boolean {

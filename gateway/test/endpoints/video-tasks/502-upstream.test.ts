@@ -28,8 +28,12 @@ const twoAccounts: Overrides = {
 test("a task that every account refuses has failed, with the last refusal as its one entry", async () => {
   const house = await startHouse(twoAccounts);
   try {
-    house.simulator.simulator.addPreset({ script: { status: 500 }, count: null, model });
-    expect(await errorOf(await house.post(path, ask))).toMatchObject({ status: 502, code: "upstream_error" });
+    house.simulator.simulator.addPreset({ script: { status: 503 }, count: null, model });
+    expect(await errorOf(await house.post(path, ask))).toMatchObject({
+      status: 503,
+      code: "overloaded",
+      message: "The upstream is overloaded.",
+    });
     const { data } = (await (await house.get(path)).json()) as { data: object[] };
     expect(data).toMatchObject([{ status: "failed", error: { code: expect.any(String) }, cost: { amount_usd: 0 } }]);
     expect(await house.entries()).toMatchObject([{ outcome: "failed", provider: "spare", costNanoUsd: 0 }]);
@@ -42,7 +46,7 @@ test("a task that every account refuses has failed, with the last refusal as its
 test("a refusal of one account sends the task to the next, once", async () => {
   const house = await startHouse(twoAccounts);
   try {
-    house.simulator.simulator.addPreset({ script: { status: 500 }, count: 1, model });
+    house.simulator.simulator.addPreset({ script: { status: 503 }, count: 1, model });
     const { id } = (await (await house.post(path, ask)).json()) as { id: string };
     expect(await settledTask(house, id)).toMatchObject({ status: "succeeded" });
     expect(house.simulator.simulator.tasks.list().total).toBe(1);
@@ -67,6 +71,9 @@ test("an account whose key is refused is not named to the caller with its key", 
 test.each([
   [{ answer_lost: "cut" }, 1],
   [{ answer_lost: "reset" }, 1],
+  [{ status: 500 }, 0],
+  [{ status: 503, body: "upstream connect error or disconnect/reset before headers" }, 0],
+  [{ status: 408 }, 0],
   [{ status: 504 }, 0],
   [{ status: 502 }, 0],
 ] as const)(
