@@ -24,7 +24,7 @@ import {
   watchDatabase,
 } from "#storage/index.ts";
 import { steadyClock, systemChance } from "#system/index.ts";
-import { createMetrics, createObserver } from "#telemetry/index.ts";
+import { createMetrics, createObserver, guardedObserver } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { openBodyWork } from "./body-work.ts";
 import { entriesToldTo } from "./booked.ts";
@@ -96,7 +96,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   });
   const configFile = new ConfigFile(environment.configFile, clock);
   const tail = new RequestTail({ clock, controlStore, catalog: () => catalog.current });
-  const observer = tail.before(configFile.before(told));
+  const observer = guardedObserver(tail.before(guardedObserver(configFile.before(guardedObserver(told)))));
 
   if (environment.otlpEndpoint !== null) {
     observer.log("warn", "SLUICE_OTLP_ENDPOINT is set, but this version sends no traces; /metrics has the metrics.");

@@ -100,7 +100,9 @@ export class AnswerStream implements LiveStream {
       // What was sent may be what cannot be read; an upstream that would go on sending is told to stop.
       answer.body.cancel();
       const failure = asFailure(thrown);
-      if (!this.#over) this.#breakOff(failure.code === "client_closed" ? "cancelled" : "failed", failure);
+      // An end that could not be settled is no good end for the caller either.
+      if (this.#over) controller.error(thrown);
+      else this.#breakOff(failure.code === "client_closed" ? "cancelled" : "failed", failure);
     }
   }
 
@@ -144,9 +146,12 @@ export class AnswerStream implements LiveStream {
   #settleEnd(): void {
     const { tap, entry, answer } = this.#parts;
     this.#close();
-    if (tap.failure === null) entry.finish(answer.status, tap);
-    else entry.breakOff("failed", tap.failure, tap);
-    this.#parts.over();
+    try {
+      if (tap.failure === null) entry.finish(answer.status, tap);
+      else entry.breakOff("failed", tap.failure, tap);
+    } finally {
+      this.#parts.over();
+    }
   }
 
   /** Settles what was seen and, when a caller is still there, tells it in its own dialect, unless the upstream has. */
@@ -157,8 +162,11 @@ export class AnswerStream implements LiveStream {
   ): void {
     const { tap, entry, over } = this.#parts;
     this.#close();
-    entry.breakOff(outcome, failure, tap);
-    over();
+    try {
+      entry.breakOff(outcome, failure, tap);
+    } finally {
+      over();
+    }
     if (outcome === "cancelled") return;
     const pieces = this.#first === null ? [] : [this.#first];
     if (!told) pieces.push(this.#lastWords(failure));

@@ -239,6 +239,17 @@ export class AttemptEntry {
     if (this.#settled) return;
     this.#settled = true;
     const now = this.#house.clock.monotonic();
+    try {
+      this.#book({ outcome, httpStatus, failure, told, rawUsage, now });
+    } finally {
+      // Whatever went wrong in the books: a place in flight that is not given back is lost for good.
+      const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
+      this.#pick.end(ended, now - this.#startMs);
+    }
+  }
+
+  #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
+    if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
     const { usage, source, others } = this.#toBePaid(told) ? this.#withSearch(told, outcome) : nothingYet;
     this.#record.settle({
       outcome,
@@ -254,12 +265,9 @@ export class AttemptEntry {
       upstreamId: this.#keptId,
     });
     if (this.#keptId !== null && told.source !== "none") this.#tellKeeper(this.#keptId, true);
-    if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
     this.#tally.add(tokensOf(usage));
     if (others !== undefined) this.#tally.add(bookOthers(this.#house, this.#fields, others, outcome));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
-    const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
-    this.#pick.end(ended, now - this.#startMs);
   }
 
   /** A search that was asked for and is not told is one. */
@@ -299,6 +307,16 @@ function mayBeCharged({ arrival }: Failure): boolean {
 /** Refused before any connection was tried. */
 function neverDialled({ trouble }: Failure): boolean {
   return trouble === "url" || trouble === "name" || trouble === "private_address" || trouble === "forbidden_address";
+}
+
+interface Booking {
+  readonly outcome: Exclude<Outcome, "rejected">;
+  readonly httpStatus: number;
+  readonly failure: Failure | null;
+  readonly told: Measured;
+  readonly rawUsage: string | null;
+  /** Monotonic milliseconds. */
+  readonly now: number;
 }
 
 const nothingYet: Measured = { usage: noUsage, source: "none" };

@@ -45,8 +45,11 @@ export class CallTally {
 
   /** Ends the permit: with what was used, or as if nothing had been when nothing was sent. */
   end(): void {
-    if (this.#sent) this.permit.settle({ tokens: this.#tokens });
-    else this.permit.release();
-    this.#over();
+    try {
+      if (this.#sent) this.permit.settle({ tokens: this.#tokens });
+      else this.permit.release();
+    } finally {
+      this.#over();
+    }
   }
 }

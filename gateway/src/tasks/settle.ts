@@ -67,6 +67,7 @@ export async function settle(house: TaskHouse, pass: TaskPass, verdict: Verdict)
   house.rates.forget(after.id);
   if (after.callbackUrl !== null) house.deliveries.wake();
   house.copies.take(after);
+  observer.attemptEnd(entry);
   return true;
 }
 

@@ -11,6 +11,7 @@
  * When the world is down: calls never throw and never wait. A reader of the log that stalls loses lines, told of later.
  */
 export type { AccessLogMode } from "./access-log.ts";
+export { guardedObserver } from "./guarded-observer.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
 export { createObserver, type ObserverOptions } from "./observer.ts";
 export { isSecretHeader, maskText, redacted } from "./redacted.ts";

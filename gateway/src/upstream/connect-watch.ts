@@ -3,15 +3,7 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Route, Target } from "./route-table.ts";
-import { neverAccepted, timedOut } from "./send-failure.ts";
-
-export interface Watched {
-  readonly route: Route;
-  readonly target: Target;
-  readonly connectMs: number;
-  /** The request may travel on a kept connection: then it may have been sent although nothing accepts new ones. */
-  readonly mayBeKept: boolean;
-}
+import { timedOut } from "./send-failure.ts";
 
 /**
  * The connect clock. Fetch neither has a connect time-out nor tells whether a request travels on a new connection or a
@@ -26,7 +18,7 @@ export interface Watched {
  * What it cannot do: a TLS handshake that hangs behind an accepted connection is waited for under the headers clock, and a
  * request on a kept connection is given up too if its upstream drops new connections and says nothing for that long.
  */
-export function watchConnect(clock: Clock, exchange: Exchange, { route, target, connectMs, mayBeKept }: Watched): void {
+export function watchConnect(clock: Clock, exchange: Exchange, route: Route, target: Target, connectMs: number): void {
   const sentMs = clock.monotonic();
   let probed = sentMs - target.lifeMs > bounds.addressSilenceMs;
   if (probed) probe(clock, target);
@@ -34,7 +26,7 @@ export function watchConnect(clock: Clock, exchange: Exchange, { route, target, 
     if (target.lifeMs >= sentMs) return;
     if (probed) {
       route.preferred = (route.targets.indexOf(target) + 1) % route.targets.length;
-      exchange.fail(mayBeKept ? timedOut("connect", connectMs) : neverAccepted(connectMs));
+      exchange.fail(timedOut("connect", connectMs));
       return;
     }
     probed = true;

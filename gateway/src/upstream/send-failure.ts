@@ -37,11 +37,6 @@ export function timedOut(wait: WaitName, limitMs: number): Failure {
   );
 }
 
-/** A connection that was never accepted, where no kept one can have been taken in its place: nothing was sent. */
-export function neverAccepted(limitMs: number): Failure {
-  return timedOut("connect", limitMs).with({ arrival: "unsent" });
-}
-
 /**
  * A kept connection that its upstream had closed while it was not used, which is seen only on writing to it. Nothing is
  * wrong with the deployment.

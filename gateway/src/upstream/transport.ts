@@ -24,6 +24,32 @@ export interface TransportOptions {
   readonly authorities?: readonly string[];
 }
 
+/** One request on its way. `streamed`: how its body is read by the connection, where that is seen. */
+interface Outgoing {
+  readonly exchange: Exchange;
+  streamed: RequestBody | null;
+}
+
+/**
+ * Fetch gives every streamed body a connection of its own, and asks for the body once that connection stands. So a request
+ * that needs a new connection anyway is sent as a stream: a body that was never asked for was not sent.
+ */
+function asStream({ body, headersMs, headers }: OutboundRequest, init: BunFetchRequestInit, out: Outgoing): void {
+  init.keepalive = false;
+  if (out.streamed !== null || !(body instanceof Uint8Array) || body.length === 0) return;
+  out.streamed = new RequestBody({ size: body.length, open: () => oneChunk(body) }, out.exchange, headersMs);
+  init.headers = { ...init.headers, ...headersOf(headers, out.streamed) };
+}
+
+function oneChunk(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    pull(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+}
+
 /** A request that may have gone out on a kept connection, to an address that had been silent for so long. */
 interface SentOnKept {
   readonly target: Target;
@@ -53,12 +79,15 @@ class FetchTransport implements Transport {
     const request = inPieces(given);
     const exchange = new Exchange(this.#clock, signal, request.totalMs);
     const { body, headersMs } = request;
-    const streamed = body === null || body instanceof Uint8Array ? null : new RequestBody(body, exchange, headersMs);
+    const out: Outgoing = {
+      exchange,
+      streamed: body === null || body instanceof Uint8Array ? null : new RequestBody(body, exchange, headersMs),
+    };
     try {
       const response = request.url.startsWith(demoScheme)
-        ? await this.#callInProcess(request, streamed, exchange)
-        : await this.#fetch(request, streamed, exchange);
-      streamed?.answered();
+        ? await this.#callInProcess(request, out)
+        : await this.#fetch(request, out);
+      out.streamed?.answered();
       if (exchange.failure !== null) throw exchange.failure;
       exchange.pause();
       return { status: response.status, headers: response.headers, body: new StreamBody(exchange, response) };
@@ -66,15 +95,16 @@ class FetchTransport implements Transport {
       const failure = exchange.failure ?? unsendable(request) ?? failedSend(thrown);
       exchange.fail(failure);
       // A body is asked for once there is a connection; nobody can act on a request that lacks it.
-      throw streamed?.begun === false ? failure.with({ arrival: "unsent" }) : failure;
+      throw out.streamed?.begun === false ? failure.with({ arrival: "unsent" }) : failure;
     }
   }
 
-  async #fetch(request: OutboundRequest, streamed: RequestBody | null, exchange: Exchange): Promise<Response> {
+  async #fetch(request: OutboundRequest, out: Outgoing): Promise<Response> {
+    const { exchange } = out;
     const found = this.#routes.find(request.url, request.allowPrivateNetwork);
     const route = found instanceof Promise ? await exchange.race(found) : found;
     const rest = request.url.slice(originEnd(request.url));
-    const init = this.#init(request, streamed, route, exchange.signal);
+    const init = this.#init(request, out.streamed, route, exchange.signal);
     // Another address is dialled only while nothing was sent, so no request is repeated by this loop.
     const count = route.targets.length;
     const first = route.preferred;
@@ -84,13 +114,13 @@ class FetchTransport implements Transport {
       if (target === undefined) throw new Error("a route without targets");
       const sentMs = this.#clock.monotonic();
       const silentMs = sentMs - target.answeredMs;
-      // Fetch gives every streamed body a connection of its own.
-      const mayBeKept = init.keepalive === true && streamed === null && silentMs <= bounds.keptConnectionIdleMs;
-      watchConnect(this.#clock, exchange, { route, target, connectMs: request.connectMs, mayBeKept });
+      const mayBeKept = init.keepalive === true && out.streamed === null && silentMs <= bounds.keptConnectionIdleMs;
+      if (!mayBeKept) asStream(request, init, out);
+      watchConnect(this.#clock, exchange, route, target, request.connectMs);
       exchange.begin("headers", request.headersMs);
-      if (streamed !== null) init.body = streamed.open();
+      if (out.streamed !== null) init.body = out.streamed.open();
       try {
-        const response = await fetch(target.base + rest, mayBeKept ? init : { ...init, keepalive: false });
+        const response = await fetch(target.base + rest, init);
         target.lifeMs = target.answeredMs = this.#clock.monotonic();
         route.preferred = index;
         exchange.dropCheck();
@@ -124,7 +154,11 @@ class FetchTransport implements Transport {
   ): BunFetchRequestInit {
     const init: BunFetchRequestInit = {
       method: request.method,
-      headers: { ...headersOf(request, streamed), "accept-encoding": "identity", host: route.origin.hostHeader },
+      headers: {
+        ...headersOf(request.headers, streamed),
+        "accept-encoding": "identity",
+        host: route.origin.hostHeader,
+      },
       body: request.body instanceof Uint8Array ? request.body : null,
       signal,
       redirect: "manual",
@@ -137,13 +171,13 @@ class FetchTransport implements Transport {
     return init;
   }
 
-  #callInProcess(request: OutboundRequest, streamed: RequestBody | null, exchange: Exchange): Promise<Response> {
+  #callInProcess(request: OutboundRequest, { streamed, exchange }: Outgoing): Promise<Response> {
     const rest = request.url.slice(demoScheme.length);
     const host = rest.slice(0, originEnd(request.url) - demoScheme.length);
     const handler = this.#inProcess.get(host);
     if (handler === undefined) throw new Error(`no in-process upstream named ${host}`);
     const { method } = request;
-    const headers = headersOf(request, streamed);
+    const headers = headersOf(request.headers, streamed);
     const body = request.body instanceof Uint8Array ? request.body : (streamed?.open() ?? null);
     exchange.begin("headers", request.headersMs);
     const call = async () => handler(new Request(`http://${rest}`, { method, headers, body, signal: exchange.signal }));
@@ -152,8 +186,8 @@ class FetchTransport implements Transport {
 }
 
 /** With a length, fetch sends a streamed body as it is, not in chunks, which some upstreams refuse. */
-function headersOf(request: OutboundRequest, streamed: RequestBody | null): Record<string, string> {
-  return streamed === null ? request.headers : { ...request.headers, "content-length": String(streamed.size) };
+function headersOf(headers: Record<string, string>, streamed: RequestBody | null): Record<string, string> {
+  return streamed === null ? headers : { ...headers, "content-length": String(streamed.size) };
 }
 
 /** Headers that HTTP cannot carry come from the caller; no other deployment would take them either. */

@@ -1,0 +1,116 @@
+import { BodyWork } from "#bodies/index.ts";
+import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { createRecorder } from "#ledger/index.ts";
+import { createAdmission } from "#limits/index.ts";
+import type { Observer } from "#ports/index.ts";
+import type { CallerCodec } from "#protocols/index.ts";
+import { Relay } from "#relay/index.ts";
+import { createRouter } from "#routing/index.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { silentExplainer } from "../silent-explainer.ts";
+import { governedPrincipal } from "../simulation/governed-principal.ts";
+import { type Habit, habits } from "../simulation/habits.ts";
+import { JournalInMemory } from "../simulation/journal-in-memory.ts";
+import { PretendedUpstream } from "../simulation/pretended-upstream.ts";
+
+export const noise: Observer = {
+  log: () => {},
+  attemptEnd: () => {},
+  requestEnd: () => {},
+  breakerChange: () => {},
+  configReload: () => {},
+};
+const principal = governedPrincipal({ key: { limits: { concurrency: 100 } } });
+const habit = habits.find(({ speech }) => speech.endpoint === "messages");
+
+export function messages(): Habit {
+  if (habit === undefined) throw new Error("no such habit");
+  return habit;
+}
+
+/** A call through a relay whose upstream always answers well. */
+export async function callWith(codec: CallerCodec, stream: boolean, observer: Observer = noise) {
+  const clock = new FakeClock();
+  const chance = { unit: () => 0.5 };
+  let count = 0;
+  const ids = { next: (prefix: string) => `${prefix}${++count}` };
+  const journal = new JournalInMemory();
+  const counter = createMemoryCounter({ clock });
+  const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
+  const upstream = new PretendedUpstream(clock, chance);
+  const { speech, model, body } = messages();
+  const relay = new Relay({
+    sharesAccount: () => false,
+    catalog: () => ({
+      version: 1,
+      workspaces: new Map(),
+      groups: new Map(),
+      providers: new Map(),
+      models: new Map(),
+      settings: {
+        logBodies: "none",
+        ledgerDurability: "disk",
+        ledgerRetentionDays: 1,
+        explanationRetentionDays: 30,
+        captureRetentionDays: 7,
+        drainTimeoutMs: 1,
+        videoCopyResults: false,
+        retrySent: false,
+      },
+    }),
+    router,
+    admission: createAdmission({ counter, clock }),
+    recorder: createRecorder({ journal, clock, ids, observer }),
+    journal,
+    transport: upstream,
+    ledgerStore: { keeper: async () => null },
+    ids,
+    clock,
+    observer,
+    explainer: silentExplainer,
+    bodies: new BodyWork({ offload: null, newId: ids.next }),
+  });
+  let sent = 0;
+  upstream.onSend = () => sent++;
+  const bytes = new TextEncoder().encode(body(stream, false));
+  const heard = (async () => {
+    const result = await relay.run({
+      requestId: "req",
+      principal,
+      mayCall: () => true,
+      speech: { ...speech, codec },
+      facts: speech.wire.readRequest(bytes, null),
+      body: bytes,
+      seals: null,
+      query: "",
+      headers: new Headers(),
+      models: [model],
+      signal: new AbortController().signal,
+      startedMs: 0,
+      bodyWaitMs: 0,
+      userAgent: "",
+      tags: {},
+      streamEnd: () => {},
+    });
+    if ("failure" in result) return result.failure.code;
+    return new Response(result.body).text().catch(() => "cut");
+  })();
+  let over = false;
+  void heard.finally(() => {
+    over = true;
+  });
+  for (let turn = 0; !over && turn < 1_000; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(20);
+  }
+  const inFlight = router.states().reduce((sum, state) => sum + state.inFlight, 0);
+  const breakers = router.states().map(({ breaker }) => breaker);
+  return {
+    heard: await heard,
+    sent,
+    left: [journal.open.size, counter.outstanding, inFlight, upstream.openStreams, relay.liveStreams],
+    breakers: new Set(breakers),
+    entries: journal.entries.map(({ outcome, errorCode, usage }) => [outcome, errorCode, usage.output > 0]),
+    faults: journal.faults,
+  };
+}
