@@ -61,13 +61,15 @@ export async function settle(house: TaskHouse, pass: TaskPass, verdict: Verdict)
   const done = await pass.finish(step, entry, deliveryFor(house, after, now));
   if (!done) return false;
   // What it cost is told before what was set aside for it is given back, so that at no time neither counts.
-  observer.attemptEnd(entry);
-  holds.settle(after.id, spentOn(after));
+  try {
+    observer.attemptEnd(entry);
+  } finally {
+    holds.settle(after.id, spentOn(after));
+  }
   house.gone.clear(after.id);
   house.rates.forget(after.id);
   if (after.callbackUrl !== null) house.deliveries.wake();
   house.copies.take(after);
-  observer.attemptEnd(entry);
   return true;
 }
 
