@@ -54,7 +54,8 @@ const saysNothing: ReadonlySet<number> = new Set([0, 200, 408, 500, 502, 504]);
 /** Compares what vendors made and were asked, what the ledger holds and what callers were told. Pure. */
 export function judgeVideos(evidence: VideoEvidence): VideoVerdict {
   const { placed, shown, made, requests } = evidence;
-  const rows = evidence.rows.filter(({ endpoint }) => endpoint === "video");
+  // An order that was refused before it was accepted, and placed again, has an entry of each refusal.
+  const rows = evidence.rows.filter(({ endpoint, outcome }) => endpoint === "video" && outcome !== "rejected");
   const byOrder = Map.groupBy(rows, ({ tags }) => tags["order"] ?? "");
   const madeFor = Map.groupBy(made, (one) => one.attempt_id ?? "");
   const known = new Set(rows.map((row) => row.attempt_id));
