@@ -17,7 +17,7 @@ export const outcomeHints: Readonly<Record<Outcome, string>> = {
   succeeded: "The answer was delivered whole.",
   failed: "The upstream failed or refused.",
   cancelled: "The caller went away before the end.",
-  interrupted: "The gateway stopped in the middle; what was seen until then is counted.",
+  interrupted: "The gateway ended it in the middle; what was seen until then is counted.",
   rejected: "Refused by the gateway before anything was sent upstream.",
 };
 
@@ -26,15 +26,20 @@ export function outcomeTone(outcome: Outcome): Tone {
 }
 
 interface OutcomeProps {
-  readonly row: Pick<RequestRow, "outcome" | "http_status" | "error_code">;
+  readonly row: Pick<RequestRow, "outcome" | "http_status" | "error_code" | "calls">;
 }
 
-/** The outcome; of what went wrong the error's code too, or its HTTP status. */
+/** The outcome; of what went wrong the error's code too, or its HTTP status, and how many calls it was. */
 export function OutcomeCell({ row }: OutcomeProps) {
   return (
     <span className="outcome">
       <StatusBadge status={row.outcome} label={outcomeWords[row.outcome]} />
       <OutcomeCode row={row} />
+      {row.calls > 1 && (
+        <span className="outcome-code" title="Refusals of one key in one second that are alike are one row.">
+          × {row.calls.toLocaleString("en-US")}
+        </span>
+      )}
     </span>
   );
 }

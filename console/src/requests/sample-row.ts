@@ -14,6 +14,7 @@ export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
     provider: "main",
     endpoint: "chat",
     stream: false,
+    calls: 1,
     retry_index: 0,
     outcome: "succeeded",
     http_status: 200,

@@ -16,6 +16,10 @@ export const requestRowSchema = z.object({
   provider: z.string().describe("Empty: refused before one was chosen."),
   endpoint: z.string(),
   stream: z.boolean(),
+  calls: z
+    .int()
+    .min(1)
+    .describe("How many calls the row stands for: refusals of one key in one second that are alike are one."),
   retry_index: count,
   outcome: z.enum(outcomes),
   http_status: z.int(),

@@ -1,5 +1,5 @@
 import { outcomeOf } from "#bodies/index.ts";
-import { bounds, type Catalog, type Model, type Principal } from "#core/index.ts";
+import { bounds, type Catalog, type Model, type Principal, unreadModel } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
 import { type Call, type Speech, serves } from "#relay/index.ts";
@@ -185,7 +185,7 @@ const noBytes = new Uint8Array(0);
 
 /** What is known of a call whose body was not read. */
 const unread: RequestFacts = Object.freeze({
-  model: "(not read)",
+  model: unreadModel,
   modelSpan: null,
   stream: false,
   wantsUsage: false,

@@ -65,7 +65,23 @@ export interface Settlement {
 }
 
 /** The fact: one row per attempt. */
-export type LedgerEntry = Intent & Settlement;
+export type LedgerEntry = Intent & Settlement & Partial<Repeated>;
+
+/** Many refusals of one key in one second that are alike are one entry: that of the first of them, but for a few before it. */
+export interface Repeated {
+  /** How many calls the entry stands for; 1 when it is left out. */
+  readonly calls: number;
+}
+
+/** What refused calls are counted under that asked for no model of ours: their callers may write anything. */
+export const unknownModel = "(unknown)";
+/** And those whose body was not read: they were refused before. */
+export const unreadModel = "(not read)";
+
+/** The model that a refused call is counted under. */
+export function refusedModel(known: string | undefined, asked: string): string {
+  return known ?? (asked === unreadModel ? unreadModel : unknownModel);
+}
 
 export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   return { ...intent, ...settlement };

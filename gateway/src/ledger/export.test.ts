@@ -39,8 +39,9 @@ test("JSON lines hold every entry of every page, members in snake case", async (
 });
 
 test("every member of an entry is exported", async () => {
-  const { usage, ...others } = entryOf(1);
-  const [line = ""] = await exported("jsonl", [entryOf(1)]);
+  const entry: LedgerEntry = { ...entryOf(1), calls: 1 };
+  const { usage, ...others } = entry;
+  const [line = ""] = await exported("jsonl", [entry]);
   expect(Object.keys(JSON.parse(line)).length).toBe(Object.keys(others).length + Object.keys(usage).length);
 });
 

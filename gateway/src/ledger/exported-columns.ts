@@ -53,6 +53,7 @@ const columns: Readonly<Record<string, (entry: LedgerEntry) => ExportedValue>> =
   upstream_ms: (e) => e.upstreamMs,
   overhead_ms: (e) => e.overheadMs,
   upstream_id: (e) => e.upstreamId,
+  calls: (e) => e.calls ?? 1,
   tags: (e) => e.tags,
   user_agent: (e) => e.userAgent,
   raw_usage: (e) => e.rawUsage,

@@ -1,6 +1,7 @@
 import { type FailureCode, type Intent, type LedgerEntry, noUsage, type PriceVersion } from "#core/index.ts";
 import type { Clock, Ids, Journal, Observer } from "#ports/index.ts";
 import { type Attempt, type AttemptFields, RecordedAttempt } from "./attempt.ts";
+import { Refusals } from "./refusals.ts";
 
 export interface RecorderOptions {
   readonly journal: Pick<Journal, "intent" | "checkpoint" | "settle" | "refuse">;
@@ -18,12 +19,17 @@ export type RefusalFields = Omit<
 export interface Recorder {
   /** Writes the attempt ahead. Throws ledger_unavailable: then nothing may be sent. */
   begin(fields: AttemptFields, price: PriceVersion | null): Attempt;
-  /** Records a call that was refused. `totalMs`: how long it took to say so. */
+  /**
+   * Records a call that was refused, together with those like it in the same second. `totalMs`: how long it took to say so.
+   */
   refuse(fields: RefusalFields, code: FailureCode, httpStatus: number, totalMs: number): LedgerEntry;
+  /** Writes what was counted of refusals so far; before the journal is closed. */
+  flush(): void;
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { journal, clock, ids, observer } = options;
+  const refusals = new Refusals(journal, clock);
   return {
     begin(fields, price) {
       // The version that is paid by, whatever the caller thought it would be.
@@ -60,9 +66,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
         overheadMs: null,
         upstreamId: null,
       };
-      journal.refuse(entry);
+      refusals.take(entry);
       observer.attemptEnd(entry);
       return entry;
     },
+    flush: () => refusals.flush(),
   };
 }

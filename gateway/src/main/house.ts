@@ -323,6 +323,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     await reports.close();
     stopPruning();
     await explainer.close(bounds.lastBytesMs);
+    recorder.flush();
     await journal.close(bounds.flushMs);
     await databaseWatch.close();
     await control.close();

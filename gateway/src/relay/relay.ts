@@ -1,4 +1,4 @@
-import { asFailure, type Deployment, Failure, failureTable } from "#core/index.ts";
+import { asFailure, type Deployment, Failure, failureTable, refusedModel } from "#core/index.ts";
 import type { Plan, PlanStory, Wishes } from "#routing/index.ts";
 import { AccountTokens } from "./account-tokens.ts";
 import { refusalHeaders, standingHeaders } from "./answer-headers.ts";
@@ -130,7 +130,7 @@ export class Relay {
     discard(call);
     if (failure.code === "internal_error") this.#report(call, failure);
     this.#house.recorder.refuse(
-      { ...callFields(call), model: call.models[0]?.name ?? call.facts.model },
+      { ...callFields(call), model: refusedModel(call.models[0]?.name, call.facts.model) },
       failure.code,
       failureTable[failure.code].status,
       this.#house.clock.monotonic() - call.startedMs,

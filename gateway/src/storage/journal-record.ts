@@ -9,7 +9,7 @@ import type { JournalRecord } from "#ports/index.ts";
  * i (intent)     the members of Intent in the order of `encodeIntent`
  * c (checkpoint) the members of Checkpoint, usage as an array
  * s (settle)     the members of Settlement, usage as an array
- * r (refuse)     [intent, settle] of a call that was refused before any attempt
+ * r (refuse)     [intent, settle, calls] of a call that was refused before any attempt, or of several alike
  *
  * New members are added at the end of an array, so that files of an older version stay readable.
  */
@@ -34,7 +34,8 @@ export function encodeSettlement(settlement: Settlement): string {
 }
 
 export function encodeRefusal(entry: LedgerEntry): string {
-  return JSON.stringify([intentRow(entry), settlementRow(entry)]);
+  const row = [intentRow(entry), settlementRow(entry)];
+  return JSON.stringify(entry.calls === undefined ? row : [...row, entry.calls]);
 }
 
 export const recordLetters = { intent: 0x69, checkpoint: 0x63, settle: 0x73, refuse: 0x72 } as const;
@@ -66,8 +67,9 @@ export function parseRecord(bytes: Buffer, start: number, end: number): JournalR
     case recordLetters.settle:
       return { type: "settle", value: toSettlement(row as SettlementRow) };
     case recordLetters.refuse: {
-      const [intent, settlement] = row as [IntentRow, SettlementRow];
-      return { type: "refuse", value: { ...toIntent(intent), ...toSettlement(settlement) } };
+      const [intent, settlement, calls] = row as [IntentRow, SettlementRow, number?];
+      const repeated = calls === undefined ? {} : { calls };
+      return { type: "refuse", value: { ...toIntent(intent), ...toSettlement(settlement), ...repeated } };
     }
     default:
       return null;

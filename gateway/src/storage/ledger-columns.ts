@@ -54,6 +54,7 @@ const readers: { readonly [Column in keyof LedgerRow]: (entry: LedgerEntry) => L
   upstream_ms: (e) => e.upstreamMs,
   overhead_ms: (e) => e.overheadMs,
   upstream_id: (e) => e.upstreamId,
+  calls: (e) => e.calls ?? 1,
 };
 
 export const ledgerColumns = Object.keys(readers) as readonly (keyof LedgerRow)[];
@@ -102,6 +103,7 @@ export function entryOf(row: LedgerRow): LedgerEntry {
     upstreamMs: row.upstream_ms,
     overheadMs: row.overhead_ms,
     upstreamId: row.upstream_id,
+    ...(row.calls === 1 ? {} : { calls: row.calls }),
   };
 }
 

@@ -22,8 +22,8 @@ export function countedEntries(connection: Connection): Counted {
       "cost_nano_usd",
     ])
     .select((eb) => [
-      sql<number>`1`.as("attempts"),
-      eb.case().when("retry_index", "=", 0).then(sql.lit(1)).else(sql.lit(0)).end().as("requests"),
+      "calls as attempts",
+      eb.case().when("retry_index", "=", 0).then(eb.ref("calls")).else(sql.lit(0)).end().as("requests"),
       eb.case().when("outcome", "=", "succeeded").then(sql.lit(1)).else(sql.lit(0)).end().as("succeeded"),
       ...countedDurations(eb),
     ]);

@@ -80,8 +80,9 @@ function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
 
 function add(rollup: RollupRow, entry: LedgerEntry): void {
   const usage = entry.usage;
-  rollup.attempts += 1;
-  if (entry.retryIndex === 0) rollup.requests += 1;
+  const calls = entry.calls ?? 1;
+  rollup.attempts += calls;
+  if (entry.retryIndex === 0) rollup.requests += calls;
   if (entry.outcome === "succeeded") {
     rollup.succeeded += 1;
     rollup[columnFor("total_ms", entry.totalMs)] += 1;

@@ -111,7 +111,7 @@ async function sumsOfEntries(connection: Connection, filter: LedgerFilter): Prom
     .select("model")
     .select((eb) => [
       ...[...tokenColumns, "cost_nano_usd" as const].map((column) => eb.fn.sum<number>(column).as(column)),
-      eb.fn.sum<number>(eb.case().when("retry_index", "=", 0).then(1).else(0).end()).as("requests"),
+      eb.fn.sum<number>(eb.case().when("retry_index", "=", 0).then(eb.ref("calls")).else(0).end()).as("requests"),
     ])
     .where((eb) => matches(eb, filter))
     .groupBy("model")

@@ -14,6 +14,7 @@ import { migration011 } from "./migration-011.ts";
 import { migration012 } from "./migration-012.ts";
 import { migration013 } from "./migration-013.ts";
 import { migration014 } from "./migration-014.ts";
+import { migration015 } from "./migration-015.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -33,6 +34,7 @@ export const migrations: Migrations = Object.freeze({
   "012": migration012,
   "013": migration013,
   "014": migration014,
+  "015": migration015,
 });
 
 /**

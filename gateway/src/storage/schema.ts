@@ -181,6 +181,7 @@ export interface LedgerTable extends UsageColumns {
   upstream_ms: number | null;
   overhead_ms: number | null;
   upstream_id: string | null;
+  calls: number;
 }
 
 /** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */

@@ -7,6 +7,7 @@ import {
   type Model,
   type Principal,
   priceVariant,
+  refusedModel,
   type Task,
 } from "#core/index.ts";
 import { nothingWanted, type Permit } from "#limits/index.ts";
@@ -214,7 +215,7 @@ function refused(house: TaskHouse, call: CreateCall, failure: Failure, totalMs: 
       workspaceId: principal.workspace.id,
       groupId: principal.group.id,
       keyId: principal.key.id,
-      model: call.models[0]?.name ?? call.model,
+      model: refusedModel(call.models[0]?.name, call.model),
       requestedModel: call.model,
       endpoint: "video",
       callerDialect: "video-tasks",

@@ -303,6 +303,27 @@ async function pricedEntry(ground: StoreGround): Promise<LedgerEntry> {
 }
 
 function pruneTests(make: StoreGroundFactory): void {
+  test("sums of refused calls go when their entries do; what served, or cost something, stays", async () => {
+    await using ground = await make();
+    const later = { at: newYear + 30 * hour, endedAt: newYear + 30 * hour };
+    await ground.ledgerStore.insert([
+      refusedEntry("r", { model: "(unknown)", calls: 600 }),
+      ledgerEntry("failed", { model: "failed", outcome: "failed", costNanoUsd: 0 }),
+      ledgerEntry("served", { model: "served" }),
+      refusedEntry("kept", { model: "kept", ...later }),
+    ]);
+    const requests = async () =>
+      (await ground.ledgerStore.usage({})).map(({ model, requests: count }) => [model, count]);
+    expect(await requests()).toContainEqual(["(unknown)", 600]);
+    for (let round = 0; round < 2; round++) await ground.ledgerStore.prune(newYear + 26 * hour);
+    expect(await requests()).toEqual([
+      ["failed", 1],
+      ["kept", 1],
+      ["served", 1],
+    ]);
+    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+  });
+
   test("pruning removes what is older, keeps the sums, and the check stays clean", async () => {
     await using ground = await make();
     const entries = Array.from({ length: 2_500 }, (_, n) => ledgerEntry(`p${n}`, { at: newYear + n * 10_000 }));

@@ -16,6 +16,7 @@ export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
     provider: entry.provider,
     endpoint: entry.endpoint,
     stream: entry.stream,
+    calls: entry.calls ?? 1,
     retry_index: entry.retryIndex,
     outcome: entry.outcome,
     http_status: entry.httpStatus,

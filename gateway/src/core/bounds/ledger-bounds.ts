@@ -3,6 +3,10 @@ export const ledgerBounds = {
   /** At the end of a drain: for the last error events to leave, and for the ledger to be flushed. */
   lastBytesMs: 2_000,
   flushMs: 30_000,
+  /** Refusals alike within this time are one entry but for the first few; and how many kinds of them are told apart. */
+  refusalsAloneMax: 5,
+  refusalTogetherMs: 1_000,
+  refusalKindsMax: 10_000,
   /** How often old ledger entries are looked for, how many go in one delete, and the pause after it. */
   pruneMs: 3_600_000,
   pruneRows: 64,

@@ -1,0 +1,59 @@
+import { bounds, type LedgerEntry } from "#core/index.ts";
+import type { Clock, Journal } from "#ports/index.ts";
+
+/**
+ * Refusals on their way to the journal. The first few of a kind (key, model, endpoint, answer) in a second are written as they
+ * are; the others are counted and written as one entry at its end. So whoever calls at a limit as fast as it can makes a few
+ * rows a second. The count of a running second is lost when the process is killed.
+ */
+export class Refusals {
+  readonly #journal: Pick<Journal, "refuse">;
+  readonly #clock: Clock;
+  /** By what makes them alike. */
+  #alike = new Map<string, Alike>();
+  #stop: (() => void) | null = null;
+
+  constructor(journal: Pick<Journal, "refuse">, clock: Clock) {
+    this.#journal = journal;
+    this.#clock = clock;
+  }
+
+  take(entry: LedgerEntry): void {
+    const name = nameOf(entry);
+    const alike = this.#alike.get(name);
+    if (alike !== undefined && alike.written >= bounds.refusalsAloneMax) {
+      alike.first ??= entry;
+      alike.counted++;
+      return;
+    }
+    this.#journal.refuse(entry);
+    if (alike !== undefined) alike.written++;
+    else if (this.#alike.size < bounds.refusalKindsMax) {
+      this.#alike.set(name, { written: 1, first: null, counted: 0 });
+      this.#stop ??= this.#clock.after(bounds.refusalTogetherMs, () => this.flush());
+    }
+  }
+
+  /** Writes what was counted so far. */
+  flush(): void {
+    this.#stop?.();
+    this.#stop = null;
+    const alike = this.#alike;
+    this.#alike = new Map();
+    for (const { first, counted } of alike.values()) {
+      if (first !== null) this.#journal.refuse({ ...first, calls: counted });
+    }
+  }
+}
+
+interface Alike {
+  written: number;
+  /** The first of those that are counted, which the entry of them all is named after. */
+  first: LedgerEntry | null;
+  counted: number;
+}
+
+/** A key is of one workspace, but may move between groups. Names of ours hold no line feed. */
+function nameOf({ keyId, groupId, errorCode, httpStatus, endpoint, model }: LedgerEntry): string {
+  return `${keyId}\n${groupId}\n${errorCode} ${httpStatus} ${endpoint}\n${model}`;
+}
