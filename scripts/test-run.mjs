@@ -71,7 +71,9 @@ export function openTestRun(base) {
       return [
         ...running,
         ...readdirSync(temporary).map((name) => `in the temporary folder: ${name}`),
-        ...readdirSync(home).map((name) => `in the home folder: ${name}`),
+        ...readdirSync(home)
+          .filter((name) => !caches.has(name))
+          .map((name) => `in the home folder: ${name}`),
         ...strayFiles()
           .filter((name) => !before.has(name))
           .map((name) => `in the repository: ${name}`),
@@ -79,6 +81,9 @@ export function openTestRun(base) {
     },
   };
 }
+
+/** What Chromium, the runtime and others keep for the next time, of a home that has none. */
+const caches = new Set([".bun", ".cache", ".npm"]);
 
 /** Programs that write to a user's folders find them by these, and by HOME where they are missing. */
 function withoutUsersFolders(environment) {

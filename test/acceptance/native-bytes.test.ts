@@ -16,10 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => house?.close());
 
-/** The operator passes on two headers more, one of which nobody has heard of yet. */
+/** The operator passes on two headers more, one of which nobody has heard of yet, and the fields that choose a model or a price. */
 function withHeaders(config: ConfigFile): ConfigFile {
   const forward_headers = ["x-sim-script", "x-header-of-next-year"];
-  const providers = config.providers?.map((one) => ({ ...one, settings: { ...one.settings, forward_headers } }));
+  const providers = config.providers?.map((one) => ({
+    ...one,
+    settings: { ...one.settings, forward_headers, pass_members: ["speed", "model"] },
+  }));
   return { ...config, ...(providers === undefined ? {} : { providers }) };
 }
 

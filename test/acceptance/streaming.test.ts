@@ -19,6 +19,8 @@ beforeAll(async () => {
       ]);
     return {
       ...config,
+      // Else what was sent and not answered is sent to nobody else.
+      settings: { ...config.settings, retry_sent: true },
       models: [
         ...(config.models ?? []),
         faulty("falls-back-500", { status: 500 }),

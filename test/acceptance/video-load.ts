@@ -79,7 +79,8 @@ export class VideoLoad {
         signal: AbortSignal.timeout(impatienceMs),
       });
       const told = (await answer.json()) as { readonly id?: string; readonly error?: { readonly code: string } };
-      if (told.error?.code === "draining") return false;
+      // Whoever is told to come back soon does.
+      if (told.error?.code === "draining" || told.error?.code === "ledger_unavailable") return false;
       statuses.push(answer.status);
       if (answer.status === 200 && told.id !== undefined) ids.add(told.id);
       return true;

@@ -37,7 +37,8 @@ export const failureCases: readonly Case[] = [
     run: async (ground) => {
       const { error } = await refusedBy(ground, "overloaded", { status: 529 }, "stream");
       expect(error.status).toBeGreaterThanOrEqual(500);
-      expect(error.kind).toBe(kinds.broken[ground.caller.dialect]);
+      // A client may have a class of its own for an upstream that has too much to do.
+      expect(["OverloadedError", kinds.broken[ground.caller.dialect]]).toContain(error.kind);
     },
   },
   {
