@@ -119,7 +119,7 @@ test("what the console writes while a config file is applied, and the other way 
     times,
   ]);
   expect([count("create key acme/key-"), count("remove key acme/key-")]).toEqual([rounds, rounds - 1]);
-}, 120_000);
+});
 
 async function auditOf(api: (method: string, path: string) => Promise<{ body: unknown }>): Promise<readonly string[]> {
   const rows: string[] = [];

@@ -20,7 +20,9 @@ test.each(["/console/", "/console", "/api/status", "/api/session", "/metrics", "
   async (path) => {
     expect(house.house.consolePort).not.toBe(house.house.server.port);
     expect((await get(`${calls}${path}`)).status).toBe(404);
-    expect((await get(`${console}${path}`)).status).toBeLessThan(400);
+    const { status } = await get(`${console}${path}`);
+    // A console that is not built says so.
+    expect(status < 400 || (status === 503 && path.startsWith("/console")), `${status}`).toBe(true);
   },
 );
 

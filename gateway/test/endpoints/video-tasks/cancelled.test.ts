@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "../../../../test/until.ts";
 import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
 import { ask } from "./video-house.ts";
 
@@ -24,14 +25,6 @@ beforeAll(async () => {
 afterAll(() => house.stop());
 
 const made = () => house.simulator.simulator.tasks.list().data.at(-1);
-
-async function until(condition: () => boolean): Promise<void> {
-  const limit = AbortSignal.timeout(10_000);
-  while (!condition()) {
-    limit.throwIfAborted();
-    await Bun.sleep(5);
-  }
-}
 
 test.each([
   ["while it runs is booked as an estimate, for its vendor bills it", "running", 0.5],
