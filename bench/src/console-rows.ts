@@ -229,6 +229,8 @@ function madeEntry(
     firstTokenMs: good ? totalMs / 4 : null,
     upstreamMs: totalMs - 1,
     overheadMs: 0.4,
+    startedAfterMs: 1,
+    upstreamStatus: 200,
     upstreamId: endpoint === "responses" && good ? `resp_${mixed(n).toString(16).padStart(8, "0")}${n}` : null,
   };
 }

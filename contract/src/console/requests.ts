@@ -46,6 +46,10 @@ export const attemptSchema = requestRowSchema.extend({
     .array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd }))
     .describe("How the cost came about at the price version of the attempt."),
   reserved_usd: usd,
+  started_after_ms: ms
+    .nullable()
+    .describe("How long the caller had waited when the attempt began; its own times come on top. null: not noted."),
+  upstream_status: z.int().nullable().describe("What the upstream answered; `http_status` is what its caller was."),
   upstream_ms: ms.nullable(),
   first_byte_ms: ms.nullable(),
   overhead_ms: ms.nullable(),

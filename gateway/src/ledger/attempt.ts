@@ -16,7 +16,7 @@ import type { Clock, Journal, Observer } from "#ports/index.ts";
 import { knownMs, wholeUsage } from "./whole-usage.ts";
 
 /** What the caller of the recorder knows of an attempt before it is sent; the recorder adds the rest. */
-export type AttemptFields = Omit<Intent, "attemptId" | "at">;
+export type AttemptFields = Omit<Intent, "attemptId" | "at" | "startedAfterMs">;
 
 /** How far a stream has come: the best knowledge of its usage so far. Times count from the attempt's begin. */
 export interface Reached {
@@ -30,6 +30,7 @@ export interface Reached {
 export interface AttemptEnd extends Reached {
   readonly outcome: Exclude<Outcome, "rejected">;
   readonly httpStatus: number;
+  readonly upstreamStatus: number | null;
   readonly errorCode: string | null;
   readonly rawUsage: string | null;
   readonly upstreamMs: number | null;
@@ -39,6 +40,8 @@ export interface AttemptEnd extends Reached {
 /** One attempt that is written ahead. It must be settled, whatever happens to it. */
 export interface Attempt {
   readonly attemptId: string;
+  /** Monotonic milliseconds: what every duration of the attempt counts from. */
+  readonly begunMs: number;
   /** Told of events as they pass. Asks `reached` and writes a checkpoint every 64 events or second, not else. */
   progress(events: number, reached: () => Reached): void;
   checkpoint(reached: Reached): void;
@@ -56,17 +59,17 @@ export class RecordedAttempt implements Attempt {
   readonly #world: AttemptWorld;
   readonly #intent: Intent;
   readonly #prices: PriceTable | null;
-  readonly #begunMs: number;
+  readonly begunMs: number;
   #eventsSince = 0;
   #checkpointMs: number;
   #entry: LedgerEntry | null = null;
 
-  constructor(world: AttemptWorld, intent: Intent, prices: PriceTable | null) {
+  constructor(world: AttemptWorld, intent: Intent, prices: PriceTable | null, begunMs: number) {
     this.#world = world;
     this.#intent = intent;
     this.#prices = prices;
-    this.#begunMs = world.clock.monotonic();
-    this.#checkpointMs = this.#begunMs;
+    this.begunMs = begunMs;
+    this.#checkpointMs = begunMs;
   }
 
   get attemptId(): string {
@@ -112,12 +115,13 @@ export class RecordedAttempt implements Attempt {
       endedAt: clock.now(),
       outcome: end.outcome,
       httpStatus: end.httpStatus,
+      upstreamStatus: end.upstreamStatus,
       errorCode: end.errorCode,
       usage,
       usageSource: sourceOf(end),
       rawUsage: rawUsageWithin(end.rawUsage),
       costNanoUsd: this.#prices === null ? 0 : costOf(this.#prices, usage),
-      totalMs: clock.monotonic() - this.#begunMs,
+      totalMs: clock.monotonic() - this.begunMs,
       firstByteMs: knownMs(end.firstByteMs),
       firstTokenMs: knownMs(end.firstTokenMs),
       upstreamMs: knownMs(end.upstreamMs),

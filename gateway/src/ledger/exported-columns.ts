@@ -54,10 +54,20 @@ const columns: Readonly<Record<string, (entry: LedgerEntry) => ExportedValue>> =
   overhead_ms: (e) => e.overheadMs,
   upstream_id: (e) => e.upstreamId,
   calls: (e) => e.calls ?? 1,
+  upstream_status: (e) => e.upstreamStatus,
+  started_after_ms: (e) => e.startedAfterMs,
+  call_first_byte_ms: (e) => sinceArrival(e, e.firstByteMs),
+  call_first_token_ms: (e) => sinceArrival(e, e.firstTokenMs),
+  call_total_ms: (e) => sinceArrival(e, e.totalMs),
   tags: (e) => e.tags,
   user_agent: (e) => e.userAgent,
   raw_usage: (e) => e.rawUsage,
 };
+
+/** How long the caller of the whole call had waited then. */
+function sinceArrival({ startedAfterMs }: LedgerEntry, ms: number | null): number | null {
+  return startedAfterMs === null || ms === null ? null : startedAfterMs + ms;
+}
 
 export const exportedColumns: readonly string[] = Object.keys(columns);
 

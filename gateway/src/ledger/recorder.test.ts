@@ -33,6 +33,7 @@ const end: AttemptEnd = {
   firstTokenMs: null,
   upstreamMs: 40,
   overheadMs: 0.4,
+  upstreamStatus: 200,
   upstreamId: null,
 };
 

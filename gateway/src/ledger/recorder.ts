@@ -17,8 +17,11 @@ export type RefusalFields = Omit<
 >;
 
 export interface Recorder {
-  /** Writes the attempt ahead. Throws ledger_unavailable: then nothing may be sent. */
-  begin(fields: AttemptFields, price: PriceVersion | null): Attempt;
+  /**
+   * Writes the attempt ahead; its clock starts before that. `arrivedMs`: monotonic time at which its call arrived, when that
+   * was earlier. Throws ledger_unavailable: then nothing may be sent.
+   */
+  begin(fields: AttemptFields, price: PriceVersion | null, arrivedMs?: number): Attempt;
   /**
    * Records a call that was refused, together with those like it in the same second. `totalMs`: how long it took to say so.
    */
@@ -31,12 +34,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const { journal, clock, ids, observer } = options;
   const refusals = new Refusals(journal, clock);
   return {
-    begin(fields, price) {
+    begin(fields, price, arrivedMs) {
+      const begunMs = clock.monotonic();
       // The version that is paid by, whatever the caller thought it would be.
       const priceVersion = price?.id ?? null;
-      const intent: Intent = { ...fields, priceVersion, attemptId: ids.next("att_"), at: clock.now() };
+      const startedAfterMs = arrivedMs === undefined ? 0 : Math.max(0, begunMs - arrivedMs);
+      const intent: Intent = { ...fields, priceVersion, startedAfterMs, attemptId: ids.next("att_"), at: clock.now() };
       journal.intent(intent);
-      return new RecordedAttempt(options, intent, price?.table ?? null);
+      return new RecordedAttempt(options, intent, price?.table ?? null, begunMs);
     },
     refuse(fields, code, httpStatus, totalMs) {
       const now = clock.now();
@@ -44,6 +49,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         ...fields,
         attemptId: ids.next("att_"),
         at: now,
+        startedAfterMs: 0,
         provider: "",
         deployment: "",
         upstreamModel: "",
@@ -54,6 +60,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         endedAt: now,
         outcome: "rejected",
         httpStatus,
+        upstreamStatus: null,
         errorCode: code,
         usage: noUsage,
         usageSource: "none",

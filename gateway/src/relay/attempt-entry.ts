@@ -27,6 +27,7 @@ export class AttemptEntry {
   readonly #searches: boolean;
   readonly #startMs: number;
   #sentMs = 0;
+  #upstreamStatus: number | null = null;
   #awayMs = 0;
   #firstByteMs: number | null = null;
   #firstTokenMs: number | null = null;
@@ -57,7 +58,6 @@ export class AttemptEntry {
     this.#call = call;
     this.#pick = pick;
     this.#tally = tally;
-    this.#startMs = house.clock.monotonic();
     this.#searches = call.facts.asksSearch === true && !way.translated;
     this.#fields = {
       ...callFields(call),
@@ -70,7 +70,8 @@ export class AttemptEntry {
       priceVersion: pick.model.price?.id ?? null,
       reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
     };
-    this.#record = house.recorder.begin(this.#fields, pick.model.price);
+    this.#record = house.recorder.begin(this.#fields, pick.model.price, call.startedMs);
+    this.#startMs = this.#record.begunMs;
     this.attemptId = this.#record.attemptId;
     const pays = call.facts.stream && Number.isFinite(tally.permit.held);
     this.#money = pays ? new StreamMoney(tally.permit, pick.model, inputTokensMax(call), call.facts.serverTools) : null;
@@ -79,6 +80,11 @@ export class AttemptEntry {
   sending(): void {
     this.#sentMs = this.#house.clock.monotonic();
     this.#tally.tried++;
+  }
+
+  /** The upstream's status line is here, whatever it says. */
+  answered(status: number): void {
+    this.#upstreamStatus = status;
   }
 
   /** The first whole event, or the whole reply, is here: from now on the caller is being answered. */
@@ -254,6 +260,7 @@ export class AttemptEntry {
     this.#record.settle({
       outcome,
       httpStatus,
+      upstreamStatus: this.#upstreamStatus,
       errorCode: failure?.code ?? null,
       usage,
       usageSource: source,

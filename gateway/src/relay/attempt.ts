@@ -68,6 +68,7 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
 
 /** What cannot be delivered is not left open: an upstream that would go on sending is told to stop. */
 async function deliver(parts: Parts, answer: OutboundAnswer): Promise<Delivery> {
+  parts.entry.answered(answer.status);
   const { house, call, way } = parts;
   try {
     if (answer.status >= 200 && answer.status <= 299) {

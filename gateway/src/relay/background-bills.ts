@@ -92,6 +92,7 @@ export class BackgroundBills {
     const entry = recorder.begin(fields, price).settle({
       outcome: "succeeded",
       httpStatus: 200,
+      upstreamStatus: 200,
       errorCode: null,
       usage: reading.usage,
       usageSource: "upstream",

@@ -32,6 +32,7 @@ export function bookOthers(
     house.recorder.begin(fields, price).settle({
       outcome,
       httpStatus: 200,
+      upstreamStatus: null,
       errorCode: null,
       usage,
       usageSource: "upstream",

@@ -163,6 +163,7 @@ function intentRow(intent: Intent) {
     intent.reservedNanoUsd,
     intent.userAgent,
     intent.tags,
+    intent.startedAfterMs,
   ] as const;
 }
 
@@ -189,6 +190,8 @@ function toIntent(row: IntentRow): Intent {
     reservedNanoUsd: row[18],
     userAgent: row[19],
     tags: row[20],
+    // Not in files of a version that did not know it.
+    startedAfterMs: row[21] ?? null,
   };
 }
 
@@ -222,6 +225,7 @@ function settlementRow(settlement: Settlement) {
     settlement.upstreamMs,
     settlement.overheadMs,
     settlement.upstreamId,
+    settlement.upstreamStatus,
   ] as const;
 }
 
@@ -243,5 +247,6 @@ function toSettlement(row: SettlementRow): Settlement {
     overheadMs: row[13],
     // Not in files of a version that did not know it.
     upstreamId: row[14] ?? null,
+    upstreamStatus: row[15] ?? null,
   };
 }

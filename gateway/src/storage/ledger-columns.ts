@@ -55,6 +55,8 @@ const readers: { readonly [Column in keyof LedgerRow]: (entry: LedgerEntry) => L
   overhead_ms: (e) => e.overheadMs,
   upstream_id: (e) => e.upstreamId,
   calls: (e) => e.calls ?? 1,
+  started_after_ms: (e) => e.startedAfterMs,
+  upstream_status: (e) => e.upstreamStatus,
 };
 
 export const ledgerColumns = Object.keys(readers) as readonly (keyof LedgerRow)[];
@@ -104,6 +106,8 @@ export function entryOf(row: LedgerRow): LedgerEntry {
     overheadMs: row.overhead_ms,
     upstreamId: row.upstream_id,
     ...(row.calls === 1 ? {} : { calls: row.calls }),
+    startedAfterMs: row.started_after_ms,
+    upstreamStatus: row.upstream_status,
   };
 }
 

@@ -15,6 +15,7 @@ import { migration012 } from "./migration-012.ts";
 import { migration013 } from "./migration-013.ts";
 import { migration014 } from "./migration-014.ts";
 import { migration015 } from "./migration-015.ts";
+import { migration016 } from "./migration-016.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -35,6 +36,7 @@ export const migrations: Migrations = Object.freeze({
   "013": migration013,
   "014": migration014,
   "015": migration015,
+  "016": migration016,
 });
 
 /**

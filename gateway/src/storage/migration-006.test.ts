@@ -12,7 +12,15 @@ import { openDatabase } from "./open-database.ts";
 const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "006"));
 
 /** What later versions keep beside it. */
-const later: readonly string[] = [...histogramColumns, "web_searches", "file_searches", "code_sessions", "calls"];
+const later: readonly string[] = [
+  ...histogramColumns,
+  "web_searches",
+  "file_searches",
+  "code_sessions",
+  "calls",
+  "started_after_ms",
+  "upstream_status",
+];
 
 test("rollups of before are counted into the histograms, and their sums stay", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-migrate-"));

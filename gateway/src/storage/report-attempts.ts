@@ -54,6 +54,8 @@ function detailOf(row: Row<"ledger_entries">): Detail {
     raw_usage: row.raw_usage,
     price_version: row.price_version,
     reserved_usd: nanoToUsd(row.reserved_nano_usd),
+    started_after_ms: row.started_after_ms,
+    upstream_status: row.upstream_status,
     upstream_ms: row.upstream_ms,
     first_byte_ms: row.first_byte_ms,
     overhead_ms: row.overhead_ms,

@@ -179,6 +179,9 @@ export interface LedgerTable extends UsageColumns {
   first_byte_ms: number | null;
   first_token_ms: number | null;
   upstream_ms: number | null;
+  /** How long the caller had waited when the attempt began. */
+  started_after_ms: number | null;
+  upstream_status: number | null;
   overhead_ms: number | null;
   upstream_id: string | null;
   calls: number;

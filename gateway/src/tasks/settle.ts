@@ -30,6 +30,7 @@ export interface Verdict {
   readonly mayBeCharged?: boolean;
   /** Of the ledger entry, where a refusal had one of its own. */
   readonly httpStatus?: number;
+  readonly upstreamStatus?: number | null;
   readonly errorCode?: string;
 }
 
@@ -144,6 +145,7 @@ function entryOf(task: Task, verdict: Verdict, { usage, source, costNanoUsd, now
     attemptId: task.attemptId,
     requestId: task.requestId,
     at: task.createdAt,
+    startedAfterMs: 0,
     workspaceId: task.workspaceId,
     groupId: task.groupId,
     keyId: task.keyId,
@@ -165,6 +167,7 @@ function entryOf(task: Task, verdict: Verdict, { usage, source, costNanoUsd, now
     endedAt: now,
     outcome: ending.outcome,
     httpStatus: verdict.httpStatus ?? ending.status,
+    upstreamStatus: verdict.upstreamStatus ?? null,
     errorCode: verdict.errorCode ?? ending.code,
     usage,
     usageSource: source,

@@ -64,6 +64,7 @@ async function walkAll(house: TaskHouse, submission: Submission, walk: Walk): Pr
     state: "failed",
     error: refusalAsError(failure),
     httpStatus: failure.upstream?.status ?? failure.status,
+    upstreamStatus: failure.upstream?.status ?? null,
     errorCode: failure.code,
   });
   return done ? refusalForCaller(failure, pass.task.requestId) : null;

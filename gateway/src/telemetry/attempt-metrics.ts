@@ -35,7 +35,7 @@ export function registerAttemptMetrics(registry: Registry): RecordAttempt {
       if (usage[name] > 0) pair.tokens.of(name).count += usage[name];
     }
     pair.cost.count += entry.costNanoUsd;
-    if (entry.firstByteMs !== null) pair.firstByte.observe(entry.firstByteMs / 1000);
+    if (entry.firstByteMs !== null) pair.firstByte.observe(((entry.startedAfterMs ?? 0) + entry.firstByteMs) / 1000);
     if (entry.overheadMs !== null) overhead.observe(entry.overheadMs / 1000);
   };
 }

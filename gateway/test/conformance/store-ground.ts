@@ -111,6 +111,8 @@ export function ledgerEntry(name: string, changes: Partial<LedgerEntry> = {}): L
     firstTokenMs: 121.125,
     upstreamMs: 799.5,
     overheadMs: 0.4,
+    startedAfterMs: 0.75,
+    upstreamStatus: 200,
     upstreamId: null,
     ...changes,
   };
@@ -135,6 +137,7 @@ export function refusedEntry(name: string, changes: Partial<LedgerEntry> = {}): 
     firstTokenMs: null,
     upstreamMs: null,
     overheadMs: null,
+    upstreamStatus: null,
     upstreamId: null,
     ...changes,
   });

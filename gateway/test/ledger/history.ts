@@ -28,6 +28,7 @@ export function intentOf(n: number, change: Partial<Intent> = {}): Intent {
     inputEstimate: 40,
     reservedNanoUsd: 90_000,
     userAgent: "Zürich/1.0 🚲",
+    startedAfterMs: 1.25,
     tags: n % 3 === 0 ? { team: "röd\n" } : {},
     ...change,
   };
@@ -50,6 +51,7 @@ export function settlementOf(n: number, change: Partial<Settlement> = {}): Settl
     firstTokenMs: 30.25,
     upstreamMs: 240.5,
     overheadMs: 0.375,
+    upstreamStatus: 200,
     upstreamId: null,
     ...change,
   };

@@ -25,6 +25,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
     <FactList
       facts={[
         ["Outcome", <OutcomeCell key="outcome" row={attempt} />],
+        ["Upstream's status", attempt.upstream_status],
         ["What went wrong", failure?.message],
         ["After that", failure === null ? null : retryWords[failure.retry]],
         ["Model", <ModelLink key="model" attempt={attempt} />],
@@ -37,6 +38,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         ["Group", attempt.group.name || attempt.group.id],
         ["Began", <When key="began" at={attempt.at} exact />],
         ["Ended", <When key="ended" at={attempt.ended_at} exact />],
+        ["Caller had waited", attempt.started_after_ms === null ? null : timeOf(attempt.started_after_ms)],
         ["Duration", <Duration key="duration" ms={attempt.total_ms} />],
         ["First byte", timeOf(attempt.first_byte_ms)],
         ["First token", timeOf(attempt.first_token_ms)],

@@ -23,6 +23,8 @@ export function sampleAttempt(more: Partial<AttemptDetail> = {}): AttemptDetail 
     upstream_ms: 2_290,
     first_byte_ms: 300,
     overhead_ms: 0.8,
+    started_after_ms: 0.4,
+    upstream_status: 200,
     user_agent: "curl/8",
     tags: {},
     upstream_id: null,

@@ -1,5 +1,5 @@
 import { Stack, Text } from "@mantine/core";
-import type { RequestDetail } from "@sluice/contract";
+import type { AttemptDetail, RequestDetail } from "@sluice/contract";
 import { formatCount } from "../../client/format.ts";
 import { Duration, Money, Nothing } from "../../parts/figures.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -26,7 +26,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
       {last !== undefined && whole !== undefined && last.outcome !== "rejected" && (
         <Stats label="The request in figures">
           <Stat label="Duration" value={<Duration ms={whole.totalMs} />} hint={attemptsOf(attempts.length)} />
-          <Stat label="First token" value={<Duration ms={last.first_token_ms} />} />
+          <Stat label="First token" value={<Duration ms={sinceArrival(last)} />} hint="from the call's arrival" />
           <Stat label="Gateway's own work" value={<Duration ms={last.overhead_ms} />} hint="until the answer began" />
           <Stat label="Tokens in / out" value={<Tokens input={whole.inputTokens} output={whole.outputTokens} />} />
           <Stat label="Cost" value={<Money usd={whole.costUsd} />} />
@@ -34,6 +34,11 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
       )}
     </>
   );
+}
+
+/** What the caller waited, earlier attempts and pauses between them included. */
+function sinceArrival({ started_after_ms: before, first_token_ms: token }: AttemptDetail): number | null {
+  return token === null ? null : (before ?? 0) + token;
 }
 
 function attemptsOf(count: number): string {

@@ -106,6 +106,8 @@ function entry(attemptId: string, more: Partial<LedgerEntry> = {}): LedgerEntry 
     firstTokenMs: 2,
     upstreamMs: 3,
     overheadMs: 0.1,
+    startedAfterMs: 1,
+    upstreamStatus: 200,
     upstreamId: null,
     ...more,
   };
