@@ -67,7 +67,7 @@ describe("the judge of the ledger", () => {
   test("lets broken calls have what was seen of them, and unsent ones at most their input, as a guess", () => {
     const cancelled = row({ outcome: "cancelled", usage_source: "estimated", output: 6 });
     const unsent = row({ attempt_id: "att_2", request_id: "req_2", outcome: "interrupted", ...nothing });
-    const guess = { usage_source: "estimated", input_uncached: 9, cost_nano_usd: 1_130 };
+    const guess = { usage_source: "estimated" as const, input_uncached: 9, cost_nano_usd: 1_130 };
     const guessed = row({ ...unsent, attempt_id: "att_3", ...guess });
     const verdict = judgeLedger({ truth: [served], rows: [cancelled, unsent, guessed], calls: [left] });
     expect(verdict).toMatchObject({ faults: [], neverSent: 2 });
