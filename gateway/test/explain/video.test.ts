@@ -28,7 +28,7 @@ const twoAccounts: Overrides = {
 test("a task that one account refused and another took is explained; its one attempt stands for both", async () => {
   const house = await startHouse(twoAccounts);
   try {
-    house.simulator.simulator.addPreset({ script: { status: 500, error_message: "no room" }, count: 1, model });
+    house.simulator.simulator.addPreset({ script: { status: 429, error_message: "no room" }, count: 1, model });
     const response = await house.post(path, ask);
     const { id } = (await response.clone().json()) as { id: string };
     const explanation = await explanationOf(house, response);
