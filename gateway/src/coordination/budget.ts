@@ -66,9 +66,10 @@ export class Budget implements Tally {
     share.amount += amount;
   }
 
-  begin(periodStart: number, atMs: number): void {
+  begin(periodStart: number, anew: boolean, atMs: number): void {
     this.#usedMs = atMs;
-    if (this.#find(periodStart) === null) this.#add(periodStart, false);
+    const period = this.#find(periodStart) ?? this.#add(periodStart, false);
+    if (anew && !period.known) period.spent = 0;
   }
 
   know(periodStart: number, { amount, cleanFrom, again }: Spending): void {

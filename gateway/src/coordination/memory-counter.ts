@@ -103,11 +103,11 @@ class CounterInMemory implements MemoryCounter {
     }
   }
 
-  begin(key: string, periodStart: number): "known" | "unknown" | "full" {
+  begin(key: string, periodStart: number, anew = false): "known" | "unknown" | "full" {
     const atMs = this.#clock.monotonic();
     const budget = this.#budgets.find(key) ?? this.#place(this.#budgets, key, new Budget(atMs), atMs);
     if (budget === null) return "full";
-    budget.begin(periodStart, atMs);
+    budget.begin(periodStart, anew, atMs);
     return budget.isKnown(periodStart) ? "known" : "unknown";
   }
 

@@ -157,8 +157,11 @@ export class Spending {
 
   async #readBatch(batch: readonly Reading[], source: SpendingSource): Promise<void> {
     const { clock, counter } = this.#options;
-    // The counter may have forgotten one while it waited; what is counted from here on is told apart below.
-    for (const { budget, start } of batch) counter.begin(budget.key, start);
+    // All that was counted until now will be in the reading; what is counted from here on is told apart below.
+    for (const { budget, start, counted } of batch) {
+      counter.begin(budget.key, start, true);
+      counted.clear();
+    }
     const since = clock.now() - bounds.budgetReadSlackMs;
     const stop = new AbortController();
     const late = clock.after(bounds.budgetReadWaitMs, () => stop.abort());
@@ -232,7 +235,7 @@ class Reading {
   readonly budget: CountedBudget;
   readonly start: number;
   readonly sinceMs: number;
-  /** Attempts whose cost was counted since the reading was wanted. */
+  /** Attempts whose cost was counted since the reading began. */
   readonly counted = new Set<string>();
   waiters: ((known: boolean) => void)[] = [];
   failed = false;

@@ -71,9 +71,10 @@ export interface Counter {
   settle(ticket: object, actual: readonly number[]): void | Promise<void>;
   /**
    * From now on what is spent of a budget in this period is counted. Says whether what was spent before is known, or is still
-   * to be told; or that there is no room to count it.
+   * to be told; or that there is no room to count it. `anew`: as long as it is not known, what was counted so far is dropped,
+   * since it will be in what is told.
    */
-  begin(key: string, periodStart: number): "known" | "unknown" | "full";
+  begin(key: string, periodStart: number, anew?: boolean): "known" | "unknown" | "full";
   /**
    * What a budget had spent in a period when `begin` was called. `cleanFrom`: nothing is known to have been spent in periods
    * that begin then or later. `again`: it can be asked again, so that it may be forgotten.

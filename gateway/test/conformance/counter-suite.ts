@@ -252,6 +252,14 @@ function budgetTests(made: Made): void {
     for (const amount of [70, 500]) counter.known("b", 0, { amount, cleanFrom: Number.POSITIVE_INFINITY, again: true });
     expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(77);
     expect(counter.spend("none", 0, 1)).toBe(false);
+    counter.begin("b", 0, true);
+    expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(77);
+    counter.begin("again", 0);
+    counter.spend("again", 0, 7);
+    counter.begin("again", 0, true);
+    counter.spend("again", 0, 2);
+    counter.known("again", 0, { amount: 7, cleanFrom: Number.POSITIVE_INFINITY, again: true });
+    expect(await usedOf(counter, budgetClaim("again", 100, 0))).toBe(9);
   });
 
   test("of a claim that can do with less what is left is held, on every budget alike; else all or nothing", async () => {

@@ -1,0 +1,132 @@
+import { Failure } from "#core/index.ts";
+import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+
+/** What one attempt really made, as its upstream would charge it. */
+export interface Made {
+  readonly attemptId: string;
+  outputTokens: number;
+  /** Its last word was sent, with its own count. */
+  complete: boolean;
+}
+
+const encoder = new TextEncoder();
+export const upstreamInputTokens = 10;
+
+/**
+ * Upstreams that make some hundred tokens, many in an event, never more than they are asked for: whole or as a stream, with
+ * refusals, cuts and connections that fail. It knows what it made, also of calls whose gateway died.
+ */
+export class CountingUpstream implements Transport {
+  readonly made = new Map<string, Made>();
+  openStreams = 0;
+  /** The largest number of tokens in one event: what a stream may have made before anybody saw it. */
+  static readonly eventTokensMax = 40;
+  readonly #clock: Clock;
+  readonly #chance: Chance;
+  #alive = true;
+
+  constructor(clock: Clock, chance: Chance) {
+    this.#clock = clock;
+    this.#chance = chance;
+  }
+
+  /** The gateway is gone: nothing goes on, nothing is heard of any more. */
+  cut(): void {
+    this.#alive = false;
+  }
+
+  async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
+    const { text, model } = bodyOf(request);
+    await this.#wait(5 + this.#chance.unit() * 150, signal);
+    const lot = this.#chance.unit();
+    if (lot < 0.06)
+      throw new Failure("upstream_unreachable", "refused", { retry: "same", unwell: true, arrival: "unsent" });
+    if (lot < 0.12) return whole('{"error":{"message":"broken"}}', 500);
+    if (lot < 0.16) return whole('{"error":{"message":"slow down"}}', 429);
+    const asked = Number(/"max_tokens":(\d+)/.exec(text)?.[1] ?? outputMaxOf(model));
+    const tokens = 1 + Math.floor(this.#chance.unit() * asked);
+    const made: Made = { attemptId: request.headers["x-attempt-id"] ?? "", outputTokens: 0, complete: false };
+    this.made.set(made.attemptId, made);
+    if (text.includes('"stream":true')) return this.#stream(made, tokens, signal);
+    await this.#wait(this.#chance.unit() * 300, signal);
+    made.outputTokens = tokens;
+    made.complete = true;
+    return whole(
+      `{"choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":${usage(tokens)}}`,
+    );
+  }
+
+  #stream(made: Made, tokens: number, signal: AbortSignal): OutboundAnswer {
+    const cutAt = this.#chance.unit() < 0.2 ? Math.floor(this.#chance.unit() * tokens) : null;
+    let over = false;
+    this.openStreams++;
+    const end = (): void => {
+      if (!over) this.openStreams--;
+      over = true;
+    };
+    const read = async (): Promise<Uint8Array | null> => {
+      if (over) return null;
+      await this.#wait(1 + this.#chance.unit() * 30, signal).catch((thrown: unknown) => {
+        end();
+        throw thrown;
+      });
+      if (over) throw new Failure("client_closed", "stopped");
+      if (cutAt !== null && made.outputTokens >= cutAt) {
+        end();
+        throw new Failure("upstream_truncated", "cut", { retry: "other", unwell: true });
+      }
+      const more = Math.min(
+        tokens - made.outputTokens,
+        1 + Math.floor(this.#chance.unit() * CountingUpstream.eventTokensMax),
+      );
+      if (more === 0) {
+        end();
+        made.complete = true;
+        return encoder.encode(lastEvents(tokens));
+      }
+      made.outputTokens += more;
+      // A piece of four bytes a token, so long that it is counted as that.
+      return encoder.encode(
+        `data: {"choices":[{"index":0,"delta":{"content":"${"word".repeat(more)}"},"finish_reason":null}]}\n\n`,
+      );
+    };
+    const body: AnswerBody = { read, readAll: async () => (await read()) ?? new Uint8Array(), cancel: end };
+    return { status: 200, headers: new Headers({ "content-type": "text/event-stream" }), body };
+  }
+
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const gone = (): void => {
+      stop();
+      reject(new Failure("client_closed", "gone"));
+    };
+    const stop = this.#clock.after(ms, resolve);
+    if (signal.aborted) gone();
+    else signal.addEventListener("abort", gone, { once: true });
+    await promise.finally(() => signal.removeEventListener("abort", gone));
+    if (!this.#alive) await new Promise(() => {});
+  }
+}
+
+/** `chat-500` makes five hundred tokens at most. */
+export function outputMaxOf(model: string): number {
+  return Number(model.split("-")[1]);
+}
+
+function bodyOf(request: OutboundRequest): { readonly text: string; readonly model: string } {
+  const text = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
+  return { text, model: /"model":"([^"]+)"/.exec(text)?.[1] ?? "" };
+}
+
+const usage = (tokens: number): string =>
+  `{"prompt_tokens":${upstreamInputTokens},"completion_tokens":${tokens},"total_tokens":${upstreamInputTokens + tokens}}`;
+
+function lastEvents(tokens: number): string {
+  return `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: {"choices":[],"usage":${usage(tokens)}}\n\ndata: [DONE]\n\n`;
+}
+
+function whole(text: string, status = 200): OutboundAnswer {
+  const bytes = encoder.encode(text);
+  const body: AnswerBody = { read: async () => null, readAll: async () => bytes, cancel: () => {} };
+  return { status, headers: new Headers({ "content-type": "application/json" }), body };
+}

@@ -1,0 +1,141 @@
+import type { Intent, LedgerEntry, PriceVersion, Settlement } from "#core/index.ts";
+import { joinEntry } from "#core/index.ts";
+import { recover } from "#ledger/index.ts";
+import type { Chance, Clock, Journal, JournalRecord, RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
+
+/** What survives the process: the journal's records, and the entries that have reached the database, a while later. */
+export class KeptLedger {
+  readonly entries: LedgerEntry[] = [];
+  readonly faults: string[] = [];
+  readonly #known = new Set<string>();
+  readonly #prices: ReadonlyMap<string, PriceVersion>;
+  #records: JournalRecord[] = [];
+
+  constructor(prices: readonly PriceVersion[]) {
+    this.#prices = new Map(prices.map((price) => [price.id, price]));
+  }
+
+  /** The journal and the reports of one process. After `cut` it writes nothing any more. */
+  open(clock: Clock, chance: Chance): KeptProcess {
+    return new KeptProcess(this, clock, chance);
+  }
+
+  write(record: JournalRecord): void {
+    this.#records.push(record);
+  }
+
+  store(entry: LedgerEntry): void {
+    if (this.#known.has(entry.attemptId)) this.faults.push(`${entry.attemptId} was stored twice`);
+    this.#known.add(entry.attemptId);
+    this.entries.push(entry);
+  }
+
+  /** As a start does, before anything is admitted. */
+  async recover(): Promise<void> {
+    const records = this.#records;
+    this.#records = [];
+    const leftovers = {
+      async *records() {
+        yield* records;
+      },
+      damage: [],
+      discard: async () => {},
+    };
+    const insert = async (batch: readonly LedgerEntry[]): Promise<number> => {
+      const fresh = batch.filter(({ attemptId }) => !this.#known.has(attemptId));
+      for (const entry of fresh) this.store(entry);
+      return fresh.length;
+    };
+    await recover({ leftovers, store: { insert, price: async (id) => this.#prices.get(id) ?? null } });
+  }
+}
+
+export class KeptProcess implements Journal {
+  readonly healthy = true;
+  readonly open = new Map<string, Intent>();
+  /** Readings fail now. */
+  down = false;
+  readonly #ledger: KeptLedger;
+  readonly #clock: Clock;
+  readonly #chance: Chance;
+  #alive = true;
+  #waiting: LedgerEntry[] = [];
+
+  constructor(ledger: KeptLedger, clock: Clock, chance: Chance) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+    this.#chance = chance;
+  }
+
+  get lag(): number {
+    return this.#waiting.length;
+  }
+
+  cut(): void {
+    this.#alive = false;
+  }
+
+  intent(intent: Intent): void {
+    if (!this.#alive) return;
+    this.open.set(intent.attemptId, intent);
+    this.#ledger.write({ type: "intent", value: intent });
+  }
+
+  checkpoint(value: Extract<JournalRecord, { type: "checkpoint" }>["value"]): void {
+    if (this.#alive) this.#ledger.write({ type: "checkpoint", value });
+  }
+
+  settle(settlement: Settlement): void {
+    if (!this.#alive) return;
+    const intent = this.open.get(settlement.attemptId);
+    if (intent === undefined) {
+      this.#ledger.faults.push(`${settlement.attemptId} was settled without being open`);
+      return;
+    }
+    this.open.delete(settlement.attemptId);
+    this.#ledger.write({ type: "settle", value: settlement });
+    this.#waiting.push(joinEntry(intent, settlement));
+    this.#clock.after(this.#chance.unit() * 200, () => this.#drain());
+  }
+
+  refuse(): void {}
+
+  async synced(): Promise<void> {}
+
+  async drained(signal: AbortSignal): Promise<void> {
+    while (this.lag > 0 && !signal.aborted && this.#alive) await this.#pause(20);
+  }
+
+  async close(): Promise<void> {}
+
+  /** As the reports answer: after a while, of one moment, if at all. */
+  async spending(asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading> {
+    await this.#pause(this.#chance.unit() * 60);
+    if (this.down) throw new Error("closed");
+    const seen = [...this.#ledger.entries];
+    await this.#pause(this.#chance.unit() * 60);
+    const ofAsk = ({ kind, id }: SpendingAsk) => seen.filter((entry) => scopeOf(entry, kind) === id);
+    const sum = (entries: readonly LedgerEntry[]) => entries.reduce((all, { costNanoUsd }) => all + costNanoUsd, 0);
+    return {
+      spent: asks.map((ask) => ({
+        amount: sum(ofAsk(ask).filter(({ at }) => at >= ask.from && at < (ask.to ?? Number.POSITIVE_INFINITY))),
+        later: sum(ofAsk(ask).filter(({ at }) => at >= (ask.to ?? Number.POSITIVE_INFINITY))),
+      })),
+      recent: seen.filter(({ endedAt }) => endedAt >= endedSince) satisfies readonly RecentCost[],
+    };
+  }
+
+  #drain(): void {
+    if (!this.#alive) return;
+    const [entry] = this.#waiting.splice(0, 1);
+    if (entry !== undefined) this.#ledger.store(entry);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#clock.after(ms, resolve));
+  }
+}
+
+export function scopeOf(entry: RecentCost, kind: SpendingAsk["kind"]): string {
+  return kind === "workspace" ? entry.workspaceId : kind === "group" ? entry.groupId : entry.keyId;
+}
