@@ -134,8 +134,16 @@ export const deploymentSchema = z.strictObject({
 
 export const maxOutputTokens = z.int().min(1).max(100_000_000);
 
+/** A name stands in paths (`/v1/models/{model}`), where an empty part or one made of dots means something else to some readers. */
+const modelName = /^(?=[^\s\p{Cc}*#\\]{1,256}$)(?!\.{1,2}(?:[;/]|$))[^/]+(?:\/(?!\.{1,2}(?:[;/]|$))[^/]+)*$/u;
+
 export const modelSchema = z.strictObject({
-  name: z.string().regex(/^[^\s\p{Cc}*]{1,256}$/u, "no spaces, control characters or *; at most 256"),
+  name: z
+    .string()
+    .regex(
+      modelName,
+      "no spaces, control characters, *, # or backslash, and no empty or dot part between slashes; at most 256",
+    ),
   type: z.enum(["chat", "image", "video", "embedding"]).optional(),
   owned_by: name.optional(),
   deployments: z.array(deploymentSchema).min(1).max(100),

@@ -1,3 +1,5 @@
+import { modelSchema } from "@sluice/contract";
+
 /** Each of these calls `hit()` where it is taken for markup, code or an address. */
 export const hostileStrings: readonly string[] = [
   "<script>hit()</script>",
@@ -36,7 +38,7 @@ export const hostileStrings: readonly string[] = [
   "W".repeat(250),
 ];
 
-/** For names that take neither spaces nor control characters nor `*`. */
+/** Those that may be the name of a model. */
 export const hostileNames: readonly string[] = hostileStrings
-  .filter((text) => /^[^\s\p{Cc}*]{1,200}$/u.test(text))
-  .concat('"><img/src=x/onerror=hit()>', "<svg/onload=hit()>", "../../..//evil.invalid/", "a?b=c#d/e%2f");
+  .concat('"><img/src=x/onerror=hit()>', "<svg/onload=hit()>", "../../..//evil.invalid/", "a?b=c&d/e%2f")
+  .filter((text) => text.length <= 200 && modelSchema.shape.name.safeParse(text).success);
