@@ -25,7 +25,8 @@ interface ProviderFieldsProps {
   readonly disabled?: boolean;
 }
 
-const settingOfFew = "endpoints";
+/** What every kind has and few accounts need. */
+const advancedSettings: ReadonlySet<string> = new Set(["endpoints", "forward_headers", "pass_members", "objects"]);
 
 /** The form of a provider, as its kind asks. */
 export function ProviderFields(props: ProviderFieldsProps) {
@@ -71,9 +72,9 @@ export function ProviderFields(props: ProviderFieldsProps) {
           onChange={(apiKey) => change({ apiKey })}
         />
       )}
-      {fields.filter((field) => field.name !== settingOfFew).map(settingInput)}
+      {fields.filter((field) => !advancedSettings.has(field.name)).map(settingInput)}
       <AddressFields {...props} change={change} disabled={disabled} />
-      <MoreFields label="Advanced: timeouts, disconnects, endpoints">
+      <MoreFields label="Advanced: timeouts, disconnects, endpoints, what is passed on">
         <TimeoutsFields
           value={draft.timeouts}
           onChange={(timeouts) => change({ timeouts })}
@@ -90,7 +91,7 @@ export function ProviderFields(props: ProviderFieldsProps) {
           onChange={(value) => change({ disconnect: value === "cancel" || value === "drain" ? value : "" })}
           error={wrongField(problem, "disconnect")}
         />
-        {fields.filter((field) => field.name === settingOfFew).map(settingInput)}
+        {fields.filter((field) => advancedSettings.has(field.name)).map(settingInput)}
       </MoreFields>
     </Stack>
   );
