@@ -289,7 +289,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     sluice_catalog_version: () => catalog.current.version,
   });
   metrics.counts({ sluice_limits_turned_away_total: () => counter.turnedAway });
-  const stopPruning = pruneDaily({ clock, ledgerStore, explainer, catalog, observer });
+  const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer });
   const listeners = openListeners(face, {
     environment,
     ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
