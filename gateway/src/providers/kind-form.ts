@@ -1,4 +1,5 @@
 import { forwardHeaders } from "./caller-headers.ts";
+import { fetchesUrlsSetting } from "./fetched-urls.ts";
 import { passMembers } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
 import { type KindForm, settingField } from "./setting-field.ts";
@@ -29,6 +30,10 @@ export function kindForm(kind: ProviderKind): KindForm {
         type: "list",
         help: "Files, stores, prompts, conversations and caches of the account that every workspace may name: ids, or beginnings with a *. Where one workspace alone can reach the account, it may name all.",
         placeholder: "file-abc123",
+      }),
+      settingField(fetchesUrlsSetting, "Fetches what callers name", {
+        type: "boolean",
+        help: "Of an upstream in a private network: it can reach nothing that callers must not. Otherwise pictures are fetched here and sent along.",
       }),
     );
   }

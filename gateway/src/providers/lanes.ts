@@ -1,5 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import { forwardHeadersProblem } from "./caller-headers.ts";
+import { fetchesUrlsProblem } from "./fetched-urls.ts";
 import { passMembersProblem } from "./governed-members.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
@@ -31,6 +32,11 @@ export function defaultBaseUrl(kind: ProviderKind, provider: Provider): string |
   return kind.baseUrlOf?.(provider) ?? kind.baseUrl;
 }
 
+/** Of the settings that every kind with lanes has. */
+function commonProblem(provider: Provider): string | null {
+  return forwardHeadersProblem(provider) ?? objectsProblem(provider) ?? fetchesUrlsProblem(provider);
+}
+
 /** What is wrong with an account's settings, in one sentence that names the setting; null when nothing is. */
 export function settingsProblem(kind: ProviderKind, provider: Provider): string | null {
   const named = provider.settings["endpoints"];
@@ -41,7 +47,7 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
       return `settings.endpoints must be a list out of: ${[...new Set(known)].join(", ")}`;
     }
   }
-  const headers = kind.lanes.length === 0 ? null : (forwardHeadersProblem(provider) ?? objectsProblem(provider));
+  const headers = kind.lanes.length === 0 ? null : commonProblem(provider);
   return headers ?? passMembersProblem(provider) ?? kind.checkSettings?.(provider) ?? null;
 }
 

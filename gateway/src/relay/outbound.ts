@@ -5,10 +5,12 @@ import type { Pick } from "#routing/index.ts";
 import { adjustDraft } from "./adjusted-draft.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
 import type { Call } from "./call.ts";
+import type { CallTally } from "./call-tally.ts";
 import { checkObjects } from "./check-objects.ts";
 import { withQuery } from "./forwarded-query.ts";
 import { governedRequest } from "./governed-request.ts";
 import type { RelayHouse } from "./house.ts";
+import { inlinedForPrivate } from "./inline-native.ts";
 import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
 import type { Translator, Warnings } from "./translator.ts";
 import type { Way } from "./way.ts";
@@ -20,6 +22,7 @@ export interface OutboundParts {
   readonly way: Way;
   readonly entry: AttemptEntry;
   readonly translation: Translator | null;
+  readonly tally: CallTally;
   /** Of a call that is not translated. */
   readonly warnings: Warnings;
 }
@@ -45,7 +48,12 @@ export async function sendAttempt(
     whole instanceof Uint8Array
       ? governedRequest(house, call, whole, { provider, kind, translated: translation !== null, warn })
       : whole;
-  const body = governed instanceof Promise ? await governed : governed;
+  const cleared = governed instanceof Promise ? await governed : governed;
+  const inlined =
+    translation === null && cleared instanceof Uint8Array
+      ? inlinedForPrivate(house, call, cleared, { provider, tally: parts.tally })
+      : cleared;
+  const body = inlined instanceof Promise ? await inlined : inlined;
   headers["content-type"] = body instanceof Uint8Array ? "application/json" : body.contentType;
   const url = laneUrl(provider, lane, upstreamModel, facts.stream);
   const draft: OutboundDraft = {

@@ -6,12 +6,14 @@ import {
   answerEvents,
   type CallEndpointId,
   type CallerCodec,
+  type DialectTraits,
   readOutline,
   type StreamTap,
   type UpstreamCodec,
   upstreamSide,
   writeOutline,
 } from "#protocols/index.ts";
+import { mayFetch } from "#providers/index.ts";
 import type { Pick } from "#routing/index.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
@@ -67,7 +69,7 @@ export class Translation implements Translator {
     const turn = this.#turn;
     if (turn === null) return this.#bodyBeside();
     const { lane } = this.#way;
-    const urls = addressesIn(turn, lane.traits?.fetchesUrls, upstreamSide(lane.dialect).takesUrl);
+    const urls = addressesIn(turn, this.#traits().fetchesUrls, upstreamSide(lane.dialect).takesUrl);
     return urls.length === 0
       ? this.#write(turn)
       : this.#fetched(urls).then((found) => this.#write(inPlace(turn, found)));
@@ -76,7 +78,7 @@ export class Translation implements Translator {
   async #bodyBeside(): Promise<Uint8Array> {
     const { facts } = this.#call;
     const { upstreamModel } = this.#pick.deployment;
-    const traits = this.#way.lane.traits ?? {};
+    const traits = this.#traits();
     const ask = { ...this.#sides(), model: facts.model, stream: facts.stream, upstreamModel, traits, media: null };
     const work = this.#house.bodies;
     let done = await workOnCall(work, this.#call, "translate", ask);
@@ -100,12 +102,19 @@ export class Translation implements Translator {
     return found;
   }
 
+  /** An upstream that may not fetch what callers name reads no addresses. */
+  #traits(): DialectTraits {
+    const { traits = {}, dialect } = this.#way.lane;
+    const reads = upstreamSide(dialect).takesUrl === null;
+    return reads && !mayFetch(this.#pick.deployment.provider) ? { ...traits, fetchesUrls: false } : traits;
+  }
+
   #write(turn: Turn): Uint8Array {
     const { provider, upstreamModel } = this.#pick.deployment;
     const target = {
       upstreamModel,
       account: provider.id,
-      traits: this.#way.lane.traits ?? {},
+      traits: this.#traits(),
       newId: this.#newId,
     };
     return this.#upstream.writeTurn(turn, target, this.warn);

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
+
+const encoder = new TextEncoder();
+const found = new Map([["https://x.example/a.png", { mediaType: "image/png", data: "QUJD" }]]);
+
+test.each([
+  [
+    '{"image_url":{"detail":"low","url":"https://x.example/a.png"}}',
+    '{"image_url":{"detail":"low","url":"data:image/png;base64,QUJD"}}',
+  ],
+  ['{"image_url": "https:\\/\\/x.example/a.png" }', '{"image_url": "data:image/png;base64,QUJD" }'],
+  ['{"im\\u0061ge_url":"https://x.example/a.png"}', '{"im\\u0061ge_url":"data:image/png;base64,QUJD"}'],
+  [
+    '{"content":[{"type":"image","source":{"type":"url","url":"https://x.example/a.png"},"cache_control":{}}]}',
+    '{"content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"},"cache_control":{}}]}',
+  ],
+])("what stands at an address takes its place, and nothing else changes: %s", (text, expected) => {
+  const body = encoder.encode(text);
+  expect(new TextDecoder().decode(withMediaInPlace(body, mediaUrlsIn(body), found))).toBe(expected);
+});
+
+test.each([
+  '{"mcp_servers":[{"type":"url","url":"https://x.example/a.png"}]}',
+  '{"tools":[{"type":"mcp","server_url":"https://x.example/a.png"}]}',
+  '{"messages":[{"content":[{"type":"tool_use","input":{"image_url":"https://x.example/a.png"}}]}]}',
+  '{"image_url":null}',
+])("an address that is no media is not touched: %s", (text) => {
+  expect(mediaUrlsIn(encoder.encode(text))).toEqual([]);
+});

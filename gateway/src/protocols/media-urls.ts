@@ -1,0 +1,85 @@
+import { bounds } from "#core/index.ts";
+import { splice } from "./bytes.ts";
+import { readSpan, type Span } from "./json-scan.ts";
+import { isObject, textOf, wrong } from "./json-value.ts";
+import { mayEscape, valueEnd, walkMembers } from "./member-walk.ts";
+
+/** An address of media in a body, and what of the body gives way to what stands there. */
+export interface MediaUrl {
+  readonly url: string;
+  readonly span: Span;
+  /** Anthropic's source object; else the address itself, for which a data URL may stand. */
+  readonly asSource: boolean;
+}
+
+/**
+ * The addresses at which the upstream would fetch pictures, films, sounds and documents, in the dialects that name them by
+ * URL. Data URLs are none. Throws Failure invalid_request for an address that is not of the web.
+ */
+export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (!marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return [];
+  const found: MediaUrl[] = [];
+  walkMembers(bytes, names, (name, start, object) => {
+    const span = { start, end: valueEnd(bytes, start) };
+    if (bytes[start] !== QUOTE || isData(bytes, span)) return;
+    if (span.end - start > bounds.urlBytesMax * 6) throw wrong(name, "is longer than any address");
+    const url = String(readSpan(bytes, span));
+    const holder = name === "url" ? holderOf(bytes, object) : "";
+    const asSource = holder === "source" && textOf(smallObject(bytes, object)?.["type"]) === "url";
+    // Many things have a `url`; media is what such a member holds.
+    if (name === "url" && !asSource && !mediaMembers.has(holder)) return;
+    if (!/^https?:\/\//i.test(url)) throw wrong(name, "must be an address of the web, or a data URL");
+    if (name === "file_url") throw wrong(name, "cannot be fetched for this model: send what stands there");
+    found.push(
+      asSource ? { url, span: { start: object, end: valueEnd(bytes, object) }, asSource } : { url, span, asSource },
+    );
+  });
+  return found;
+}
+
+/** The body with what was found in the place of its addresses. */
+export function withMediaInPlace(
+  body: Uint8Array,
+  urls: readonly MediaUrl[],
+  found: ReadonlyMap<string, { readonly mediaType: string; readonly data: string }>,
+): Uint8Array {
+  return splice(
+    body,
+    urls.map(({ url, span, asSource }) => {
+      const { mediaType = "", data = "" } = found.get(url) ?? {};
+      const text = asSource
+        ? JSON.stringify({ type: "base64", media_type: mediaType, data })
+        : JSON.stringify(`data:${mediaType};base64,${data}`);
+      return { ...span, text };
+    }),
+  );
+}
+
+function isData(bytes: Buffer, { start }: Span): boolean {
+  return /^data:/i.test(bytes.toString("latin1", start + 1, start + 6));
+}
+
+/** The name of the member that an object is the value of; empty for none. */
+function holderOf(bytes: Buffer, object: number): string {
+  let at = object - 1;
+  while ((bytes[at] ?? 0x21) <= 0x20) at--;
+  if (bytes[at] !== COLON) return "";
+  at--;
+  while ((bytes[at] ?? 0x21) <= 0x20) at--;
+  const start = bytes.lastIndexOf(QUOTE, at - 1);
+  return String(readSpan(bytes, { start, end: at + 1 }));
+}
+
+function smallObject(bytes: Buffer, start: number): Readonly<Record<string, unknown>> | null {
+  const end = valueEnd(bytes, start);
+  if (end - start > bounds.urlBytesMax * 8) return null;
+  const value = readSpan(bytes, { start, end });
+  return isObject(value) ? value : null;
+}
+
+const mediaMembers: ReadonlySet<string> = new Set(["image_url", "video_url", "audio_url", "file_url"]);
+const names: ReadonlySet<string> = new Set([...mediaMembers, "url"]);
+const marks = ['_url"', '"url"'].map((mark) => Buffer.from(mark));
+const QUOTE = 0x22;
+const COLON = 0x3a;

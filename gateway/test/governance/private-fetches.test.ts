@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { errorOf, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("own", simulator, { settings: { endpoints: ["chat", "responses"] } }),
+      upstream("claude", simulator, { kind: "anthropic" }),
+      upstream("trusted", simulator, { settings: { fetches_urls: true } }),
+    ],
+    models: [
+      { name: "own", deployments: [{ provider: "own" }] },
+      { name: "claude", deployments: [{ provider: "claude" }] },
+      { name: "trusted", deployments: [{ provider: "trusted" }] },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+/** An address in the private network that the upstream, which is there too, could fetch. */
+const inside = (): string => `${house.simulator.url.replace(/\/v1$/, "")}/metrics`;
+const upstreamCalls = (): number => house.simulator.simulator.truth.list().total;
+const say = (...content: unknown[]) => [{ role: "user", content }];
+const version = { "anthropic-version": "2023-06-01" };
+
+const bodies: readonly [what: string, path: string, body: (url: string) => object][] = [
+  [
+    "a chat's picture",
+    "/v1/chat/completions",
+    (url) => ({ model: "own", messages: say({ type: "image_url", image_url: { url } }) }),
+  ],
+  [
+    "a chat's picture as a bare text",
+    "/v1/chat/completions",
+    (url) => ({ model: "own", messages: say({ type: "image_url", image_url: url }) }),
+  ],
+  [
+    "a chat's film",
+    "/v1/chat/completions",
+    (url) => ({ model: "own", messages: say({ type: "video_url", video_url: { url } }) }),
+  ],
+  [
+    "a response's picture",
+    "/v1/responses",
+    (url) => ({ model: "own", input: say({ type: "input_image", image_url: url }) }),
+  ],
+  [
+    "a response's file",
+    "/v1/responses",
+    (url) => ({ model: "own", input: say({ type: "input_file", file_url: url }) }),
+  ],
+  [
+    "a message's picture",
+    "/v1/messages",
+    (url) => ({ model: "claude", max_tokens: 9, messages: say({ type: "image", source: { type: "url", url } }) }),
+  ],
+  [
+    "a translated message's picture",
+    "/v1/messages",
+    (url) => ({ model: "own", max_tokens: 9, messages: say({ type: "image", source: { type: "url", url } }) }),
+  ],
+];
+
+test.each(bodies)("%s is not fetched from inside by an upstream that stands there", async (_, path, body) => {
+  for (const url of [inside(), "http://169.254.169.254/latest/meta-data", "http://localhost:1/x"]) {
+    const before = upstreamCalls();
+    const answer = await house.post(path, body(url), { headers: version });
+    expect(answer.status).toBe(400);
+    await answer.text();
+    expect(upstreamCalls()).toBe(before);
+  }
+});
+
+test("an address of another scheme goes to no such upstream at all", async () => {
+  const messages = say({ type: "image_url", image_url: { url: "file:///etc/passwd" } });
+  expect(await errorOf(await house.chat({ model: "own", messages }))).toMatchObject({ status: 400, param: "url" });
+});
+
+test("data URLs, addresses that are no media, and what the caller's own data holds go on as they are", async () => {
+  const picture = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  const tools = [
+    { type: "function", function: { name: "f", parameters: { type: "object", properties: { url: {} } } } },
+  ];
+  const call = {
+    id: "c",
+    type: "function",
+    function: { name: "f", arguments: JSON.stringify({ image_url: inside() }) },
+  };
+  const messages = [
+    ...say({ type: "text", text: `see ${inside()}` }, picture),
+    { role: "assistant", tool_calls: [call] },
+    { role: "tool", tool_call_id: "c", content: inside() },
+  ];
+  const body = { model: "own", messages, tools, site: { url: inside() } };
+  expect((await house.chat(body)).status).toBe(200);
+  const sent = house.simulator.simulator.truth.list().data.at(-1)?.body_text;
+  expect(JSON.parse(sent ?? "")).toEqual(body);
+});
+
+test("an operator whose upstream can reach nothing says so", async () => {
+  const messages = say({ type: "image_url", image_url: { url: inside() } });
+  expect((await house.chat({ model: "trusted", messages })).status).toBe(200);
+  expect(house.simulator.simulator.truth.list().data.at(-1)?.body_text).toContain(inside());
+});
