@@ -46,7 +46,7 @@ export const nativeBodies: readonly NativeBody[] = [
       "messages":[{"role":"user","content":[{"type":"text","text":"h\u00e9llo \\u0007 \u{1f30a}","cache_control":{"type":"ephemeral"}},{"type":"block_of_next_year","deep":[1.0,2.50]}]},
         {"role":"assistant","content":[{"type":"thinking","thinking":"First, what is being asked here?","signature":"${sealed.signature}"},{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"text","text":"ok"}]},
         {"role":"user","content":"model \\"model\\":\\"x\\""}],
-      "thinking":{"type":"adaptive","display":"omitted"},"output_config":{"effort":"xhigh"},"speed":"fast","unknown_member":0.10 }`,
+      "thinking":{"type":"adaptive","display":"omitted"},"output_config":{"effort":"xhigh"},"speed":"standard","unknown_member":0.10 }`,
   },
   {
     name: "responses",
@@ -91,7 +91,7 @@ export const nativeBodies: readonly NativeBody[] = [
     }) => `{"contents":[{"role":"user","parts":[{"text":"h\u00e9llo \\ud83c\\udf0a"},{"of_next_year":{"x":1.50}}]},
       {"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"${sealed.thought}"}]},
       {"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"}}}]}],
-      "model":"not this one" , "system_instruction":{"parts":{"text":"  "}},
+      "nested":{"model":"not this one"} , "system_instruction":{"parts":{"text":"  "}},
       "tools":[{"googleSearch":{}},{"function_declarations":[{"name":"f","parametersJsonSchema":{"type":"object","$ref":"#/x"}}]}],
       "generationConfig":{"temperature":1.0,"of_next_year":[]},"safetySettings":[],"labels":{"a":"b"}}`,
   },
