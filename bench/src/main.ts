@@ -4,6 +4,7 @@ import { addedLatency } from "./figures/added-latency.ts";
 import { longCatalog } from "./figures/catalog.ts";
 import { firstByte } from "./figures/first-byte.ts";
 import { formEdits } from "./figures/form-edits.ts";
+import { hostile } from "./figures/hostile.ts";
 import { largeBodies } from "./figures/large-bodies.ts";
 import { loopBlock } from "./figures/loop-block.ts";
 import { pacedStreams } from "./figures/paced-streams.ts";
@@ -27,6 +28,7 @@ const labFigures: readonly (readonly [FigureName, (lab: Lab) => Promise<Figure[]
   ["latency", addedLatency],
   ["first-byte", firstByte],
   ["loop", loopBlock],
+  ["hostile", hostile],
   ["edit", formEdits],
 ];
 

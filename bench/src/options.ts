@@ -7,6 +7,7 @@ export const figureNames = [
   "latency",
   "first-byte",
   "loop",
+  "hostile",
   "edit",
   "streams",
   "translated",
@@ -31,7 +32,7 @@ export interface Options {
 export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file]
                         [--simulator] [--profile]
 
-  --quick     about three and a half minutes; without it fourteen
+  --quick     about four minutes; without it fifteen
   --only      some figures: ${figureNames.join(", ")}
   --gateway   an executable to measure instead of the source, started with the argument serve
   --simulator the simulator as upstream instead of the light one; without the figures streams, translated, edit

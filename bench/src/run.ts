@@ -24,7 +24,7 @@ export interface CorePlan {
 
 /** The command lines of our own programs. */
 export type Programs = (
-  name: "upstream" | "probe" | "stream-load" | "json-load" | "slow-edits",
+  name: "upstream" | "probe" | "hostile-load" | "stream-load" | "json-load" | "slow-edits",
   spec: unknown,
 ) => readonly string[];
 

@@ -4,7 +4,10 @@
  */
 const looks: readonly (readonly [RegExp, string])[] = [
   // Private keys, whole or cut off; line ends may be written as \n.
-  [/-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,16384}?-----END [A-Z0-9 ]*-----/g, "[redacted]"],
+  [
+    /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?!-----BEGIN)[\s\S]){0,16384}?-----END [A-Z0-9 ]*-----/g,
+    "[redacted]",
+  ],
   [/-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]{16,})*/g, "[redacted]"],
   [/\bsk-[\w*-]{4,}/g, "sk-[redacted]"],
   [/\b(?:rk|xai|gsk|pplx|hf|fw|nvapi|csk|jina)[-_][\w*-]{16,}/g, "[redacted]"],
@@ -15,7 +18,7 @@ const looks: readonly (readonly [RegExp, string])[] = [
   [/\bSG\.[\w-]{16,}\.[\w-]{16,}/g, "[redacted]"],
   [/\bAIza[\w*-]{16,}/g, "[redacted]"],
   [/\b(?:AKIA|ASIA|ya29\.|GOCSPX-)[\w.-]{12,}/g, "[redacted]"],
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, "[redacted]"],
+  [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, "[redacted]"],
   [/\b(bearer|basic) +[\w.~+/=-]{6,}/gi, "$1 [redacted]"],
   [/(:\/\/[^\s/:@"]*:)[^\s/@"]+@/g, "$1[redacted]@"],
   [/([?&](?:key|api_?key|token|access_token|x-amz-signature|sig(?:nature)?)=)[^&\s"']+/gi, "$1[redacted]"],

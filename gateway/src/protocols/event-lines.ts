@@ -1,3 +1,5 @@
+import { lineEnd } from "./line-end.ts";
+
 /**
  * What a whole server-sent event carries, as bytes: its name, and its data lines joined by LF. The data of one line is
  * not copied, so that an event of megabytes costs no more than the search for its line ends.
@@ -11,19 +13,18 @@ export interface EventLines {
 
 export function eventLines(bytes: Uint8Array, start: number, end: number): EventLines {
   let name = "";
-  let data: Uint8Array | null = null;
+  const data: Uint8Array[] = [];
   let at = start;
   while (at < end) {
-    const lineEnd = endOfLine(bytes, at, end);
+    const stop = endOfLine(bytes, at, end);
     if (isField(bytes, at, dataField)) {
-      const value = bytes.subarray(valueStart(bytes, at + dataField.length), lineEnd);
-      data = data === null ? value : joined(data, value);
+      data.push(bytes.subarray(valueStart(bytes, at + dataField.length), stop));
     } else if (isField(bytes, at, eventField)) {
-      name = decoder.decode(bytes.subarray(valueStart(bytes, at + eventField.length), lineEnd));
+      name = decoder.decode(bytes.subarray(valueStart(bytes, at + eventField.length), stop));
     }
-    at = lineEnd + 1;
+    at = stop + 1;
   }
-  return { name, data: data ?? noBytes };
+  return { name, data: joined(data) };
 }
 
 const decoder = new TextDecoder();
@@ -31,19 +32,11 @@ const noBytes = new Uint8Array(0);
 const dataField = Buffer.from("data:", "latin1");
 const eventField = Buffer.from("event:", "latin1");
 const LF = 0x0a;
-const CR = 0x0d;
-const longLine = 1024;
 
 /** Of a CRLF the CR; the LF is then an empty line of its own, which carries nothing. */
 function endOfLine(bytes: Uint8Array, from: number, end: number): number {
-  const found = bytes.indexOf(LF, from);
-  const limit = found === -1 || found > end ? end : found;
-  if (limit - from > longLine) {
-    const cr = bytes.subarray(from, limit).indexOf(CR);
-    return cr === -1 ? limit : from + cr;
-  }
-  for (let at = from; at < limit; at++) if (bytes[at] === CR) return at;
-  return limit;
+  const found = lineEnd(bytes, from, end);
+  return found === -1 ? end : found;
 }
 
 function isField(bytes: Uint8Array, at: number, field: Uint8Array): boolean {
@@ -56,10 +49,15 @@ function valueStart(bytes: Uint8Array, at: number): number {
   return bytes[at] === 0x20 ? at + 1 : at;
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const out = new Uint8Array(first.length + 1 + second.length);
-  out.set(first, 0);
-  out[first.length] = LF;
-  out.set(second, first.length + 1);
+/** One line is not copied; of several each is copied once. */
+function joined(lines: readonly Uint8Array[]): Uint8Array {
+  if (lines.length < 2) return lines[0] ?? noBytes;
+  const out = new Uint8Array(lines.reduce((size, line) => size + line.length + 1, -1));
+  let at = 0;
+  for (const line of lines) {
+    out.set(line, at);
+    at += line.length;
+    if (at < out.length) out[at++] = LF;
+  }
   return out;
 }

@@ -20,7 +20,7 @@ export function readPartHead(bytes: Uint8Array): PartHead {
     if (match === null) throw badForm("a part has a header line that is not valid");
     const name = (match[1] ?? "").toLowerCase();
     if (headers.has(name) && known.has(name)) throw badForm(`a part has two ${name} headers`);
-    headers.set(name, match[2] ?? "");
+    headers.set(name, trimmed(match[2] ?? ""));
   }
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
   if (!plainEncodings.has(encoding)) throw badForm("a part has a content-transfer-encoding; send it as it is");
@@ -40,4 +40,17 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const known: ReadonlySet<string> = new Set(["content-disposition", "content-type", "content-transfer-encoding"]);
 const plainEncodings: ReadonlySet<string> = new Set(["7bit", "8bit", "binary"]);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in a line
-const linePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\u0000-\u0008\u000a-\u001f\u007f]*?)[ \t]*$/;
+const linePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\u0000-\u0008\u000a-\u001f\u007f]*)$/;
+
+/** Blanks around a value belong to the line. By hand: a pattern would try each of many blanks in its middle as the end. */
+function trimmed(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) start++;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09;
+}

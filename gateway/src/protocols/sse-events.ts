@@ -1,4 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
+import { lineEnd } from "./line-end.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -73,7 +74,7 @@ export class SseEvents {
 function eventEnd(bytes: Uint8Array, from: number, start: number): number {
   let at = from;
   for (;;) {
-    at = nextLineEnd(bytes, at);
+    at = lineEnd(bytes, at, bytes.length);
     if (at === -1) return -1;
     const afterFirst = lineEndLength(bytes, at);
     if (afterFirst === 0) return -1;
@@ -87,18 +88,6 @@ function eventEnd(bytes: Uint8Array, from: number, start: number): number {
   }
 }
 
-function nextLineEnd(bytes: Uint8Array, from: number): number {
-  const lf = bytes.indexOf(LF, from);
-  // Almost every stream uses LF alone; a CR is looked for only before the next LF.
-  const limit = lf === -1 ? bytes.length : lf;
-  if (limit - from > large) {
-    const cr = bytes.subarray(from, limit).indexOf(CR);
-    return cr === -1 ? lf : from + cr;
-  }
-  for (let at = from; at < limit; at++) if (bytes[at] === CR) return at;
-  return lf;
-}
-
 /** 0: no line end here, or a CR whose LF may still come. */
 function lineEndLength(bytes: Uint8Array, at: number): number {
   if (bytes[at] === LF) return 1;
@@ -110,13 +99,11 @@ function lineEndLength(bytes: Uint8Array, at: number): number {
 /** The payload of an event's data lines, joined by LF; empty for a comment. */
 export function eventData(bytes: Uint8Array, start: number, end: number): string {
   const text = decoder.decode(bytes.subarray(start, end));
-  let data: string | null = null;
+  const lines: string[] = [];
   for (const line of text.split(/\r\n|\n|\r/)) {
-    if (!line.startsWith("data:")) continue;
-    const value = line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5);
-    data = data === null ? value : `${data}\n${value}`;
+    if (line.startsWith("data:")) lines.push(line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5));
   }
-  return data ?? "";
+  return lines.join("\n");
 }
 
 const decoder = new TextDecoder();

@@ -14,8 +14,9 @@ export function withoutQuotedKeys(body: Uint8Array, provider: Provider): Uint8Ar
   return safe === said ? body : encoder.encode(safe);
 }
 
-/** A word that was masked: stars, dots or an ellipsis stand for what was left out. */
-const masked = /[\w-]*(?:[*•]{2,}|\.{3,}|…)[*•.…]*[\w-]*/g;
+/** What stands for what was left out of a word: stars, dots or an ellipsis. */
+const mask = /(?:[*•]{2,}|\.{3,}|…)[*•.…]*/g;
+const letter = /[\w-]/;
 /** What of a key is too short to tell anything but its vendor. */
 const tellingMin = 4;
 const beginningMin = 8;
@@ -24,13 +25,31 @@ const oneWord = /^[^\s"'{}]+$/;
 
 function withoutFragments(text: string, secret: string): string {
   if (secret.length < beginningMin * 2 || !oneWord.test(secret)) return text;
-  const unmasked = text.replace(masked, (word) => (tellsOf(word, secret) ? redactedText : word));
-  return withoutBeginnings(unmasked, secret);
+  return withoutBeginnings(withoutMasked(text, secret), secret);
 }
 
-function tellsOf(word: string, secret: string): boolean {
-  const [head = ""] = /^[\w-]*/.exec(word) ?? [];
-  const [tail = ""] = /[\w-]*$/.exec(word) ?? [];
+/**
+ * Each masked word that tells of the key. A word is read from its mask to both sides: a pattern that looks for its
+ * beginning would try every letter of a long text that has no mask.
+ */
+function withoutMasked(text: string, secret: string): string {
+  let out = "";
+  let from = 0;
+  for (const { 0: marks, index } of text.matchAll(mask)) {
+    if (index < from) continue;
+    let start = index;
+    while (start > from && letter.test(text.charAt(start - 1))) start--;
+    const tailStart = index + marks.length;
+    let end = tailStart;
+    while (end < text.length && letter.test(text.charAt(end))) end++;
+    if (!tells(text.slice(start, index), text.slice(tailStart, end), secret)) continue;
+    out += text.slice(from, start) + redactedText;
+    from = end;
+  }
+  return out + text.slice(from);
+}
+
+function tells(head: string, tail: string, secret: string): boolean {
   return (tail.length >= tellingMin && secret.endsWith(tail)) || (head.length >= tellingMin && secret.startsWith(head));
 }
 

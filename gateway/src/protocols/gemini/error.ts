@@ -75,7 +75,7 @@ export function upstreamErrorOf(error: unknown): Failure {
 
 const typePrefix = "type.googleapis.com/google.rpc.";
 /** The wordings of the Gemini API and of Vertex. */
-const tooLongPattern = /input token count.*(?:exceeds|only supports)/is;
+const tooLongPattern = /input token count.{0,200}(?:exceeds|only supports)/is;
 /** What Anthropic's models on Vertex say, in an error of either shape. */
 const claudeTooLongPattern = /prompt is too long/i;
 const tooLong = "The input token count exceeds the maximum number of tokens allowed.";

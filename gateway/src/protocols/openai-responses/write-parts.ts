@@ -57,6 +57,7 @@ function ownFile(source: { readonly id: string; readonly dialect: string }): str
 }
 
 function fileNameOf(mediaType: string): string {
-  const ending = mediaType.slice(mediaType.lastIndexOf("/") + 1).replace(/^.*[^a-z0-9].*$/, "bin");
+  const said = mediaType.slice(mediaType.lastIndexOf("/") + 1);
+  const ending = /^[a-z0-9]{1,32}$/.test(said) ? said : "bin";
   return `document.${ending === "plain" ? "txt" : ending}`;
 }

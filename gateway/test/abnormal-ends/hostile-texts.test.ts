@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import { bounds, Failure, Secret, type Turn } from "#core/index.ts";
+import {
+  anthropicMessagesWire,
+  gemini,
+  imagesWire,
+  MultipartScanner,
+  openaiResponsesCodec,
+  SseEvents,
+} from "#protocols/index.ts";
+import { withoutQuotedKeys } from "#providers/index.ts";
+import { providerOf } from "../provider-ground.ts";
+import { silentTurn } from "../silent-turn.ts";
+
+/**
+ * Texts that somebody else chooses, as long as they may be, and made so that a careless pattern looks at them over and over.
+ * Measured in processor time of this thread; the careless ways took from seconds to minutes.
+ */
+const cpuMsMax = 400;
+
+function cpuMs(act: () => unknown): number {
+  act();
+  const before = process.threadCpuUsage();
+  act();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const long = (piece: string, size: number = bounds.errorBodyBytesMax): string =>
+  piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
+
+test.each([
+  ["letters without an end", long("a")],
+  ["letters, then a mask", `${long("a")}***`],
+  ["what begins like a token, over and over", long("eyJaaaaaaaa-")],
+  ["the beginnings of private keys", long("-----BEGIN PRIVATE KEY-----")],
+  ["masks", long("a***")],
+  ["addresses", long("://a:")],
+])("a refusal is searched for keys in one pass: %s", (_name, text) => {
+  const provider = providerOf("openai", { secret: new Secret("sk-proj-0123456789abcdefghijklmnop") });
+  expect(cpuMs(() => withoutQuotedKeys(bytes(text), provider))).toBeLessThan(cpuMsMax);
+});
+
+test("a refusal of Gemini's is searched for a prompt that is too long", () => {
+  const body = bytes(JSON.stringify({ error: { code: 400, message: long("input token count "), status: "X" } }));
+  expect(cpuMs(() => gemini.readRefusal(400, body))).toBeLessThan(cpuMsMax);
+});
+
+test("the head of a part of a form may hold many blanks", () => {
+  const head = `content-disposition: form-data; name="a"\r\nx: a${" ".repeat(bounds.formHeadBytesMax - 200)}b`;
+  const form = bytes(`--b\r\n${head}\r\n\r\n1\r\n`.repeat(bounds.formPartsMax - 1));
+  expect(cpuMs(() => [...new MultipartScanner("b").push(form)].length)).toBeLessThan(cpuMsMax);
+});
+
+test("the type of a document may be anything", () => {
+  const type = `a/${"!".repeat(bounds.translateInPlaceBytesMax)}\n\n`;
+  const source = { kind: "base64", mediaType: type, data: "" } as const;
+  const document = { kind: "document", source, name: null, detail: null, cache: null } as const;
+  const turn: Turn = { ...silentTurn, messages: [{ role: "user", parts: [document] }] };
+  const target = { upstreamModel: "m", account: "a", traits: {}, newId: (prefix: string) => prefix };
+  const write = () => openaiResponsesCodec.writeTurn(turn, target, () => {});
+  expect(cpuMs(write)).toBeLessThan(cpuMsMax);
+});
+
+test.each([
+  ["lines of data without a text", "data:\n"],
+  ["lines that end in a CR", "data:a\r"],
+  ["ends of lines", ":\r"],
+])("an event may be many lines: %s", (_name, line) => {
+  const event = bytes(`${long(line, bounds.eventBytesMax - 16)}\n\n`);
+  const events = () => {
+    for (const wire of [anthropicMessagesWire, imagesWire]) {
+      try {
+        wire.tapStream(false).push(event);
+      } catch (thrown) {
+        if (!(thrown instanceof Failure)) throw thrown;
+      }
+    }
+    new SseEvents().push(event, () => {});
+  };
+  expect(cpuMs(events)).toBeLessThan(cpuMsMax);
+});
+
+test("a stream may come byte by byte", () => {
+  const event = bytes(`data: ${long("a", 256 * 1024)}\n\n`);
+  const byByte = () => {
+    const events = new SseEvents();
+    let seen = 0;
+    for (let at = 0; at < event.length; at++) events.push(event.subarray(at, at + 1), () => seen++);
+    expect(seen).toBe(1);
+  };
+  expect(cpuMs(byByte)).toBeLessThan(cpuMsMax);
+});
+
+test("a stream may be events of nothing that end in CRs, in pieces", () => {
+  const piece = bytes("\r".repeat(64 * 1024));
+  const events = new SseEvents();
+  expect(
+    cpuMs(() => {
+      for (let pieces = 0; pieces < 16; pieces++) events.push(piece, () => {});
+    }),
+  ).toBeLessThan(cpuMsMax);
+});
