@@ -5,8 +5,10 @@ export interface KeyStanding {
   readonly spentNanoUsd: number;
 }
 
-export async function readStanding(url: string, key: string): Promise<KeyStanding> {
+/** null: not now. A clock that runs fast ends even a short reading, and one that is asked often is told to wait. */
+export async function readStanding(url: string, key: string): Promise<KeyStanding | null> {
   const answer = await fetch(`${url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } });
+  if (answer.status === 408 || answer.status === 429) return null;
   if (!answer.ok) throw new Error(`GET /v1/usage: ${answer.status} ${await answer.text()}`);
   const { limits } = (await answer.json()) as {
     readonly limits: readonly { readonly kind: string; readonly used: number }[];

@@ -89,7 +89,7 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
     // Limits far above the load: what they count must come back to the books, and what they hold to nothing.
     const standing = await until(async () => {
       const now = await readStanding(gateway.url, keys.main);
-      return now.running === 0 ? now : null;
+      return now?.running === 0 ? now : null;
     });
     // A clean stop drains the journal into the database; the start after it recovers what is left of the kills.
     await gateway.stop();

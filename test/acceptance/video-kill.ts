@@ -152,7 +152,7 @@ function fastClock(folder: string, times: number): FastClock {
 function spentStanding(gateway: Gateway): Promise<KeyStanding> {
   return until(async () => {
     const standing = await readStanding(gateway.url, keys.main);
-    return standing.spentNanoUsd === 0 ? null : standing;
+    return standing === null || standing.spentNanoUsd === 0 ? null : standing;
   });
 }
 
