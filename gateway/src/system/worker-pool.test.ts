@@ -1,0 +1,93 @@
+import { afterEach, expect, test } from "bun:test";
+import { FakeClock } from "../../test/fake-clock.ts";
+import type { Order } from "../../test/fixtures/threads/orders.ts";
+import { WorkerPool, type WorkerPoolOptions } from "./worker-pool.ts";
+
+const opened: WorkerPool[] = [];
+afterEach(async () => {
+  for (const pool of opened.splice(0)) await pool.close();
+});
+
+function openPool(changes: Partial<WorkerPoolOptions> = {}) {
+  const clock = new FakeClock();
+  const logged: string[] = [];
+  const pool = new WorkerPool({
+    entry: new URL("../../test/fixtures/threads/orders.ts", import.meta.url),
+    name: "test",
+    threads: 2,
+    waitingMax: 2,
+    jobMs: 1_000,
+    idleMs: 60_000,
+    longBytes: 1_000,
+    patienceMs: 100,
+    clock,
+    observer: { log: (_level, message) => void logged.push(message) },
+    ...changes,
+  });
+  opened.push(pool);
+  const run = (order: Order, size = 1, signal: AbortSignal | null = null) =>
+    pool.run(order, size, order.bytes === undefined ? [] : [order.bytes.buffer as ArrayBuffer], signal);
+  return { pool, clock, logged, run };
+}
+
+const codeOf = (asked: Promise<unknown>): Promise<unknown> =>
+  asked.then(
+    () => "answered",
+    (thrown: { code?: unknown }) => thrown.code,
+  );
+
+test("bytes go there and back without a copy left behind", async () => {
+  const { run } = openPool();
+  const bytes = new Uint8Array(100_000).fill(7);
+  const reply = (await run({ act: "answer", bytes })) as { bytes: Uint8Array };
+  expect(bytes.length).toBe(0);
+  expect(reply.bytes).toEqual(new Uint8Array(100_000).fill(7));
+});
+
+test("an order that fails, or whose thread dies, fails alone: the next is done", async () => {
+  const { run, logged } = openPool({ threads: 1 });
+  expect(await codeOf(run({ act: "throw" }))).toBe("internal_error");
+  expect(await codeOf(run({ act: "answer" }))).toBe("answered");
+  expect(await codeOf(run({ act: "die" }))).toBe("internal_error");
+  expect(logged).toHaveLength(1);
+  expect(await codeOf(run({ act: "answer" }))).toBe("answered");
+});
+
+test("what takes too long is refused and its thread ended; what waited for it is done then", async () => {
+  const { run, clock } = openPool({ threads: 1 });
+  const late = codeOf(run({ act: "hang" }));
+  clock.advance(500);
+  const next = codeOf(run({ act: "answer" }));
+  clock.advance(500);
+  expect(await late).toBe("overloaded");
+  expect(await next).toBe("answered");
+});
+
+test("more than may wait is refused at once, and who goes away does not wait", async () => {
+  const { run, clock } = openPool({ threads: 1 });
+  const hanging = codeOf(run({ act: "hang" }));
+  const leaving = new AbortController();
+  const left = codeOf(run({ act: "answer" }, 1, leaving.signal));
+  const waiting = codeOf(run({ act: "answer" }));
+  expect(await codeOf(run({ act: "answer" }))).toBe("overloaded");
+  leaving.abort();
+  expect(await left).toBe("client_closed");
+  clock.advance(1_000);
+  expect(await hanging).toBe("overloaded");
+  // It had waited as long as the other worked.
+  expect(await waiting).toBe("overloaded");
+});
+
+test("one thread is always left to orders that are not long", async () => {
+  const { pool, run } = openPool();
+  const long = [1, 2].map(() => codeOf(run({ act: "hang" }, 5_000)));
+  expect(await codeOf(run({ act: "answer" }, 10))).toBe("answered");
+  await pool.close();
+  expect(await Promise.all(long)).toEqual(["draining", "draining"]);
+});
+
+test("after its end nothing is taken any more", async () => {
+  const { pool, run } = openPool();
+  await pool.close();
+  expect(await codeOf(run({ act: "answer" }))).toBe("draining");
+});
