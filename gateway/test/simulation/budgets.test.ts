@@ -82,7 +82,6 @@ describe(`${seeds} histories of budgets, with faults, clocks that are set, edits
         for (const [code, count] of played.codes) codes.set(code, (codes.get(code) ?? 0) + count);
       }
     },
-    600_000,
   );
 
   test("everything that can happen did: calls answered, refused for money, ended for it, and refused while nothing could be read", () => {

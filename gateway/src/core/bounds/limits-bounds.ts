@@ -11,7 +11,7 @@ export const limitsBounds = {
   /** Periods of one budget that are kept: the running one and those before it, for a clock that is set back. */
   budgetPeriodsKept: 4,
   /** How long a call waits until it is known what its budget has spent. */
-  budgetReadWaitMs: 2_000,
+  budgetReadWaitMs: 10_000,
   /** Budgets whose spending is asked for at once. */
   budgetReadBatchMax: 500,
   /** The waits after a reading that failed: the first, doubled each time up to the last. */
