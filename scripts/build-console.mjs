@@ -5,13 +5,14 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bun, root } from "./install.mjs";
 
-export function buildConsole() {
+export function buildConsole(env = process.env) {
   const stampFile = join(root, "console", "dist", ".built-from");
   const stamp = digestOf([join(root, "console"), join(root, "contract", "src")]);
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return true;
   console.error("Building the console …");
   const done = spawnSync(bun, ["--bun", "run", "build"], {
     cwd: join(root, "console"),
+    env,
     stdio: ["ignore", "ignore", "inherit"],
   });
   if (done.status !== 0) return false;

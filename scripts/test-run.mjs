@@ -11,7 +11,7 @@ const suiteMsMax = 45 * 60_000;
 /**
  * `execute` runs a program in these surroundings and resolves to its exit status (128 and more after a signal). `close`
  * ends what still runs, removes the surroundings, and says what the tests have left: files, processes, and files in the
- * repository. A signal to this process ends the programs too.
+ * repository; `environment` is theirs. A signal to this process ends the programs too.
  */
 export function openTestRun(base) {
   const folder = mkdtempSync(join(tmpdir(), "sluice-tests-"));
@@ -45,6 +45,7 @@ export function openTestRun(base) {
   }
 
   return {
+    environment,
     execute(command, args, { stdio, onText = () => {} }) {
       const child = spawn(command, args, {
         cwd: root,

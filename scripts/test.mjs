@@ -19,7 +19,7 @@ if (existsSync(join(root, "console", "tsconfig.json")))
 await check("lint and format", bin("biome"), ["check", "--error-on-warnings", "."]);
 await suite("unit, conformance, borders", ["contract", "gateway", "simulator", "bench", "console/src"]);
 if (!quick) {
-  count("console build", buildConsole());
+  count("console build", buildConsole(run.environment));
   await suite("acceptance", ["test"]);
   ensureBrowser();
   await suite("the console in a browser", ["console/e2e"]);
