@@ -43,7 +43,7 @@ describe.each([
       type: "message",
       role: "assistant",
       model: "claude-x",
-      content: [{ type: "text", text: " the quick brown fox jumps", citations: null }],
+      content: [{ type: "text", text: " the quick brown fox jumps" }],
       stop_reason: "end_turn",
       stop_sequence: null,
       stop_details: null,

@@ -59,12 +59,18 @@ async function ask(
   }
 }
 
-/** The transport's failures, told without what they say of our side: the message is for whoever gave the address. */
+/**
+ * The transport's failures, told without what they say of our side: the message is for whoever gave the address. What the guard
+ * refuses, it refuses the next time too.
+ */
 export function broken(thrown: unknown): Refusal {
-  const { code } = asFailure(thrown);
+  const { code, trouble } = asFailure(thrown);
+  if (trouble === "url" || trouble === "private_address" || trouble === "forbidden_address") {
+    return refused("fetch_failed", "The host's address is not a public one.");
+  }
   if (code === "upstream_timeout") return refusedForNow("fetch_failed", "The host did not answer in time.");
   if (code === "upstream_truncated") return refusedForNow("fetch_failed", "The host broke off before the end.");
-  return refusedForNow("fetch_failed", "The host could not be reached, or its address is not a public one.");
+  return refusedForNow("fetch_failed", "The host could not be reached.");
 }
 
 function judged(answer: OutboundAnswer): OutboundAnswer | Refusal {

@@ -19,6 +19,8 @@ export function answerHeaders(parts: AnswerParts, upstream: Headers, warnings: s
   if (warnings !== null) out["x-sluice-warnings"] = warnings;
   for (const [name, value] of upstream) {
     if (passed.has(name) || name.startsWith("x-codex-")) out[name] = value;
+    // Of events: whoever stands between must neither keep nor gather them. Whole answers are not for any cache.
+    else if (name === "cache-control" && parts.call.facts.stream) out[name] = value;
     // The upstream's own request id under another name, for talking to the vendor's support.
     else if (name === "x-request-id") out["x-sluice-upstream-request-id"] = value;
   }

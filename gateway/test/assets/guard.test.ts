@@ -146,3 +146,18 @@ test("a name that is public is dialled: the tests above do not pass for nothing"
   expect(await ground.settled(groupId, url)).toMatchObject({ error: { code: "unsupported_type" } });
   expect(dialled.some((address) => address.includes("8.8.8.8"))).toBe(true);
 });
+
+test("what the guard refuses is final: the asset has Failed after one look, without waiting for another", async () => {
+  const { ground, dialled } = await openGuarded();
+  await using _ground = ground;
+  const groupId = await ground.localGroup();
+  const startedAt = ground.clock.now();
+  for (const url of ["http://127.0.0.1/a.png", "http://mixed.example/a.png"]) {
+    const asset = await ground.settled(groupId, url);
+    expect(asset).toMatchObject({ status: "Failed", error: { code: "fetch_failed" } });
+    expect(asset.error?.message).toBe("The host's address is not a public one.");
+  }
+  // The clock stands still but for a due pass: nothing was put off.
+  expect(ground.clock.now()).toBe(startedAt);
+  expect(dialled).toEqual([]);
+});

@@ -45,7 +45,7 @@ function* deltas(request: MessagesRequest, part: AnswerPart, index: number): Ite
 
 function emptyBlock(head: ReplyHead, part: AnswerPart, index: number): unknown {
   if (part.kind === "thinking") return { type: "thinking", thinking: "", signature: "" };
-  if (part.kind === "text") return { type: "text", text: "", citations: null };
+  if (part.kind === "text") return { type: "text", text: "" };
   return { type: "tool_use", id: toolUseId(head, index), name: nameOf(part), input: {}, caller: { type: "direct" } };
 }
 

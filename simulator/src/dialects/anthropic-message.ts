@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, StopReason, Usage } from "@anthropic-ai/sdk/resources/messages";
+import type { ContentBlock, Message, StopReason, TextBlock, Usage } from "@anthropic-ai/sdk/resources/messages";
 import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
 import type { ReplyHead } from "../dialect.ts";
 import { parseObject } from "../json-body.ts";
@@ -10,7 +10,14 @@ export function anthropicWhole(request: MessagesRequest, head: ReplyHead, answer
   return JSON.stringify(messageOf(request, head, answer));
 }
 
-export function messageOf(request: MessagesRequest, head: ReplyHead, answer: Answer): Partial<Message> {
+/** As the API sends it: the types want `citations: null` of a text without any, and the API leaves the member out. */
+type SentBlock = Exclude<ContentBlock, TextBlock> | Omit<TextBlock, "citations">;
+
+interface SentMessage extends Omit<Partial<Message>, "content"> {
+  readonly content: readonly SentBlock[];
+}
+
+export function messageOf(request: MessagesRequest, head: ReplyHead, answer: Answer): SentMessage {
   const usage = answer.usage === null ? {} : { usage: usageOf(answer.usage) };
   return {
     ...emptyMessage(request, head),
@@ -76,13 +83,13 @@ export function usageOf(usage: AnswerUsage): Usage {
   };
 }
 
-function blockOf(request: MessagesRequest, head: ReplyHead, part: AnswerPart, index: number): ContentBlock {
+function blockOf(request: MessagesRequest, head: ReplyHead, part: AnswerPart, index: number): SentBlock {
   const text = wholeText(part);
   if (part.kind === "thinking") {
     const thinking = request.thinkingShown ? text : "";
     return { type: "thinking", thinking, signature: sign("thinking", thinking) };
   }
-  if (part.kind === "text") return { type: "text", text, citations: null };
+  if (part.kind === "text") return { type: "text", text };
   const input = parseObject(Buffer.from(text)) ?? {};
   return { type: "tool_use", id: toolUseId(head, index), name: nameOf(part), input, caller: { type: "direct" } };
 }

@@ -160,6 +160,14 @@ function isOutside(json: unknown): boolean {
 export function withoutDifferences({ type, json }: Literal): unknown {
   const known = knownDifferences.filter((one) => one.types.includes(type));
   return JSON.parse(JSON.stringify(json), function (this: Readonly<Record<string, unknown>>, name, value: unknown) {
-    return known.some((one) => one.drop(name, value, this)) ? undefined : value;
+    if (known.some((one) => one.drop(name, value, this))) return undefined;
+    return isBareText(type, value) ? { ...value, citations: null } : value;
   });
+}
+
+/** Anthropic's types want `citations: null` of a text without any; its API leaves the member out, and clients are made for that. */
+function isBareText(type: VendorType, value: unknown): value is { readonly type: "text" } {
+  if (type !== "Message" && type !== "MessageStreamEvent") return false;
+  if (typeof value !== "object" || value === null || !("type" in value) || !("text" in value)) return false;
+  return value.type === "text" && !("citations" in value);
 }

@@ -103,7 +103,10 @@ export const videoContent: Endpoint = async (face, exchange) => {
   exchange.patient();
   const range = request.headers.get("range");
   const content = await face.videos.content(principal.workspace.id, id, range, request.signal);
-  return new Response(content.body, {
+  // Of a HEAD only the headers are wanted: the bytes are let go of unread.
+  const wanted = request.method !== "HEAD";
+  if (!wanted) await content.body?.cancel();
+  return new Response(wanted ? content.body : null, {
     status: content.status,
     headers: { ...content.headers, "x-request-id": requestId },
   });

@@ -5,9 +5,12 @@ import { bareSeal, sealText } from "../seal-text.ts";
 import { callSealText } from "./call-seal.ts";
 import { safeName } from "./safe-name.ts";
 
-/** The content blocks of a message, as Anthropic's types have them. */
+/**
+ * The content blocks of a message, as Anthropic's types have them, but for `citations`: the types want null there, and the API
+ * leaves them out, which is what clients are made for.
+ */
 export type ContentBlock =
-  | { readonly citations: null; readonly text: string; readonly type: "text" }
+  | { readonly text: string; readonly type: "text" }
   | { readonly signature: string; readonly thinking: string; readonly type: "thinking" }
   | { readonly data: string; readonly type: "redacted_thinking" }
   | {
@@ -45,7 +48,7 @@ export function signatureOf(seal: Seal): string {
 export const pictureNote = "[A picture was left out: this API cannot carry it.]";
 
 export function textBlock(text: string): ContentBlock {
-  return { citations: null, text, type: "text" };
+  return { text, type: "text" };
 }
 
 export function thinkingBlock(thinking: string, signature: string): ContentBlock {

@@ -99,3 +99,15 @@ test("an event without an end is cut off at the bound with an error event", asyn
   expect(text.length).toBeLessThan(1_000_000);
   expect(text).toContain('"code":"upstream_error"');
 });
+
+test("what the upstream says of caching its events is passed on, and of whole answers not", async () => {
+  const script = { tokens: 1, headers: { "cache-control": "no-cache, no-transform" } };
+  for (const [stream, expected] of [
+    [true, "no-cache, no-transform"],
+    [false, null],
+  ] as const) {
+    const response = await house.chat({ ...hello, stream }, { script });
+    await response.text();
+    expect(response.headers.get("cache-control")).toBe(expected);
+  }
+});

@@ -35,6 +35,17 @@ test("the model's name in the path may hold slashes and colons, and unknown memb
   expect(entry).toMatchObject({ endpoint: "generate", model: "acme/gem:latest", usage: { output: 4 } });
 });
 
+test.each(["acme/gem:latest", "acme%2Fgem:latest", "acme%2Fgem%3Alatest"])(
+  "the name may stand in the path as it is or percent-encoded: %s",
+  async (name) => {
+    for (const verb of ["generateContent", "streamGenerateContent?alt=sse"]) {
+      const headers = { "x-goog-api-key": aliceKey };
+      const response = await house.post(`/v1beta/models/${name}:${verb}`, body, { key: null, headers });
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("usageMetadata")]);
+    }
+  },
+);
+
 test("a stream passes as it is, and its last numbers are paid", async () => {
   const response = await call("streamGenerateContent", { query: "?alt=sse" });
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../../started-house.ts";
+import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
 import { claudeHouse, hi, version } from "./claude-house.ts";
 
 let house: StartedHouse;
 beforeAll(async () => {
-  house = await startHouse(claudeHouse);
+  house = await startHouse({
+    ...claudeHouse,
+    providers: (simulator) => [...(claudeHouse.providers?.(simulator) ?? []), upstream("open", simulator)],
+    models: [...(claudeHouse.models ?? []), { name: "translated", deployments: [{ provider: "open" }] }],
+  });
 });
 afterAll(() => house.stop());
 
@@ -52,3 +56,14 @@ test("one ledger entry holds each class of cached input apart, exactly priced", 
   expect(entry?.costNanoUsd).toBe(100 * 3_000 + 600 * 300 + 200 * 3_750 + 100 * 6_000 + 10 * 15_000);
   expect(entry).toMatchObject({ endpoint: "messages", callerDialect: "anthropic-messages", usageSource: "upstream" });
 });
+
+test.each(["translated", "claude-test"])(
+  "a text without citations has no such member, as clients expect it (%s)",
+  async (model) => {
+    for (const stream of [false, true]) {
+      const answer = await house.post("/v1/messages", { ...hi, model, stream }, { headers: version });
+      const text = await answer.text();
+      expect([answer.status, text.includes('"type":"text"'), text.includes("citations")]).toEqual([200, true, false]);
+    }
+  },
+);

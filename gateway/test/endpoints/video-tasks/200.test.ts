@@ -55,6 +55,10 @@ test("a task is accepted, made, paid once from its upstream's own numbers, and i
   const whole = await fetch(done.output?.content_url ?? "", { headers: bearer });
   const bytes = await whole.bytes();
   expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "video/mp4"]);
+  const size = String(bytes.length);
+  const head = await fetch(done.output?.content_url ?? "", { method: "HEAD", headers: bearer });
+  const told = ["content-type", "content-length", "accept-ranges"].map((name) => head.headers.get(name));
+  expect([head.status, ...told]).toEqual([200, "video/mp4", size, "bytes"]);
   const part = await fetch(done.output?.content_url ?? "", { headers: { ...bearer, range: "bytes=4-7" } });
   expect([part.status, Buffer.from(await part.bytes()).toString("hex")]).toEqual([
     206,

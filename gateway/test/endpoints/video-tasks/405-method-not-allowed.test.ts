@@ -8,7 +8,7 @@ test("another method is refused and told which are possible", async () => {
     for (const [method, path, allow] of [
       ["PUT", "/v1/video/tasks", "POST, GET"],
       ["PATCH", "/v1/video/tasks/vt_01", "GET, DELETE"],
-      ["POST", "/v1/video/tasks/vt_01/content", "GET"],
+      ["POST", "/v1/video/tasks/vt_01/content", "GET, HEAD"],
       ["GET", "/v1/video/callbacks/vt_01/token", "POST"],
     ] as const) {
       const answer = await fetch(`${house.url}${path}`, { method });
