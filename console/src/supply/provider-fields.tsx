@@ -26,7 +26,13 @@ interface ProviderFieldsProps {
 }
 
 /** What every kind has and few accounts need. */
-const advancedSettings: ReadonlySet<string> = new Set(["endpoints", "forward_headers", "pass_members", "objects"]);
+const advancedSettings: ReadonlySet<string> = new Set([
+  "endpoints",
+  "forward_headers",
+  "pass_members",
+  "objects",
+  "fetches_urls",
+]);
 
 /** The form of a provider, as its kind asks. */
 export function ProviderFields(props: ProviderFieldsProps) {
