@@ -213,6 +213,22 @@ const justSmall: readonly HostileShape[] = [
   ),
   ...each(native, "small, marks of pictures", () => `"tools":[${many(60_000, '{"inlineData":{"data":"a"}}')}]`),
   ...each(native, "small, marks of base64", () => `"instructions":"${";base64,".repeat(small / 8)}"`),
+  ...each(
+    native,
+    "small, a member that names files, over and over",
+    () => `"x":{"type":"a_output",${many(150_000, '"file_id":"a"')}}`,
+  ),
+  ...each(
+    native,
+    "small, a source of many addresses",
+    () => `"x":{"source":{"type":"no",${many(150_000, '"url":"https://a.example"')}}}`,
+    [200, 400, 413],
+  ),
+  ...each(
+    native,
+    "small, files within files",
+    () => `"x":${'{"type2":1,"file_id":"a","x":'.repeat(100)}[${"1,".repeat(400_000)}1]${"}".repeat(100)}`,
+  ),
   ...each(translated, "small, messages", () => `"x":[${many(4_000, "{}")}]`),
   call("images", "small, assets", () => `"x":[${many(60, (at) => `"asset://as_${at}"`)}]`, [404]),
 ];

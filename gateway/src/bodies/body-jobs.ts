@@ -49,6 +49,13 @@ export interface BodyJobs {
   };
   /** Makes the body without what is governed; says which members those were. */
   govern: { readonly ask: Governing; readonly answer: readonly string[] };
+  /** Makes the body with what stands at its addresses in their place; nothing where they have to be fetched first, or none is. */
+  inline: {
+    /** null: nothing was fetched yet. */
+    readonly ask: readonly CarriedMedia[] | null;
+    /** Addresses to be fetched. */
+    readonly answer: readonly string[];
+  };
   /** Makes the body as the account's kind wants it; the rest of the request may change with it. */
   adjust: {
     readonly ask: {

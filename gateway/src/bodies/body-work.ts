@@ -28,6 +28,7 @@ const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
   patch: bounds.readInPlaceBytesMax,
   govern: bounds.readInPlaceBytesMax,
   adjust: bounds.readInPlaceBytesMax,
+  inline: bounds.readInPlaceBytesMax,
   assets: bounds.translateInPlaceBytesMax,
   "put-assets": bounds.translateInPlaceBytesMax,
   translate: bounds.translateInPlaceBytesMax,

@@ -6,7 +6,7 @@ import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 import { type CarriedFailure, carriedFailure } from "./carried-failure.ts";
 import { answerImages, writeImages } from "./image-jobs.ts";
 import type { Job, JobDesk } from "./job-desk.ts";
-import { leaveOut, patchBody, readBody, readReply } from "./native-jobs.ts";
+import { inlineMedia, leaveOut, patchBody, readBody, readReply } from "./native-jobs.ts";
 import { answerTurn, translateTurn } from "./turn-jobs.ts";
 import { unpackBody } from "./unpack-job.ts";
 
@@ -35,6 +35,7 @@ const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
   patch: patchBody,
   govern: leaveOut,
   adjust: adjustBody,
+  inline: inlineMedia,
   translate: translateTurn,
   images: writeImages,
   reply: readReply,

@@ -1,4 +1,5 @@
-import { callerSide, governBody, holdsSeals, upstreamSide } from "#protocols/index.ts";
+import { callerSide, governBody, holdsSeals, mediaUrlsIn, upstreamSide, withMediaInPlace } from "#protocols/index.ts";
+import { carriedMedia } from "./carried-media.ts";
 import type { Job } from "./job-desk.ts";
 
 export const readBody: Job<"read"> = (body, { endpoint, path }) => {
@@ -20,4 +21,10 @@ export const leaveOut: Job<"govern"> = (body, ask) => {
 export const readReply: Job<"reply"> = (reply, { endpoint, dialect }) => {
   const listener = endpoint === null ? upstreamSide(dialect).listener : callerSide(endpoint).wire;
   return { made: null, answer: listener.readReply(reply) };
+};
+
+export const inlineMedia: Job<"inline"> = (body, media, beside) => {
+  const urls = mediaUrlsIn(body);
+  if (media === null) return { made: null, answer: [...new Set(urls.map(({ url }) => url))] };
+  return { made: withMediaInPlace(body, urls, carriedMedia(media, beside)), answer: [] };
 };

@@ -1,5 +1,6 @@
 import { bounds } from "#core/index.ts";
 import { answerEvents, callerSide, readOutline, refuseCrowd, upstreamSide, writeOutline } from "#protocols/index.ts";
+import { carriedMedia } from "./carried-media.ts";
 import type { Job } from "./job-desk.ts";
 import { addressesIn, withMedia } from "./turn-media.ts";
 
@@ -14,7 +15,7 @@ export const translateTurn: Job<"translate"> = (body, ask, beside, { newId }) =>
   const outline = writeOutline(read);
   const fetch = ask.media === null ? addressesIn(read, ask.traits.fetchesUrls, takesUrl) : [];
   if (fetch.length > 0) return { made: null, answer: { fetch, outline, warnings } };
-  const turn = ask.media === null ? read : withMedia(read, base64Of(ask.media, beside));
+  const turn = ask.media === null ? read : withMedia(read, carriedMedia(ask.media, beside));
   const { upstreamModel, account, traits } = ask;
   const made = upstream.writeTurn(turn, { upstreamModel, account, traits, newId }, warn);
   return { made, answer: { fetch, outline, warnings } };
@@ -37,15 +38,3 @@ export const answerTurn: Job<"answer"> = (reply, ask, _beside, { newId }) => {
 };
 
 const encoder = new TextEncoder();
-
-function base64Of(
-  media: readonly { readonly url: string; readonly mediaType: string }[],
-  bytes: readonly Uint8Array[],
-): ReadonlyMap<string, { readonly mediaType: string; readonly data: string }> {
-  return new Map(
-    media.map(({ url, mediaType }, index) => [
-      url,
-      { mediaType, data: Buffer.from(bytes[index] ?? new Uint8Array(0)).toString("base64") },
-    ]),
-  );
-}

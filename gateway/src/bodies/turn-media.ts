@@ -1,4 +1,5 @@
 import type { MediaPart, Turn, TurnMessage, TurnPart } from "#core/index.ts";
+import { MediaRoom } from "#protocols/index.ts";
 
 /**
  * Addresses of pictures and documents in the turn that its upstream does not read by itself, each once. `takesUrl`: which
@@ -16,16 +17,19 @@ export function addressesIn(
   return [...urls];
 }
 
-/** The turn with what stands at addresses put in its place, in base64. */
+/** The turn with what stands at addresses put in its place, in base64. Throws Failure invalid_request when it is too much. */
 export function withMedia(
   turn: Turn,
   found: ReadonlyMap<string, { readonly mediaType: string; readonly data: string }>,
 ): Turn {
+  const room = new MediaRoom();
   const put = <Part extends TurnPart>(part: Part): Part => {
     if (part.kind === "tool-result") return { ...part, parts: part.parts.map(put) };
     if (!isMedia(part) || part.source.kind !== "url") return part;
     const media = found.get(part.source.url);
-    return media === undefined ? part : { ...part, source: { kind: "base64", ...media } };
+    if (media === undefined) return part;
+    room.take(media.data.length);
+    return { ...part, source: { kind: "base64", ...media } };
   };
   const inlined = (message: TurnMessage): TurnMessage => ({ ...message, parts: message.parts.map(put) });
   return { ...turn, messages: turn.messages.map(inlined) };

@@ -48,6 +48,7 @@ export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
 export { holdsSeals } from "./held-seals.ts";
 export { JsonCrowded, JsonInvalid, readSpan, type ScanLimits, type Span, scanObject } from "./json-scan.ts";
 export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
+export { MediaRoom } from "./media-room.ts";
 export { type MediaUrl, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";

@@ -28,3 +28,18 @@ test.each([
 ])("an address that is no media is not touched: %s", (text) => {
   expect(mediaUrlsIn(encoder.encode(text))).toEqual([]);
 });
+
+test("an object that names its address twice gives way once", () => {
+  const source = '{"type":"url","url":"https://x.example/a.png","url":"https://x.example/a.png"}';
+  const body = encoder.encode(`{"source":${source}}`);
+  expect(new TextDecoder().decode(withMediaInPlace(body, mediaUrlsIn(body), found))).toBe(
+    '{"source":{"type":"base64","media_type":"image/png","data":"QUJD"}}',
+  );
+});
+
+test("one picture that is named very often is not put in place each time", () => {
+  const image = '{"image_url":"https://x.example/a.png"}';
+  const body = encoder.encode(`{"content":[${`${image},`.repeat(100)}${image}]}`);
+  const large = new Map([["https://x.example/a.png", { mediaType: "image/png", data: "A".repeat(1024 * 1024) }]]);
+  expect(() => withMediaInPlace(body, mediaUrlsIn(body), large)).toThrow("more than");
+});

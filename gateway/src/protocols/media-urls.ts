@@ -1,8 +1,10 @@
 import { bounds } from "#core/index.ts";
 import { splice } from "./bytes.ts";
 import { readSpan, type Span } from "./json-scan.ts";
-import { isObject, textOf, wrong } from "./json-value.ts";
+import { objectOf, textOf, wrong } from "./json-value.ts";
+import { MediaRoom } from "./media-room.ts";
 import { mayEscape, valueEnd, walkMembers } from "./member-walk.ts";
+import { ObjectsOnce } from "./object-once.ts";
 
 /** An address of media in a body, and what of the body gives way to what stands there. */
 export interface MediaUrl {
@@ -20,17 +22,24 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   if (!marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return [];
   const found: MediaUrl[] = [];
+  const sources = new ObjectsOnce(
+    bytes,
+    (start) => valueEnd(bytes, start),
+    (start, end) => smallObject(bytes, start, end),
+  );
   walkMembers(bytes, names, (name, start, object) => {
     const span = { start, end: valueEnd(bytes, start) };
     if (bytes[start] !== QUOTE || isData(bytes, span)) return;
     if (span.end - start > bounds.urlBytesMax * 6) throw wrong(name, "is longer than any address");
     const url = String(readSpan(bytes, span));
     const holder = name === "url" ? holderOf(bytes, object) : "";
-    const asSource = holder === "source" && textOf(smallObject(bytes, object)?.["type"]) === "url";
+    const asSource = holder === "source" && textOf(sources.at(object)?.["type"]) === "url";
     // Many things have a `url`; media is what such a member holds.
     if (name === "url" && !asSource && !mediaMembers.has(holder)) return;
     if (!/^https?:\/\//i.test(url)) throw wrong(name, "must be an address of the web, or a data URL");
     if (name === "file_url") throw wrong(name, "cannot be fetched for this model: send what stands there");
+    // One object may name several; it gives way once.
+    if (asSource && found.at(-1)?.span.start === object) return;
     found.push(
       asSource ? { url, span: { start: object, end: valueEnd(bytes, object) }, asSource } : { url, span, asSource },
     );
@@ -38,16 +47,18 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
   return found;
 }
 
-/** The body with what was found in the place of its addresses. */
+/** The body with what was found in the place of its addresses. Throws Failure invalid_request when that is too much. */
 export function withMediaInPlace(
   body: Uint8Array,
   urls: readonly MediaUrl[],
   found: ReadonlyMap<string, { readonly mediaType: string; readonly data: string }>,
 ): Uint8Array {
+  const room = new MediaRoom();
   return splice(
     body,
     urls.map(({ url, span, asSource }) => {
       const { mediaType = "", data = "" } = found.get(url) ?? {};
+      room.take(data.length);
       const text = asSource
         ? JSON.stringify({ type: "base64", media_type: mediaType, data })
         : JSON.stringify(`data:${mediaType};base64,${data}`);
@@ -71,11 +82,9 @@ function holderOf(bytes: Buffer, object: number): string {
   return String(readSpan(bytes, { start, end: at + 1 }));
 }
 
-function smallObject(bytes: Buffer, start: number): Readonly<Record<string, unknown>> | null {
-  const end = valueEnd(bytes, start);
-  if (end - start > bounds.urlBytesMax * 8) return null;
-  const value = readSpan(bytes, { start, end });
-  return isObject(value) ? value : null;
+/** Empty for one that is larger than any source with an address. */
+function smallObject(bytes: Buffer, start: number, end: number): Readonly<Record<string, unknown>> {
+  return end - start > bounds.urlBytesMax * 8 ? {} : objectOf(readSpan(bytes, { start, end }));
 }
 
 const mediaMembers: ReadonlySet<string> = new Set(["image_url", "video_url", "audio_url", "file_url"]);

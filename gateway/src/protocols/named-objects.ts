@@ -3,6 +3,7 @@ import { readSpan, type Span } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
 import { isObject, objectOf, textOf, wrong } from "./json-value.ts";
 import { mayEscape, valueEnd, walkMembers } from "./member-walk.ts";
+import { ObjectsOnce } from "./object-once.ts";
 
 /** An object at the upstream that a body names: a file, a store, a container, a conversation, a cache. */
 export interface NamedObject {
@@ -34,8 +35,16 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames): readonly Na
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return none;
   const found: NamedObject[] = [];
+  const types = new ObjectsOnce(
+    bytes,
+    (start) => valueEnd(bytes, start),
+    (start, end) => typeAt(bytes, start, end),
+  );
+  let seen = 0;
   walkMembers(bytes, names.nested, (name, start, open) => {
-    if (!tells.test(typeAt(bytes, open))) take(found, name, bytes, start);
+    if (++seen > bounds.namedObjectsMax * 10)
+      throw wrong(name, `stands more than ${bounds.namedObjectsMax * 10} times`);
+    if (!tells.test(types.at(open) ?? "")) take(found, name, bytes, start);
   });
   return found;
 }
@@ -51,8 +60,8 @@ export function objectAt(body: Uint8Array, span: Span | undefined, param: string
 }
 
 /** The `type` of the object that begins there; empty where it has none. */
-function typeAt(bytes: Buffer, start: number): string {
-  const members = skimObject(bytes, start, valueEnd(bytes, start), typeOnly);
+function typeAt(bytes: Buffer, start: number, end: number): string {
+  const members = skimObject(bytes, start, end, typeOnly);
   return textOf(skimValue(bytes, members?.get("type"))) ?? "";
 }
 

@@ -1,10 +1,11 @@
+import { type BodyOutcome, outcomeOf } from "#bodies/index.ts";
 import type { Provider } from "#core/index.ts";
-import { mediaUrlsIn, withMediaInPlace } from "#protocols/index.ts";
 import { mayFetch } from "#providers/index.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { RelayHouse } from "./house.ts";
-import { fetchAll, inBase64 } from "./inline-media.ts";
+import { type FetchedBytes, fetchAll } from "./inline-media.ts";
+import { madeBy, workOnCall } from "./work-on-call.ts";
 
 /**
  * A body for an upstream in a private network, with what stands at its addresses in their place: the upstream would fetch
@@ -17,19 +18,35 @@ export function inlinedForPrivate(
   { provider, tally }: { readonly provider: Provider; readonly tally: CallTally },
 ): Uint8Array | Promise<Uint8Array> {
   if (mayFetch(provider) || !withMedia.has(call.speech.endpoint)) return body;
-  const urls = mediaUrlsIn(body);
-  if (urls.length === 0) return body;
+  return inlined(house, call, body, tally);
+}
+
+async function inlined(house: RelayHouse, call: Call, body: Uint8Array, tally: CallTally): Promise<Uint8Array> {
+  const looked = await work(house, call, body, null);
+  const urls = looked.outcome.answer;
+  if (urls.length === 0) return looked.body;
   const beganMs = house.clock.monotonic();
-  return fetchAll([...new Set(urls.map(({ url }) => url))], { transport: house.transport, signal: call.signal }).then(
-    (found) => {
-      // What others' hosts take is not our own time.
-      tally.awayMs += house.clock.monotonic() - beganMs;
-      const media = new Map(
-        [...found].map(([url, { mediaType, bytes }]) => [url, { mediaType, data: inBase64(bytes) }]),
-      );
-      return withMediaInPlace(body, urls, media);
-    },
-  );
+  const found = await fetchAll(urls, { transport: house.transport, signal: call.signal });
+  // What others' hosts take is not our own time.
+  tally.awayMs += house.clock.monotonic() - beganMs;
+  return madeBy((await work(house, call, looked.body, found)).outcome);
+}
+
+/** In a thread where the body is large. It may be the call's own, which another deployment may be tried with. */
+async function work(
+  house: RelayHouse,
+  call: Call,
+  body: Uint8Array,
+  found: ReadonlyMap<string, FetchedBytes> | null,
+): Promise<{ readonly body: Uint8Array; readonly outcome: BodyOutcome<"inline"> }> {
+  const media = found === null ? null : [...found].map(([url, { mediaType }]) => ({ url, mediaType }));
+  const beside = found === null ? [] : [...found.values()].map(({ bytes }) => bytes);
+  if (call.body === body) {
+    const outcome = await workOnCall(house.bodies, call, "inline", media, beside);
+    return { body: call.body instanceof Uint8Array ? call.body : body, outcome };
+  }
+  const done = await house.bodies.do("inline", media, body, { beside, signal: call.signal });
+  return { body: done.body, outcome: outcomeOf(done) };
 }
 
 const withMedia: ReadonlySet<string> = new Set(["chat", "responses", "responses-compact", "messages", "count-tokens"]);

@@ -1,0 +1,14 @@
+import type { CarriedMedia } from "./body-jobs.ts";
+
+/** Media that came beside an order, by their addresses. */
+export function carriedMedia(
+  media: readonly CarriedMedia[],
+  beside: readonly Uint8Array[],
+): ReadonlyMap<string, { readonly mediaType: string; readonly data: string }> {
+  return new Map(
+    media.map(({ url, mediaType }, index) => {
+      const bytes = beside[index] ?? new Uint8Array(0);
+      return [url, { mediaType, data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") }];
+    }),
+  );
+}
