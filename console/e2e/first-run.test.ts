@@ -40,7 +40,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
       .first()
       .click();
     const form = page.getByRole("dialog");
-    await form.getByLabel("Name", { exact: true }).first().fill("first-account");
+    await form.getByLabel("Name").first().fill("first-account");
     await form.getByLabel("API key", { exact: true }).fill("sk-of-the-account-0123456789");
     await form.getByLabel("Base URL").fill(simulator.url);
     await form.getByText("This address looks private").waitFor();
