@@ -2,8 +2,9 @@
 
 const headerPattern = /^(\S+\.test\.tsx?):$/;
 const filesPerLine = 50;
+const linesOfFailureMax = 60;
 
-/** Takes what the runner writes, in any pieces. `end` gives the totals. */
+/** Takes what the runner writes, in any pieces. `end` gives the totals, and the last lines of each failure again. */
 export class SuiteOutput {
   #write;
   #unfinished = "";
@@ -14,6 +15,11 @@ export class SuiteOutput {
   /** A title with a printed object in it goes over several lines. */
   #inLongTitle = false;
   #totals = { pass: 0, fail: 0, skip: 0, error: 0 };
+  /** What was written since the last result of a test. */
+  #sinceResult = [];
+  #failures = [];
+  /** The runner itself names the failures once more, without what they said. */
+  #inRunnersSummary = false;
 
   constructor(write) {
     this.#write = write;
@@ -29,7 +35,7 @@ export class SuiteOutput {
     if (this.#unfinished !== "") this.#take(this.#unfinished);
     this.#unfinished = "";
     const { pass, fail, skip, error } = this.#totals;
-    return { passed: pass, failed: fail + error, skipped: skip };
+    return { passed: pass, failed: fail + error, skipped: skip, failures: this.#failures };
   }
 
   #take(line) {
@@ -37,6 +43,7 @@ export class SuiteOutput {
     if (header !== undefined) {
       this.#file = header;
       this.#fileShown = false;
+      this.#sinceResult = [];
       // Of two processes at work the lines come by turns, each turn under the name of its file.
       const before = this.#files.size;
       this.#files.add(header);
@@ -51,9 +58,11 @@ export class SuiteOutput {
     }
     if (line.startsWith("(pass) ")) {
       this.#passedSoFar++;
+      this.#sinceResult = [];
       this.#inLongTitle = /[{[]$/.test(line);
       return;
     }
+    this.#remember(line);
     const total = /^\s*(\d+) (pass|fail|skip|error)s?$/.exec(line);
     if (total !== null) this.#totals[total[2]] = Number(total[1]);
     if (line.trim() === "" && this.#fileShown === false) return;
@@ -62,5 +71,15 @@ export class SuiteOutput {
       this.#write(`${this.#file}:\n`);
     }
     this.#write(`${line}\n`);
+  }
+
+  #remember(line) {
+    if (/^\d+ tests? failed:$/.test(line)) this.#inRunnersSummary = true;
+    if (this.#inRunnersSummary) return;
+    this.#sinceResult.push(line);
+    if (this.#sinceResult.length > linesOfFailureMax) this.#sinceResult.shift();
+    if (!line.startsWith("(fail) ")) return;
+    this.#failures.push(`${this.#file}:\n${this.#sinceResult.join("\n")}`);
+    this.#sinceResult = [];
   }
 }

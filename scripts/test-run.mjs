@@ -25,6 +25,7 @@ export function openTestRun(base) {
     HOME: home,
     // Each gateway that a test starts would read and translate every source file anew.
     BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(folder, "transpiled"),
+    NODE_COMPILE_CACHE: join(folder, "compiled"),
   };
   const before = new Set(strayFiles());
   const children = new Set();

@@ -11,6 +11,7 @@ import { openTestRun } from "./test-run.mjs";
 install();
 const quick = process.argv.includes("--quick");
 const tally = { passed: 0, failed: 0, skipped: 0 };
+const failures = [];
 const run = openTestRun({ ...process.env, ...bunEnvironment, CI: process.env.CI ?? "", NO_COLOR: "1" });
 
 await check("types", bin("tsc"), ["-p", "tsconfig.json"]);
@@ -28,6 +29,8 @@ const left = await run.close();
 for (const one of left) console.log(`left behind: ${one}`);
 count("nothing is left behind", left.length === 0);
 
+// Once more, because whoever looks at a long log looks at its end.
+if (failures.length > 0) console.log(`\n== what failed\n${failures.join("\n\n")}`);
 const line = `${tally.passed} passed, ${tally.failed} failed${tally.skipped > 0 ? `, ${tally.skipped} skipped` : ""}`;
 console.log(`\n${line}`);
 process.exit(tally.failed === 0 ? 0 : 1);
@@ -61,7 +64,8 @@ async function suite(name, folders) {
     ],
     { onText: (text) => output.push(text) },
   );
-  const { passed, failed, skipped } = output.end();
+  const { passed, failed, skipped, failures: ofSuite } = output.end();
+  failures.push(...ofSuite);
   tally.passed += passed;
   tally.skipped += skipped;
   // A runner that dies, and one that ran nothing, have failed whatever they printed.
