@@ -44,6 +44,10 @@ export const errorCodes = {
     status: 415,
     help: "The body must be `application/json`, or, where pictures are edited, `multipart/form-data`.",
   },
+  websocket_unavailable: {
+    status: 426,
+    help: "This cannot be had over a WebSocket; the message says why. Send the same as an ordinary HTTP request.",
+  },
   rate_limit_exceeded: {
     status: 429,
     help: "A rate or concurrency limit is reached. Wait as long as `retry-after` says; `scope` names the limit.",

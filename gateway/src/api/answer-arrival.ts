@@ -57,7 +57,7 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
     if (face.draining() && path.startsWith("/v1")) {
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
     }
-    const endpoint = route.methods[request.method];
+    const endpoint = asksForSocket(request) ? (route.socket ?? route.methods["GET"]) : route.methods[request.method];
     if (endpoint === undefined) throw methodNotAllowed(route.methods, request.method);
     const exchange: Exchange = {
       request,
@@ -91,6 +91,11 @@ function failed(face: Face, thrown: unknown, failure: Failure, requestId: string
   }
   const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
   return renderFailure(failure, requestId, allow, dialect);
+}
+
+/** RFC 6455, 4.1: a GET that would change to the protocol "websocket". */
+function asksForSocket({ method, headers }: Request): boolean {
+  return method === "GET" && headers.get("upgrade")?.toLowerCase() === "websocket";
 }
 
 const dataPlane = /^\/v1(beta)?(\/|$)/;

@@ -17,6 +17,7 @@ import { images } from "./endpoints/images.ts";
 import { messages } from "./endpoints/messages.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
 import { compact, keptResponse, responses, responsesPrefix } from "./endpoints/responses.ts";
+import { responsesSocket } from "./endpoints/responses-socket.ts";
 import { root } from "./endpoints/root.ts";
 import { getUsage } from "./endpoints/usage.ts";
 import {
@@ -36,6 +37,8 @@ interface Route {
   /** The name in metrics. */
   readonly name: string;
   readonly methods: Readonly<Record<string, Endpoint>>;
+  /** Who answers a GET that asks for a WebSocket. */
+  readonly socket?: Endpoint;
   /** How its callers are told what went wrong; OpenAI's way where nothing else is said. */
   readonly dialect?: Dialect;
 }
@@ -44,7 +47,7 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/v1/chat/completions", { name: "chat", methods: { POST: chat } }],
   ["/v1/messages", { name: "messages", methods: { POST: messages }, dialect: anthropicMessages }],
   ["/v1/messages/count_tokens", { name: "count-tokens", methods: { POST: countTokens }, dialect: anthropicMessages }],
-  ["/v1/responses", { name: "responses", methods: { POST: responses } }],
+  ["/v1/responses", { name: "responses", methods: { POST: responses }, socket: responsesSocket }],
   ["/v1/responses/compact", { name: "responses-compact", methods: { POST: compact } }],
   ["/v1/embeddings", { name: "embeddings", methods: { POST: embeddings } }],
   ["/v1/images/generations", { name: "images", methods: { POST: images } }],

@@ -44,6 +44,7 @@ export const failureTable = {
   conflict: row(409, "invalid_request_error", "invalid_request_error"),
   request_too_large: row(413, "invalid_request_error", "request_too_large"),
   unsupported_media_type: row(415, "invalid_request_error", "invalid_request_error"),
+  websocket_unavailable: row(426, "invalid_request_error", "invalid_request_error"),
   rate_limit_exceeded: row(429, "rate_limit_error", "rate_limit_error"),
   client_closed: row(499, "client_closed", "api_error"),
   internal_error: row(500, "server_error", "api_error"),
