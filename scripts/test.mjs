@@ -18,12 +18,12 @@ await check("types", bin("tsc"), ["-p", "tsconfig.json"]);
 if (existsSync(join(root, "console", "tsconfig.json")))
   await check("console types", bin("tsc"), ["-p", "console/tsconfig.json"]);
 await check("lint and format", bin("biome"), ["check", "--error-on-warnings", "."]);
-await suite("unit, conformance, borders", ["contract", "gateway", "simulator", "bench", "console/src"]);
+await suite("unit, conformance, borders", 2, ["contract", "gateway", "simulator", "bench", "console/src"]);
 if (!quick) {
   count("console build", buildConsole(run.environment));
-  await suite("acceptance", ["test"]);
   ensureBrowser();
-  await suite("the console in a browser", ["console/e2e"]);
+  // Much of their time they wait for the processes that they have started.
+  await suite("acceptance, and the console in a browser", 3, ["test", "console/e2e"]);
 }
 const left = await run.close();
 for (const one of left) console.log(`left behind: ${one}`);
@@ -50,16 +50,17 @@ function count(name, ok) {
   else tally.failed++;
 }
 
-/** A step of many tests: the runner's own totals are added up; a runner that dies counts as a failure. */
-async function suite(name, folders) {
+/** A step of many tests in so many processes: the runner's own totals are added up; a runner that dies counts as a failure. */
+async function suite(name, processes, folders) {
   console.log(`\n== ${name}`);
   const output = new SuiteOutput((text) => process.stdout.write(text));
   const status = await run.execute(
     bun,
     [
       ...["--no-env-file", "test", "--no-orphans", "--timeout", "300000"],
-      // Files in two processes, the slow ones first; within a process one after the other, in one register of modules.
-      ...["--parallel=2", "--no-isolate", "--timings=test/timings.json"],
+      // The slow files first; within a process one after the other, in one register of modules.
+      ...[`--parallel=${processes}`, "--no-isolate", "--timings=test/timings.json"],
+      ...(process.argv.includes("--update-timings") ? ["--update-timings"] : []),
       ...folders.map((folder) => `./${folder}/`),
     ],
     { onText: (text) => output.push(text) },
