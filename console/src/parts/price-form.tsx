@@ -1,5 +1,6 @@
-import { NumberInput, SimpleGrid, Stack, Text } from "@mantine/core";
+import { SimpleGrid, Stack, Text } from "@mantine/core";
 import type { PriceConfig } from "@sluice/contract";
+import { PriceInput } from "./price-input.tsx";
 import { PriceLongContext } from "./price-long-context.tsx";
 import { PriceVariants } from "./price-variants.tsx";
 
@@ -47,20 +48,14 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
     <Stack gap="sm">
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
         {shown.map(({ name, label, unit }) => (
-          <NumberInput
+          <PriceInput
             key={name}
             label={label}
-            description={unit}
-            placeholder="not priced"
-            prefix="$"
-            min={0}
-            max={9_000_000}
-            decimalScale={9}
-            allowNegative={false}
-            hideControls
+            unit={unit}
+            empty="not priced"
             disabled={disabled}
-            value={value[name] ?? ""}
-            onChange={(next) => onChange(withPrice(value, name, typeof next === "number" ? next : null))}
+            value={value[name]}
+            onChange={(usd) => onChange(withPrice(value, name, usd))}
           />
         ))}
       </SimpleGrid>

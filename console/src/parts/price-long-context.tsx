@@ -1,6 +1,7 @@
 import { Button, Fieldset, Group, NumberInput, SimpleGrid, Stack } from "@mantine/core";
 import type { PriceConfig } from "@sluice/contract";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { PriceInput } from "./price-input.tsx";
 
 type LongContext = NonNullable<PriceConfig["long_context"]>;
 type LongContextPrice = Exclude<keyof LongContext, "above">;
@@ -51,20 +52,14 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
         />
         <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
           {fields.map(({ name, label }) => (
-            <NumberInput
+            <PriceInput
               key={name}
               label={label}
-              description="per million tokens"
-              placeholder="as usual"
-              prefix="$"
-              min={0}
-              max={9_000_000}
-              decimalScale={9}
-              allowNegative={false}
-              hideControls
+              unit="per million tokens"
+              empty="as usual"
               disabled={disabled}
-              value={value[name] ?? ""}
-              onChange={(next) => onChange(withPrice(value, name, typeof next === "number" ? next : null))}
+              value={value[name]}
+              onChange={(usd) => onChange(withPrice(value, name, usd))}
             />
           ))}
         </SimpleGrid>

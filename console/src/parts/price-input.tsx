@@ -1,0 +1,33 @@
+import { NumberInput } from "@mantine/core";
+
+interface PriceInputProps {
+  readonly label: string;
+  /** What is paid for: "per million tokens". */
+  readonly unit: string;
+  /** What stands in the empty field. */
+  readonly empty: string;
+  readonly disabled: boolean;
+  readonly value: number | undefined;
+  /** US dollars; null where the field was emptied. */
+  readonly onChange: (usd: number | null) => void;
+}
+
+/** One price, in US dollars. */
+export function PriceInput({ label, unit, empty, disabled, value, onChange }: PriceInputProps) {
+  return (
+    <NumberInput
+      label={label}
+      description={unit}
+      placeholder={empty}
+      prefix="$"
+      min={0}
+      max={9_000_000}
+      decimalScale={9}
+      allowNegative={false}
+      hideControls
+      disabled={disabled}
+      value={value ?? ""}
+      onChange={(next) => onChange(typeof next === "number" ? next : null)}
+    />
+  );
+}
