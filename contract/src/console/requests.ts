@@ -50,6 +50,7 @@ export const attemptSchema = requestRowSchema.extend({
     .nullable()
     .describe("How long the caller had waited when the attempt began; its own times come on top. null: not noted."),
   upstream_status: z.int().nullable().describe("What the upstream answered; `http_status` is what its caller was."),
+  warnings: z.array(z.string()).describe("What could not be carried between the protocols of caller and upstream."),
   upstream_ms: ms.nullable(),
   first_byte_ms: ms.nullable(),
   overhead_ms: ms.nullable(),

@@ -29,7 +29,7 @@ export const answerTurn: Job<"answer"> = (reply, ask, _beside, { newId }) => {
   const { account, model, createdAt, wantsUsage } = ask;
   const warn = (what: string): void => void warnings.push(what);
   const context = { turn: readOutline(ask.outline), model, account, createdAt, wantsUsage, newId, warn };
-  const answer = upstream.readAnswer(reply, { account, newId });
+  const answer = upstream.readAnswer(reply, { account, newId, warn });
   if (!ask.stream) return { made: caller.writeAnswer(answer, context), answer: { warnings } };
   const writer = caller.writeEvents(context);
   let text = "";

@@ -70,6 +70,8 @@ export interface Settlement {
   readonly overheadMs: number | null;
   /** The id under which the upstream keeps its answer (a stored response), so that it can be found again; else null. */
   readonly upstreamId: string | null;
+  /** What could not be carried between the dialects of caller and upstream: short texts, no content of the call. Absent: all could. */
+  readonly warnings?: readonly string[];
 }
 
 /** The fact: one row per attempt. */

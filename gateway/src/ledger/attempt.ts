@@ -35,6 +35,7 @@ export interface AttemptEnd extends Reached {
   readonly rawUsage: string | null;
   readonly upstreamMs: number | null;
   readonly overheadMs: number | null;
+  readonly warnings?: readonly string[] | null;
 }
 
 /** One attempt that is written ahead. It must be settled, whatever happens to it. */
@@ -127,6 +128,7 @@ export class RecordedAttempt implements Attempt {
       upstreamMs: knownMs(end.upstreamMs),
       overheadMs: knownMs(end.overheadMs),
       upstreamId: end.upstreamId,
+      ...(end.warnings == null ? {} : { warnings: end.warnings }),
     };
     this.#entry = joinEntry(this.#intent, settlement);
     journal.settle(settlement);

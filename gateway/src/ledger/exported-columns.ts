@@ -1,6 +1,6 @@
 import type { LedgerEntry } from "#core/index.ts";
 
-export type ExportedValue = string | number | boolean | Readonly<Record<string, string>> | null;
+export type ExportedValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>> | null;
 
 /**
  * An entry as the outside sees it: each column and where it comes from, in the order of the export. Times are Unix
@@ -56,6 +56,7 @@ const columns: Readonly<Record<string, (entry: LedgerEntry) => ExportedValue>> =
   calls: (e) => e.calls ?? 1,
   upstream_status: (e) => e.upstreamStatus,
   started_after_ms: (e) => e.startedAfterMs,
+  warnings: (e) => e.warnings ?? null,
   call_first_byte_ms: (e) => sinceArrival(e, e.firstByteMs),
   call_first_token_ms: (e) => sinceArrival(e, e.firstTokenMs),
   call_total_ms: (e) => sinceArrival(e, e.totalMs),

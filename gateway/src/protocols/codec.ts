@@ -70,6 +70,8 @@ export interface UpstreamCodec {
 export interface AnswerSource {
   readonly account: string;
   readonly newId: NewId;
+  /** What an answer holds that the neutral form does not. */
+  readonly warn: Warn;
 }
 
 /** Is given the payload of each server-sent event (its data lines joined, comments left out), in order. */

@@ -8,6 +8,7 @@ import { failureWords } from "./failure-words.ts";
 import type { RelayHouse } from "./house.ts";
 import { bookOthers } from "./other-models.ts";
 import { StreamMoney } from "./stream-money.ts";
+import type { Warnings } from "./translator.ts";
 import type { Way } from "./way.ts";
 import { inputTokensMax } from "./worst-case.ts";
 
@@ -38,6 +39,7 @@ export class AttemptEntry {
   #keptId: string | null = null;
   #reported: () => UsageReading | null = () => null;
   #refusedWith: string | null = null;
+  #warnings: Warnings | null = null;
   /** null: no budget stands on the caller. */
   readonly #money: StreamMoney | null;
   readonly #inputEstimate = (): number => this.#house.forecast.input(this.#call.facts, this.#pick.model.name);
@@ -104,6 +106,11 @@ export class AttemptEntry {
   /** Where to ask for the upstream's last word on what it used: paid for even if nothing of the answer can be delivered. */
   hears(reported: () => UsageReading | null): void {
     this.#reported = reported;
+  }
+
+  /** Where to ask, at the end, for what could not be carried. */
+  warnedBy(warnings: Warnings): void {
+    this.#warnings = warnings;
   }
 
   /** What the upstream said when it refused, for whoever asks why. */
@@ -270,6 +277,7 @@ export class AttemptEntry {
       upstreamMs: this.#sentMs === 0 ? null : now - this.#sentMs,
       overheadMs: this.#overheadMs,
       upstreamId: this.#keptId,
+      warnings: this.#warnings?.list() ?? null,
     });
     if (this.#keptId !== null && told.source !== "none") this.#tellKeeper(this.#keptId, true);
     this.#tally.add(tokensOf(usage));

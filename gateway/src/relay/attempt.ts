@@ -30,7 +30,7 @@ interface Parts {
   readonly entry: AttemptEntry;
   /** null: caller and upstream speak the same dialect. */
   readonly translation: Translator | null;
-  /** Of a call that is not translated: hardly ever any. */
+  /** Of a call that is not translated: hardly ever any; else the translation's. */
   readonly warnings: Warnings;
 }
 
@@ -53,7 +53,9 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
   try {
     if (house.catalog().settings.ledgerDurability === "strict") await house.journal.synced();
     const translation = translatorOf(house, call, pick, way, tally);
-    const parts: Parts = { house, call, pick, tally, way, entry, translation, warnings: new Warnings() };
+    const warnings = translation?.warned ?? new Warnings();
+    entry.warnedBy(warnings);
+    const parts: Parts = { house, call, pick, tally, way, entry, translation, warnings };
     const answer = await sendAttempt(house, parts, attempt.signal);
     const delivery = await deliver(parts, answer);
     // A stream may last for long; what it answers is not needed any more.

@@ -76,4 +76,8 @@ export class ImageTranslation implements Translator {
   warnings(): string | null {
     return this.#warnings.header();
   }
+
+  get warned(): Warnings {
+    return this.#warnings;
+  }
 }

@@ -161,6 +161,10 @@ export class Translation implements Translator {
     return this.#warnings.header();
   }
 
+  get warned(): Warnings {
+    return this.#warnings;
+  }
+
   /** Once the headers have gone, a warning becomes a comment in the stream. */
   readonly warn = (what: string): void => {
     const said = this.#warnings.add(what);
@@ -175,7 +179,7 @@ export class Translation implements Translator {
   }
 
   #source(): AnswerSource {
-    return { account: this.#pick.deployment.provider.id, newId: this.#newId };
+    return { account: this.#pick.deployment.provider.id, newId: this.#newId, warn: this.warn };
   }
 
   #askedTurn(): AskedTurn {

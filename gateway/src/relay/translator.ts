@@ -20,6 +20,8 @@ export interface Translator {
   readonly warn: (what: string) => void;
   /** What could not be carried so far, as the value of x-sluice-warnings; null when all could. */
   warnings(): string | null;
+  /** All that could not be carried, also what showed once the headers had gone. */
+  readonly warned: Warnings;
 }
 
 export const streamType = "text/event-stream; charset=utf-8";
@@ -49,6 +51,19 @@ export class Warnings {
 
   header(): string | null {
     return this.#said === null ? null : [...this.#said].join("; ").slice(0, warningsBytesMax);
+  }
+
+  /** As the ledger keeps them, together within the same bound; null when there are none. */
+  list(): readonly string[] | null {
+    if (this.#said === null) return null;
+    const kept: string[] = [];
+    let left = warningsBytesMax;
+    for (const said of this.#said) {
+      if (left <= 0) break;
+      kept.push(said.slice(0, left));
+      left -= said.length;
+    }
+    return kept;
   }
 
   [Symbol.iterator](): Iterator<string> {

@@ -226,6 +226,7 @@ function settlementRow(settlement: Settlement) {
     settlement.overheadMs,
     settlement.upstreamId,
     settlement.upstreamStatus,
+    settlement.warnings ?? null,
   ] as const;
 }
 
@@ -248,5 +249,6 @@ function toSettlement(row: SettlementRow): Settlement {
     // Not in files of a version that did not know it.
     upstreamId: row[14] ?? null,
     upstreamStatus: row[15] ?? null,
+    ...(row[16] == null ? {} : { warnings: row[16] }),
   };
 }

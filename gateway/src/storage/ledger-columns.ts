@@ -57,6 +57,7 @@ const readers: { readonly [Column in keyof LedgerRow]: (entry: LedgerEntry) => L
   calls: (e) => e.calls ?? 1,
   started_after_ms: (e) => e.startedAfterMs,
   upstream_status: (e) => e.upstreamStatus,
+  warnings: (e) => (e.warnings === undefined ? null : JSON.stringify(e.warnings)),
 };
 
 export const ledgerColumns = Object.keys(readers) as readonly (keyof LedgerRow)[];
@@ -108,6 +109,7 @@ export function entryOf(row: LedgerRow): LedgerEntry {
     ...(row.calls === 1 ? {} : { calls: row.calls }),
     startedAfterMs: row.started_after_ms,
     upstreamStatus: row.upstream_status,
+    ...(row.warnings === null ? {} : { warnings: JSON.parse(row.warnings) }),
   };
 }
 

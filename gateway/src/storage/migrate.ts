@@ -16,6 +16,7 @@ import { migration013 } from "./migration-013.ts";
 import { migration014 } from "./migration-014.ts";
 import { migration015 } from "./migration-015.ts";
 import { migration016 } from "./migration-016.ts";
+import { migration017 } from "./migration-017.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -37,6 +38,7 @@ export const migrations: Migrations = Object.freeze({
   "014": migration014,
   "015": migration015,
   "016": migration016,
+  "017": migration017,
 });
 
 /**

@@ -20,6 +20,7 @@ const later: readonly string[] = [
   "calls",
   "started_after_ms",
   "upstream_status",
+  "warnings",
 ];
 
 test("rollups of before are counted into the histograms, and their sums stay", async () => {

@@ -42,7 +42,7 @@ export async function attemptsOf(
 type Detail = Omit<AttemptDetail, keyof ReturnType<typeof requestRowOf> | "cost_lines">;
 
 function detailOf(row: Row<"ledger_entries">): Detail {
-  const { tags, usage, usageSource } = entryOf(row);
+  const { tags, usage, usageSource, warnings = [] } = entryOf(row);
   return {
     ended_at: row.ended_at,
     deployment: row.deployment,
@@ -56,6 +56,7 @@ function detailOf(row: Row<"ledger_entries">): Detail {
     reserved_usd: nanoToUsd(row.reserved_nano_usd),
     started_after_ms: row.started_after_ms,
     upstream_status: row.upstream_status,
+    warnings: [...warnings],
     upstream_ms: row.upstream_ms,
     first_byte_ms: row.first_byte_ms,
     overhead_ms: row.overhead_ms,

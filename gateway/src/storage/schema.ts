@@ -182,6 +182,8 @@ export interface LedgerTable extends UsageColumns {
   /** How long the caller had waited when the attempt began. */
   started_after_ms: number | null;
   upstream_status: number | null;
+  /** A JSON array of texts; null: none. */
+  warnings: string | null;
   overhead_ms: number | null;
   upstream_id: string | null;
   calls: number;

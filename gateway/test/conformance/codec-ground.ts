@@ -31,7 +31,7 @@ export function ids(): (prefix: string) => string {
 }
 
 export function source(): AnswerSource {
-  return { account: "account-1", newId: ids() };
+  return { account: "account-1", newId: ids(), warn: () => {} };
 }
 
 export function target(upstreamModel = "upstream-model"): TurnTarget {

@@ -113,6 +113,7 @@ export function ledgerEntry(name: string, changes: Partial<LedgerEntry> = {}): L
     overheadMs: 0.4,
     startedAfterMs: 0.75,
     upstreamStatus: 200,
+    warnings: ["seed was left out", "blocks of type x; left out"],
     upstreamId: null,
     ...changes,
   };

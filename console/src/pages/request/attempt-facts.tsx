@@ -33,6 +33,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         ["Upstream's model", attempt.upstream_model],
         ["Endpoint", endpointWords[attempt.endpoint] ?? attempt.endpoint],
         ["Protocols", protocolsOf(attempt)],
+        ["Not carried", attempt.warnings.length === 0 ? null : <WarningList key="warnings" attempt={attempt} />],
         ["Streamed", attempt.stream ? "Yes" : "No"],
         ["Key", <KeyLink key="key" attempt={attempt} />],
         ["Group", attempt.group.name || attempt.group.id],
@@ -70,6 +71,19 @@ function protocolsOf({ provider, caller_dialect: caller, upstream_dialect: upstr
   if (provider === "") return caller;
   if (upstream === "" || caller === upstream) return `${caller}, passed on as it is`;
   return `${caller}, translated to ${upstream}`;
+}
+
+/** What one of the two protocols could not say: a caller that misses something looks here. */
+function WarningList({ attempt: { warnings } }: { readonly attempt: AttemptDetail }) {
+  return (
+    <ul className="plain-list">
+      {warnings.map((warning) => (
+        <li key={warning} className="break">
+          {warning}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function timeOf(ms: number | null) {

@@ -25,6 +25,7 @@ export function sampleAttempt(more: Partial<AttemptDetail> = {}): AttemptDetail 
     overhead_ms: 0.8,
     started_after_ms: 0.4,
     upstream_status: 200,
+    warnings: [],
     user_agent: "curl/8",
     tags: {},
     upstream_id: null,

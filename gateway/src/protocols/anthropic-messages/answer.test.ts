@@ -33,7 +33,7 @@ type DeclaredMessage = Omit<Writable<AnswerMessage>, "content"> & {
 const asMessage = (message: DeclaredMessage): Anthropic.Message => message;
 const asPreviousMessage = (message: DeclaredMessage): PreviousAnthropic.Message => message;
 
-const source = { account: "acme", newId: (prefix: string) => `${prefix}made` };
+const source = { account: "acme", newId: (prefix: string) => `${prefix}made`, warn: () => {} };
 const thinkingTurn = { reasoning: { effort: "high", budgetTokens: null, visible: true } } as Turn;
 
 function context(turn: Partial<Turn> = thinkingTurn): AnswerContext & { readonly warnings: string[] } {

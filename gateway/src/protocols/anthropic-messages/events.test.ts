@@ -8,7 +8,7 @@ import { eventData, SseEvents } from "../sse-events.ts";
 import { anthropicMessagesCodec as codec } from "./index.ts";
 
 const encoder = new TextEncoder();
-const source = { account: "acme", newId: (prefix: string) => `${prefix}made` };
+const source = { account: "acme", newId: (prefix: string) => `${prefix}made`, warn: () => {} };
 const seal = (data: string): Seal => ({ dialect: "anthropic-messages", account: "acme", data, itemId: null });
 const usage = { ...noUsage, inputUncached: 25, cacheRead: 3, output: 15 };
 

@@ -1,6 +1,7 @@
 import type { AnswerEvent, BlockHead } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { isObject, type JsonObject, textOf } from "../json-value.ts";
+import { warnOfStranger } from "../unread.ts";
 import { sealOf } from "./read-answer.ts";
 import { plainName } from "./safe-name.ts";
 
@@ -85,6 +86,7 @@ function headOf(content: JsonObject, source: AnswerSource): BlockHead | null {
       return { kind: "tool-call", id: textOf(content["id"]) ?? source.newId("toolu_"), name };
     }
     default:
+      warnOfStranger("blocks", content["type"], source.warn);
       return null;
   }
 }

@@ -1,12 +1,13 @@
 import { type Answer, type AnswerBlock, Failure, type Seal } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, parseReply, textOf } from "../json-value.ts";
+import { warnOfStranger } from "../unread.ts";
 import { plainName } from "./safe-name.ts";
 import { readFinish } from "./stop-reason.ts";
 import { streamFailure } from "./stream-failure.ts";
 import { readMessagesUsage } from "./usage.ts";
 
-/** A whole message in neutral form. Blocks of server tools are passed over, and so are citations. */
+/** A whole message in neutral form. Blocks of server tools have none. */
 export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const message = parseReply(body);
   if (!Array.isArray(message["content"])) {
@@ -48,6 +49,7 @@ function readBlock(block: JsonObject, source: AnswerSource): AnswerBlock[] {
       return [{ kind: "tool-call", id, name, argumentsText: JSON.stringify(block["input"] ?? {}), seal: null }];
     }
     default:
+      warnOfStranger("blocks", block["type"], source.warn);
       return [];
   }
 }

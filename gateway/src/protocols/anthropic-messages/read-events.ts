@@ -1,6 +1,7 @@
 import { type AnswerEvent, bounds, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { warnOfStranger } from "../unread.ts";
 import { OpenBlock } from "./open-block.ts";
 import { readFinish } from "./stop-reason.ts";
 import { streamFailure } from "./stream-failure.ts";
@@ -47,8 +48,9 @@ export class MessagesEventReader implements EventReader {
         this.#fail(event["error"]);
         break;
       default:
-        // Unknown events are passed over; an error without a type is still one.
+        // An error without a type is still one.
         if (event["type"] === undefined && isObject(event["error"])) this.#fail(event["error"]);
+        else if (!silent.has(event["type"])) warnOfStranger("events", event["type"], this.#source.warn);
     }
   }
 
@@ -133,6 +135,8 @@ export class MessagesEventReader implements EventReader {
     this.#emit({ kind: "error", failure: streamFailure(error) });
   }
 }
+
+const silent: ReadonlySet<unknown> = new Set(["ping", "message_stop"]);
 
 /** The block that a delta belongs to when nobody began one. */
 const deltaBlocks: ReadonlyMap<unknown, string> = new Map([

@@ -197,7 +197,7 @@ describe("tools", () => {
     expect(said?.[0]?.id).toMatch(/^[a-zA-Z0-9_-]+$/);
     expect(found?.[0]?.tool_use_id).toBe(said?.[0]?.id);
     const answer = { content: [{ type: "tool_use", id: "toolu_1", name, input: {} }], stop_reason: "tool_use" };
-    const source = { account: "acme", newId: (prefix: string) => prefix };
+    const source = { account: "acme", newId: (prefix: string) => prefix, warn: () => {} };
     const read = codec.readAnswer(new TextEncoder().encode(JSON.stringify(answer)), source);
     expect(read.blocks[0]).toMatchObject({ name: "files.read_all" });
   });

@@ -5,7 +5,7 @@ import { silentTurn } from "../../../test/silent-turn.ts";
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./index.ts";
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
-const source = { account: "aws-1", newId: (prefix: string) => `${prefix}1` };
+const source = { account: "aws-1", newId: (prefix: string) => `${prefix}1`, warn: () => {} };
 const target = { upstreamModel: "meta.llama3-70b-instruct-v1:0", account: "aws-1", traits: {}, newId: source.newId };
 
 const silent: Turn = {

@@ -2,6 +2,7 @@ import { type Answer, type AnswerBlock, Failure } from "#core/index.ts";
 import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
+import { warnOfStranger } from "../unread.ts";
 import { readFinish } from "./finish.ts";
 import { converseSeal } from "./reasoning-seal.ts";
 import { readConverseUsage } from "./usage.ts";
@@ -21,7 +22,7 @@ export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answ
   };
 }
 
-/** Blocks are unions of one member; those that nobody else could show (search results, guards) are passed over. */
+/** Blocks are unions of one member; those that nobody else could show (search results, guards) are left out with a warning. */
 function readBlock(block: JsonObject, source: AnswerSource): AnswerBlock[] {
   const { text, toolUse, reasoningContent, image, citationsContent } = block;
   if (typeof text === "string") return text === "" ? [] : [{ kind: "text", text }];
@@ -32,7 +33,10 @@ function readBlock(block: JsonObject, source: AnswerSource): AnswerBlock[] {
     return said.join("") === "" ? [] : [{ kind: "text", text: said.join("") }];
   }
   const data = textOf(objectOf(objectOf(image)["source"])["bytes"]);
-  if (data === null) return [];
+  if (data === null) {
+    warnOfStranger("blocks", Object.keys(block)[0], source.warn);
+    return [];
+  }
   const format = textOf(objectOf(image)["format"]) ?? "png";
   return [{ kind: "image", source: { kind: "base64", mediaType: `image/${format}`, data } }];
 }

@@ -2,6 +2,7 @@ import { type AnswerEvent, type BlockHead, Failure } from "#core/index.ts";
 import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { warnOfStranger } from "../unread.ts";
 import { converseStreamFailure } from "./error.ts";
 import { readFinish } from "./finish.ts";
 import { converseSeal } from "./reasoning-seal.ts";
@@ -68,18 +69,25 @@ export class ConverseEventReader implements EventReader {
   }
 
   #announce(event: JsonObject): void {
-    const { toolUse } = objectOf(event["start"]);
-    if (!isObject(toolUse)) return;
+    const start = objectOf(event["start"]);
+    const { toolUse } = start;
+    if (!isObject(toolUse)) {
+      const [type] = Object.keys(start);
+      if (type !== undefined) warnOfStranger("blocks", type, this.#source.warn);
+      return;
+    }
     const id = textOf(toolUse["toolUseId"]) ?? this.#source.newId("call_");
     this.#begin(indexOf(event), { kind: "tool-call", id, name: plainName(textOf(toolUse["name"]) ?? "") });
   }
 
   #piece(event: JsonObject): void {
     const index = indexOf(event);
-    const { text, toolUse, reasoningContent } = objectOf(event["delta"]);
+    const delta = objectOf(event["delta"]);
+    const { text, toolUse, reasoningContent } = delta;
     if (typeof text === "string") this.#text(index, text);
     else if (isObject(reasoningContent)) this.#thought(index, reasoningContent);
     else if (isObject(toolUse)) this.#arguments(index, textOf(toolUse["input"]) ?? "");
+    else warnOfStranger("pieces", Object.keys(delta)[0], this.#source.warn);
   }
 
   #arguments(index: number, text: string): void {

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, type AnswerEvent, Failure } from "#core/index.ts";
+import type { AnswerSource } from "../codec.ts";
 import { readGeminiAnswer } from "./read-answer.ts";
 import { GeminiEventReader } from "./read-events.ts";
 
 const encoder = new TextEncoder();
 
-function source(): { account: string; newId: (prefix: string) => string } {
+function source(): AnswerSource {
   let ids = 0;
-  return { account: "acc", newId: (prefix) => `${prefix}${ids++}` };
+  return { account: "acc", newId: (prefix) => `${prefix}${ids++}`, warn: () => {} };
 }
 
 function whole(response: unknown): Answer {

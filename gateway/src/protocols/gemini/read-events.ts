@@ -1,6 +1,7 @@
 import { type AnswerEvent, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { warnOfStranger } from "../unread.ts";
 import { codeText } from "./code-text.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockedFinish, blockReasonOf, isFinishReason, readFinish } from "./finish.ts";
@@ -83,7 +84,7 @@ export class GeminiEventReader implements EventReader {
     if (isObject(part["functionCall"])) this.#call(part["functionCall"]);
     else if (text !== null && text !== "") this.#text(text, part["thought"] === true);
     // Pictures among the thoughts are drafts of the one that follows.
-    else if (part["thought"] !== true) this.#media(part);
+    else if (part["thought"] !== true && !this.#media(part)) this.#stranger(part);
     if (signature !== null && signature !== "") this.#sign(signature);
   }
 
@@ -109,11 +110,16 @@ export class GeminiEventReader implements EventReader {
     this.#hasCalls = true;
   }
 
-  #media(part: JsonObject): void {
+  #stranger(part: JsonObject): void {
+    const type = Object.keys(part).find((name) => !ofEveryPart.has(name));
+    if (type !== undefined) warnOfStranger("parts", type, this.#source.warn);
+  }
+
+  #media(part: JsonObject): boolean {
     const { inlineData, fileData } = part;
     const inline = objectOf(inlineData);
     const mediaType = textOf(inline["mimeType"]) ?? textOf(objectOf(fileData)["mimeType"]) ?? "";
-    if (inlineData === undefined && fileData === undefined) return;
+    if (inlineData === undefined && fileData === undefined) return false;
     if (!mediaType.startsWith("image/")) throw notAnEvent(`holds ${mediaType || "data"}, which cannot be carried`);
     this.#close();
     const data = textOf(inline["data"]);
@@ -122,6 +128,7 @@ export class GeminiEventReader implements EventReader {
       data === null ? ({ kind: "url", url, mediaType } as const) : ({ kind: "base64", mediaType, data } as const);
     this.#emit({ kind: "block-start", block: { kind: "image", source } });
     this.#emit({ kind: "block-end" });
+    return true;
   }
 
   /** Puts a signature where it comes back to the same place: on open thoughts or a call, else behind the open text. */
@@ -149,6 +156,8 @@ export class GeminiEventReader implements EventReader {
     for (const signature of signatures) this.#sign(signature);
   }
 }
+
+const ofEveryPart: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature"]);
 
 /** The response that a text is, or the first of an array of them. Throws Failure upstream_error. */
 export function parseResponse(data: string): JsonObject {

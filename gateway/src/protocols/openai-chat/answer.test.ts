@@ -5,7 +5,7 @@ import { readChatAnswer } from "./answer-reader.ts";
 import { writeChatAnswer } from "./answer-writer.ts";
 import { customTool } from "./custom-tool.ts";
 
-const source = { account: "acc", newId: (prefix: string): string => `${prefix}new` };
+const source = { account: "acc", newId: (prefix: string): string => `${prefix}new`, warn: () => {} };
 const turn = { tools: [] as Turn["tools"] } as Turn;
 
 function write(blocks: readonly AnswerBlock[], change: Partial<Answer> = {}, tools: Turn["tools"] = []) {

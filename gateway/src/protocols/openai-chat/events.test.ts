@@ -12,6 +12,7 @@ function read(...chunks: readonly (object | string)[]): AnswerEvent[] {
   const reader = new ChatEventReader((event) => events.push(event), {
     account: "acc",
     newId: (prefix) => `${prefix}new${++ids}`,
+    warn: () => {},
   });
   for (const chunk of chunks) reader.read(typeof chunk === "string" ? chunk : JSON.stringify(chunk));
   reader.end();
@@ -69,7 +70,11 @@ describe("an upstream's chat stream", () => {
 
   test("streams the first call while it is written", () => {
     const events: AnswerEvent[] = [];
-    const reader = new ChatEventReader((event) => events.push(event), { account: "acc", newId: () => "x" });
+    const reader = new ChatEventReader((event) => events.push(event), {
+      account: "acc",
+      newId: () => "x",
+      warn: () => {},
+    });
     reader.read(JSON.stringify(callDelta({ index: 0, id: "a", function: { name: "one", arguments: '{"' } })));
     expect(events.at(-1)).toEqual({ kind: "block-delta", text: '{"' });
   });

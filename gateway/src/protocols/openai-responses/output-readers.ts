@@ -2,6 +2,7 @@ import type { AnswerEvent } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
+import { warnOfStranger } from "../unread.ts";
 import { blocksOf, callIdOf, callNameOf, thoughtsOf } from "./read-answer.ts";
 
 type Emit = (event: AnswerEvent) => void;
@@ -13,7 +14,7 @@ export interface OutputReader {
   done(item: JsonObject): void;
 }
 
-/** null for items that are passed over. */
+/** null for items that have no neutral form. */
 export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource): OutputReader | null {
   switch (item["type"]) {
     case "message":
@@ -27,6 +28,7 @@ export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource)
     case "image_generation_call":
       return new ImageReader(emit, source);
     default:
+      warnOfStranger("items", item["type"], source.warn);
       return null;
   }
 }

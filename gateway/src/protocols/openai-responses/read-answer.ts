@@ -4,10 +4,11 @@ import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
+import { warnOfStranger } from "../unread.ts";
 import { upstreamFailure } from "./error.ts";
 import { readResponsesUsage } from "./usage.ts";
 
-/** A whole response in neutral form. Built-in tools' own items are passed over. */
+/** A whole response in neutral form. Built-in tools' own items have none. */
 export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const response = parseReply(body);
   const { status } = response;
@@ -43,6 +44,7 @@ export function blocksOf(item: JsonObject, source: AnswerSource): AnswerBlock[] 
     case "image_generation_call":
       return imageBlock(item);
     default:
+      warnOfStranger("items", item["type"], source.warn);
       return [];
   }
 }

@@ -4,7 +4,7 @@ import { type AnswerEvent, Failure } from "#core/index.ts";
 import { eventData, SseEvents } from "../sse-events.ts";
 import { openaiResponsesCodec } from "./index.ts";
 
-const source = { account: "acc", newId: (prefix: string) => `${prefix}new` };
+const source = { account: "acc", newId: (prefix: string) => `${prefix}new`, warn: () => {} };
 const usage = { input_tokens: 9, output_tokens: 4, total_tokens: 13 };
 const created = {
   type: "response.created",

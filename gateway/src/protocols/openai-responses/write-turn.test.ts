@@ -231,7 +231,7 @@ describe("a turn written as a Responses request", () => {
       status: "completed",
       output: [{ type: "function_call", call_id: "c", name: written, arguments: "{}" }],
     };
-    const source = { account: "acc", newId: (prefix: string) => prefix };
+    const source = { account: "acc", newId: (prefix: string) => prefix, warn: () => {} };
     const answer = openaiResponsesCodec.readAnswer(new TextEncoder().encode(JSON.stringify(reply)), source);
     expect(answer.blocks).toMatchObject([{ kind: "tool-call", name: "files.read" }]);
   });

@@ -1,0 +1,27 @@
+import type { Warn } from "./codec.ts";
+import type { JsonObject } from "./json-value.ts";
+import { plainName } from "./warn-once.ts";
+
+/**
+ * Warns of each member of an answer's object that its reader does not know. `read` names those that are read, and those
+ * that only label what is carried (types, states, times). null, false and what is empty say nothing.
+ */
+export function warnOfUnread(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
+  for (const name in object) {
+    if (read.has(name) || saysNothing(object[name])) continue;
+    warn(`${plainName(name)} of ${where} in the answer cannot be carried and was left out`);
+  }
+}
+
+/** Warns of a block, an item or a part of an answer that has no neutral form. */
+export function warnOfStranger(kind: string, type: unknown, warn: Warn): void {
+  warn(`${kind} of type ${plainName(String(type))} in the answer cannot be carried and were left out`);
+}
+
+export function saysNothing(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === "") return true;
+  if (Array.isArray(value)) return value.length === 0;
+  if (typeof value !== "object") return false;
+  for (const _ in value) return false;
+  return true;
+}
