@@ -91,13 +91,13 @@ interface ReadRequest {
 function readRequest(
   face: Face,
   { request }: Exchange,
-  { wire, endpoint }: Speech,
+  { wire, endpoint, bodies }: Speech,
   body: Uint8Array,
   path: PathFacts | null,
 ): ReadRequest | Promise<ReadRequest> {
   if (body.length <= bounds.readInPlaceBytesMax) return { facts: wire.readRequest(body, path), body, seals: null };
   return face.bodies
-    .do("read", { endpoint, path }, body, { signal: request.signal })
+    .do("read", { endpoint, dialect: bodies, path }, body, { signal: request.signal })
     .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
 }
 

@@ -35,7 +35,11 @@ export interface BodyJobs {
   /** Makes what comes out of a packed body. */
   unpack: { readonly ask: { readonly encoding: string; readonly bytesMax: number }; readonly answer: null };
   read: {
-    readonly ask: { readonly endpoint: CallEndpointId; readonly path: PathFacts | null };
+    readonly ask: {
+      readonly endpoint: CallEndpointId;
+      readonly dialect: WireDialectId;
+      readonly path: PathFacts | null;
+    };
     readonly answer: { readonly facts: RequestFacts; readonly seals: boolean };
   };
   /** The ids of assets that a body refers to. */
@@ -46,6 +50,16 @@ export interface BodyJobs {
   patch: {
     readonly ask: { readonly endpoint: CallEndpointId; readonly facts: RequestFacts; readonly upstreamModel: string };
     readonly answer: null;
+  };
+  /** The same without what other vendors sealed in it; says what else had to give way. */
+  unseal: {
+    readonly ask: {
+      readonly endpoint: CallEndpointId;
+      readonly dialect: WireDialectId;
+      readonly facts: RequestFacts;
+      readonly upstreamModel: string;
+    };
+    readonly answer: readonly string[];
   };
   /** Makes the body without what is governed; says which members those were. */
   govern: { readonly ask: Governing; readonly answer: readonly string[] };

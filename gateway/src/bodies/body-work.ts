@@ -26,6 +26,7 @@ const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
   unpack: 0,
   read: bounds.readInPlaceBytesMax,
   patch: bounds.readInPlaceBytesMax,
+  unseal: bounds.unsealInPlaceBytesMax,
   govern: bounds.readInPlaceBytesMax,
   adjust: bounds.readInPlaceBytesMax,
   inline: bounds.readInPlaceBytesMax,

@@ -6,7 +6,7 @@ import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 import { type CarriedFailure, carriedFailure } from "./carried-failure.ts";
 import { answerImages, writeImages } from "./image-jobs.ts";
 import type { Job, JobDesk } from "./job-desk.ts";
-import { inlineMedia, leaveOut, patchBody, readBody, readReply } from "./native-jobs.ts";
+import { inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
 import { answerTurn, translateTurn } from "./turn-jobs.ts";
 import { unpackBody } from "./unpack-job.ts";
 
@@ -33,6 +33,7 @@ const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
   assets: readAssets,
   "put-assets": putAssets,
   patch: patchBody,
+  unseal: patchUnsealed,
   govern: leaveOut,
   adjust: adjustBody,
   inline: inlineMedia,

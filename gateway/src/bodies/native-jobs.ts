@@ -1,17 +1,31 @@
-import { callerSide, governBody, holdsSeals, mediaUrlsIn, upstreamSide, withMediaInPlace } from "#protocols/index.ts";
+import {
+  callerSide,
+  governBody,
+  holdsSeals,
+  mediaUrlsIn,
+  unsealBody,
+  upstreamSide,
+  withMediaInPlace,
+} from "#protocols/index.ts";
 import { carriedMedia } from "./carried-media.ts";
 import type { Job } from "./job-desk.ts";
 
-export const readBody: Job<"read"> = (body, { endpoint, path }) => {
-  const { wire, codec } = callerSide(endpoint);
-  const facts = wire.readRequest(body, path);
-  return { made: null, answer: { facts, seals: codec !== null && holdsSeals(body) } };
+export const readBody: Job<"read"> = (body, { endpoint, dialect, path }) => {
+  const facts = callerSide(endpoint).wire.readRequest(body, path);
+  return { made: null, answer: { facts, seals: holdsSeals(body, dialect) } };
 };
 
 export const patchBody: Job<"patch"> = (body, { endpoint, facts, upstreamModel }) => ({
   made: callerSide(endpoint).wire.patchRequest(body, facts, upstreamModel),
   answer: null,
 });
+
+export const patchUnsealed: Job<"unseal"> = (body, { endpoint, dialect, facts, upstreamModel }) => {
+  const patched = callerSide(endpoint).wire.patchRequest(body, facts, upstreamModel);
+  const warnings: string[] = [];
+  const made = unsealBody(patched, { dialect, upstreamModel }, (what) => void warnings.push(what));
+  return { made, answer: warnings };
+};
 
 export const leaveOut: Job<"govern"> = (body, ask) => {
   const { made, left } = governBody(body, ask);

@@ -73,4 +73,5 @@ export { parseSmall, refuseCrowd } from "./request-members.ts";
 export { opens, readSealText, sealMark, sealText } from "./seal-text.ts";
 export { eventData, SseEvents } from "./sse-events.ts";
 export { readOutline, writeOutline } from "./turn-outline.ts";
+export { type Unsealing, unsealBody } from "./unseal-body.ts";
 export { type UpstreamSide, upstreamSide } from "./upstream-side.ts";

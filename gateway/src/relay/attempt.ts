@@ -8,7 +8,6 @@ import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { Call, Delivery } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
-import { bearsSeals } from "./foreign-seals.ts";
 import { FramedTap } from "./framed-tap.ts";
 import type { RelayHouse } from "./house.ts";
 import { ImageTranslation } from "./image-translation.ts";
@@ -91,7 +90,7 @@ function translatorOf(house: RelayHouse, call: Call, pick: Pick, way: Way, tally
   if (call.speech.bodies === "openai-images") {
     return way.translated ? new ImageTranslation(house, call, pick, way) : null;
   }
-  return way.translated || bearsSeals(call) ? new Translation(house, call, pick, way, tally) : null;
+  return way.translated ? new Translation(house, call, pick, way, tally) : null;
 }
 
 function beginEntry(house: RelayHouse, call: Call, pick: Pick, way: Way, tally: CallTally): AttemptEntry {

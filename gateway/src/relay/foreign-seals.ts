@@ -1,16 +1,38 @@
-import { holdsSeals } from "#protocols/index.ts";
+import { bounds } from "#core/index.ts";
+import { holdsSeals, unsealBody } from "#protocols/index.ts";
 import type { Call } from "./call.ts";
+import type { RelayHouse } from "./house.ts";
+import type { OutboundParts } from "./outbound.ts";
+import { madeBy, workOnCall } from "./work-on-call.ts";
 
 /**
- * A body that holds what one of our translations sealed must not reach an upstream as it is, not even one of the
- * caller's own dialect: it could not read the seal. Such a call goes through the neutral form, which leaves it out.
- * Looked for in the bytes: a JSON string that is such a seal and nothing else. A text that speaks of one is none.
+ * Whether a body may hold what one of our translations sealed: an earlier turn of its conversation was answered by another
+ * vendor. An upstream of the caller's own dialect could not read the seal, so it gets the body without it.
  */
 export function bearsSeals({
   body,
   speech,
   seals,
 }: Pick<Call, "body" | "speech"> & Partial<Pick<Call, "seals">>): boolean {
-  if (speech.codec === null || !(body instanceof Uint8Array)) return false;
-  return seals ?? holdsSeals(body);
+  if (!(body instanceof Uint8Array)) return false;
+  return seals ?? holdsSeals(body, speech.bodies);
+}
+
+/** The caller's bytes for an upstream of its own dialect, without the seals. In a thread where they are many. */
+export function unsealedBody(
+  house: RelayHouse,
+  { call, pick, warnings }: Pick<OutboundParts, "call" | "pick" | "warnings">,
+  body: Uint8Array,
+): Uint8Array | Promise<Uint8Array> {
+  const { facts, speech } = call;
+  const { endpoint, bodies: dialect, wire } = speech;
+  const { upstreamModel } = pick.deployment;
+  if (body.length <= bounds.unsealInPlaceBytesMax) {
+    const warn = (what: string): void => void warnings.add(what);
+    return unsealBody(wire.patchRequest(body, facts, upstreamModel), { dialect, upstreamModel }, warn);
+  }
+  return workOnCall(house.bodies, call, "unseal", { endpoint, dialect, facts, upstreamModel }).then((done) => {
+    for (const what of done.answer) warnings.add(what);
+    return madeBy(done);
+  });
 }

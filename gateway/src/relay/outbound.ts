@@ -7,6 +7,7 @@ import type { AttemptEntry } from "./attempt-entry.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 import { checkObjects } from "./check-objects.ts";
+import { bearsSeals, unsealedBody } from "./foreign-seals.ts";
 import { withQuery } from "./forwarded-query.ts";
 import { governedRequest } from "./governed-request.ts";
 import type { RelayHouse } from "./house.ts";
@@ -87,14 +88,18 @@ export async function sendAttempt(
   );
 }
 
-function bodyOf(house: RelayHouse, { call, pick, translation }: OutboundParts) {
+function bodyOf(house: RelayHouse, parts: OutboundParts) {
+  const { call, pick, translation } = parts;
   if (translation !== null) return translation.body();
   const { body, facts, speech } = call;
   if (body === null) throw new Error("a call is sent after its answer has begun");
   const { upstreamModel } = pick.deployment;
-  if (body instanceof Uint8Array && body.length > bounds.readInPlaceBytesMax) {
+  if (!(body instanceof Uint8Array)) {
+    return { contentType: body.contentType, size: body.size(upstreamModel), open: () => body.open(upstreamModel) };
+  }
+  if (bearsSeals(call)) return unsealedBody(house, parts, body);
+  if (body.length > bounds.readInPlaceBytesMax) {
     return workOnCall(house.bodies, call, "patch", { endpoint: speech.endpoint, facts, upstreamModel }).then(madeBy);
   }
-  if (body instanceof Uint8Array) return speech.wire.patchRequest(body, facts, upstreamModel);
-  return { contentType: body.contentType, size: body.size(upstreamModel), open: () => body.open(upstreamModel) };
+  return speech.wire.patchRequest(body, facts, upstreamModel);
 }

@@ -21,14 +21,12 @@ export async function movedConversations(caller: Caller): Promise<readonly strin
 }
 
 /**
- * Bytes of the caller's own dialect pass as they are, and then it is the upstream's to say no: OpenAI to what another
- * account has encrypted, Anthropic to a tool call without the thoughts that its caller has asked for.
+ * Bytes of the caller's own dialect pass as they are, and then it is the upstream's to say no to what another account of
+ * its vendor has encrypted.
  */
 function isBound({ dialect }: Caller, from: Upstream, to: Upstream): boolean {
   const encrypts = ["responses", "azure"];
-  if (dialect === "responses") return encrypts.includes(from.name) && encrypts.includes(to.name);
-  const checks = ["anthropic", "bedrock-claude", "vertex-claude"];
-  return dialect === "messages" && from.name === "bedrock-nova" && checks.includes(to.name);
+  return dialect === "responses" && encrypts.includes(from.name) && encrypts.includes(to.name);
 }
 
 async function goOn(caller: Caller, ask: Ask, heard: Heard): Promise<string | null> {

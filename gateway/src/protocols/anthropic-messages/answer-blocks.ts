@@ -26,7 +26,10 @@ export type ContentBlock =
  * programs take the last block for the answer.
  */
 export function contentBlocks(answer: Answer, context: AnswerContext): ContentBlock[] {
-  const blocks = answer.blocks.flatMap((block) => contentBlock(block, context));
+  const blocks = markedCalls(
+    answer.blocks.flatMap((block) => contentBlock(block, context)),
+    context,
+  );
   const last = blocks.at(-1);
   return last?.type === "thinking" && last.thinking === "" && blocks.length > 1 ? blocks.slice(0, -1) : blocks;
 }
@@ -37,6 +40,19 @@ export function contentBlocks(answer: Answer, context: AnswerContext): ContentBl
  */
 export function wantsThinking(turn: Pick<Turn, "reasoning">): boolean {
   return turn.reasoning !== null && turn.reasoning.effort !== "none";
+}
+
+/**
+ * Whether a call without a thought before it is to be marked as another vendor's: with a budget for thoughts, Anthropic would refuse
+ * a running loop of tool calls that it does not begin with a thought, and the next call of this conversation may go there.
+ */
+export function marksCalls(turn: Pick<Turn, "reasoning">): boolean {
+  return wantsThinking(turn) && (turn.reasoning?.budgetTokens ?? 0) > 0;
+}
+
+/** The mark: a thought without words, sealed by nobody. */
+export function callMark(account: string): string {
+  return sealText(bareSeal(account));
 }
 
 /** A seal as a signature: another vendor's is wrapped, so that it finds its way back. */
@@ -66,6 +82,14 @@ export function callId(id: string, context: AnswerContext): string {
 
 export function warnOfPicture(context: AnswerContext): void {
   context.warn("a picture in the answer cannot be carried and was left out");
+}
+
+function markedCalls(blocks: ContentBlock[], { turn, account }: AnswerContext): ContentBlock[] {
+  const at = blocks.findIndex(({ type }) => type === "tool_use");
+  const begun = blocks.slice(0, Math.max(at, 0));
+  const thinks = begun.some(({ type }) => type === "thinking" || type === "redacted_thinking");
+  if (at === -1 || thinks || !marksCalls(turn)) return blocks;
+  return [...begun, thinkingBlock("", callMark(account)), ...blocks.slice(at)];
 }
 
 function contentBlock(block: AnswerBlock, context: AnswerContext): ContentBlock[] {

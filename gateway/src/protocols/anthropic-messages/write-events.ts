@@ -4,6 +4,8 @@ import { bareSeal } from "../seal-text.ts";
 import {
   type ContentBlock,
   callId,
+  callMark,
+  marksCalls,
   pictureNote,
   signatureOf,
   textBlock,
@@ -26,6 +28,8 @@ export class MessagesEventWriter implements EventWriter {
   readonly #context: AnswerContext;
   readonly #thinking: boolean;
   readonly #held = { toolCall: false, refusal: false };
+  /** A call that comes before any thought gets a mark. */
+  #unmarked: boolean;
   #started = false;
   #over = false;
   #index = 0;
@@ -40,6 +44,7 @@ export class MessagesEventWriter implements EventWriter {
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#thinking = wantsThinking(context.turn);
+    this.#unmarked = marksCalls(context.turn);
   }
 
   write(event: AnswerEvent): string {
@@ -150,12 +155,15 @@ export class MessagesEventWriter implements EventWriter {
   }
 
   #showCall(head: BlockHead & { readonly kind: "tool-call" }): string {
-    return this.#shown ? "" : this.#show(toolUseBlock(head.id, head.name, {}));
+    if (this.#shown) return "";
+    const mark = this.#unmarked ? this.#sealBlock(callMark(this.#context.account)) : "";
+    return mark + this.#show(toolUseBlock(head.id, head.name, {}));
   }
 
   #show(block: ContentBlock): string {
     if (this.#shown) return "";
     this.#shown = true;
+    if (block.type === "thinking" || block.type === "redacted_thinking") this.#unmarked = false;
     return named("content_block_start", { type: "content_block_start", index: this.#index, content_block: block });
   }
 
@@ -176,6 +184,7 @@ export class MessagesEventWriter implements EventWriter {
   }
 
   #sealBlock(signature: string): string {
+    this.#unmarked = false;
     const start = { type: "content_block_start", index: this.#index, content_block: thinkingBlock("", "") };
     return (
       named("content_block_start", start) + this.#deltaEvent("signature_delta", "signature", signature) + this.#stop()

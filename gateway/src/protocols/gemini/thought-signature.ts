@@ -24,6 +24,13 @@ export function readSignature(signature: string): ReadSignature {
   return { seal: { dialect: "gemini", account: null, itemId: null, data: signature }, redacted: false };
 }
 
+/** Whether a signature is another vendor's seal in its carried form, whole or not. */
+export function isCarried(signature: string): boolean {
+  if (!openings.some((opening) => signature.startsWith(opening))) return false;
+  const text = Buffer.from(signature, "base64").toString("utf8");
+  return text.startsWith(sealMark) || text.startsWith(redactedMark + sealMark);
+}
+
 const redactedMark = "redacted:";
 /** How base64 of either mark begins, so that the vendor's own signatures are not decoded for nothing. */
 const openings = [sealMark, redactedMark].map((mark) => {

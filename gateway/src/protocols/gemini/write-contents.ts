@@ -3,7 +3,7 @@ import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { opens } from "../seal-text.ts";
 import { writeArguments } from "./call-arguments.ts";
-import { generationOf } from "./model-generation.ts";
+import { foreignSignature, needsSignatures } from "./foreign-signature.ts";
 import { writeToolName } from "./tool-name.ts";
 import { writeMedia } from "./write-media.ts";
 import { writeResults } from "./write-results.ts";
@@ -31,9 +31,9 @@ export function writeContents(messages: readonly TurnMessage[], target: TurnTarg
     if (message.role === "system") warn("an instruction in the middle of the conversation was sent as user text");
     for (const part of message.parts) addPart(drafts, message, part, { target, warn });
   }
-  const needsSignatures = (generationOf(target.upstreamModel) ?? 0) >= signaturesSince;
+  const signs = needsSignatures(target.upstreamModel);
   const contents = drafts.map((draft, index): GeminiContent => {
-    if (draft.role === "model") return { role: "model", parts: needsSignatures ? signed(draft) : draft.parts };
+    if (draft.role === "model") return { role: "model", parts: signs ? signed(draft) : draft.parts };
     const calls = drafts[index - 1]?.calls ?? [];
     const answers = writeResults(calls, draft.results, target.traits, warn);
     return { role: "user", parts: [...answers, ...draft.parts] };
@@ -44,13 +44,6 @@ export function writeContents(messages: readonly TurnMessage[], target: TurnTarg
   }
   return contents;
 }
-
-const signaturesSince = 3;
-/**
- * Gemini 3 refuses a turn whose first call has no signature; this one is the vendor's own for calls that another model
- * made. Source: Gemini API docs, "Thought signatures", FAQ.
- */
-const foreignSignature = "skip_thought_signature_validator";
 
 interface Means {
   readonly target: TurnTarget;

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type StartedHouse, startHouse } from "../../started-house.ts";
+import { arrived, movedHouse, pieces } from "../moved-house.ts";
+import { version } from "./claude-house.ts";
+
+interface Block {
+  readonly type: string;
+  readonly signature?: string;
+  readonly id?: string;
+}
+
+let house: StartedHouse;
+/** A thought, and then a call, of another vendor's model. */
+let blocks: readonly Block[];
+beforeAll(async () => {
+  house = await startHouse(movedHouse);
+  blocks = await turnOf("gpt");
+});
+afterAll(() => house.stop());
+
+const tool = { name: "f", input_schema: { type: "object", properties: {} } };
+const budget = { type: "enabled", budget_tokens: 1_024 };
+const headers = {
+  ...version,
+  "anthropic-beta": "context-1m-2025-08-07,fast-mode-2026-02-01,mcp-client-2025-11-20,of-next-year-2027-01-01",
+};
+
+async function turnOf(model: string, script = {}): Promise<readonly Block[]> {
+  const body = {
+    model,
+    max_tokens: 2_000,
+    thinking: budget,
+    tools: [tool],
+    messages: [{ role: "user", content: `use f now [[sim ${JSON.stringify({ tool_calls: 1, ...script })}]]` }],
+  };
+  const answer = await house.post("/v1/messages", body, { headers: version });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { content: readonly Block[] }).content;
+}
+
+const send = (body: string, path = "/v1/messages?beta=true") =>
+  house.post(path, body, { headers, script: { keep_received: true, tokens: 2 } });
+
+const result = (id: string | undefined): string => `{"type":"tool_result","tool_use_id":"${id}","content":"done"}`;
+
+test("after a turn of another vendor the body arrives byte for byte, but for what that one sealed", async () => {
+  const [thought, call] = blocks;
+  expect(thought?.signature).toStartWith("sluice1.");
+  const body = pieces(
+    `{ "max_tokens" : 64 , "speed":"standard","mcp_servers":[{"type":"url","url":"https://mcp.example","name":"x"}],
+      "context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}, "of_next_year":1.50,
+      "tools":[{"type":"web_search_20250305","name":"web_search"},${JSON.stringify(tool)}],"model":"claude-sonnet-4-5",
+      "messages":[{"role":"user","content":"h\u00e9llo \\u0007 \u{1f30a} \\"sluice1.\\""},
+        {"role":"assistant" , "content":[ {"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}, `,
+    [`${JSON.stringify({ ...thought, cache_control: { type: "ephemeral" } })} ,\n`],
+    `${JSON.stringify(call)} ],"of_next_year":[1.0]},
+        {"role":"user","content":[${result(call?.id)},{"type":"text","text":"sluice1. is no seal"}]}],
+      "thinking":{"type":"adaptive","display":"omitted"},"output_config":{"effort":"xhigh"}}`,
+  );
+  const moved = body.sent.replace('"model":"claude-sonnet-4-5"', '"model":"claude"');
+  const answer = await send(moved);
+  expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
+  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(house).query).toBe("beta=true");
+  expect(arrived(house).headers["anthropic-beta"]).toBe(headers["anthropic-beta"]);
+});
+
+test("a message that held nothing but a seal goes with it, wherever it stands", async () => {
+  const sealed = `{"role":"assistant","content":[${JSON.stringify(blocks[0])}]}`;
+  const user = (text: string): string => `{"role":"user","content":"${text}"}`;
+  const body = pieces(
+    `{"model":"claude-sonnet-4-5","max_tokens":64,"messages":[${user("one")},`,
+    [`${sealed},${sealed},`],
+    user("two"),
+    [`,${sealed}`],
+    `]}`,
+  );
+  expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
+  expect(arrived(house).body).toBe(body.kept);
+});
+
+test("seals are known whatever their bytes: twice in a block, escaped, as redacted thoughts, or cut short", async () => {
+  const seal = blocks[0]?.signature ?? "";
+  const escaped = seal.replace("sluice1.", "sl\\u0075ice1\\u002e");
+  const dead = [
+    `{"type":"thinking","thinking":"x","signature":"mine","signature":"${seal}"}`,
+    `{"type":"thinking","thinking":"x","signature":"${seal}","signature":"mine"}`,
+    `{"type":"thinking","thinking":"\\u00e9 \\" } ]","signature":"${escaped}"}`,
+    `{"type":"redacted_thinking","data":"${seal}"}`,
+    `{"signature":"${seal.slice(0, 20)}","thinking":"","type":"thinking"}`,
+  ];
+  const text = (of: number): string => `{"type":"text","text":"${of}"}`;
+  const body = pieces(
+    `{"model":"claude-sonnet-4-5","max_tokens":64,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[`,
+    ...dead.flatMap((block, index): (string | [string])[] => [`${text(index)},`, [`${block},`]]),
+    `${text(9)}`,
+    [`,${dead[0]}`],
+    `]},{"role":"user","content":"${seal}"}]}`,
+  );
+  expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
+  expect(arrived(house).body).toBe(body.kept);
+});
+
+test("Anthropic's own signatures stay where they are", async () => {
+  const [own] = await turnOf("claude", { tool_calls: 0 });
+  expect(own?.type).toBe("thinking");
+  const body = pieces(
+    `{"model":"claude-sonnet-4-5","max_tokens":2000,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[${JSON.stringify(own)},`,
+    [`${JSON.stringify(blocks[0])},`],
+    `{"type":"text","text":"a"}]},{"role":"user","content":"b"}],"thinking":${JSON.stringify(budget)}}`,
+  );
+  expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
+  expect(arrived(house).body).toBe(body.kept);
+});
+
+test.each([
+  ["whose thoughts were sealed", "gpt", {}],
+  ["that had no thoughts to show", "deep", { reasoning_tokens: 0 }],
+])(
+  "in a tool loop that began with a model %s, a budget for thoughts is taken back with a warning",
+  async (_, model, script) => {
+    const begun = await turnOf(model, script);
+    const call = begun.find(({ type }) => type === "tool_use");
+    const loop = {
+      max_tokens: 2_000,
+      tools: [tool],
+      messages: [
+        { role: "user", content: "use f now" },
+        { role: "assistant", content: begun },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: call?.id, content: "done" }] },
+      ],
+      thinking: budget,
+      context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }, { type: "other" }] },
+    };
+    const answer = await send(JSON.stringify({ model: "claude", ...loop }));
+    expect(await answer.text()).toContain('"type":"message"');
+    expect(answer.headers.get("x-sluice-warnings")).toContain("thinking was switched off");
+    const [asked, begins, results] = loop.messages;
+    expect(JSON.parse(arrived(house).body)).toEqual({
+      model: "claude-sonnet-4-5",
+      ...loop,
+      messages: [asked, { ...begins, content: begun.filter(({ type }) => type === "tool_use") }, results],
+      thinking: { type: "disabled" },
+      context_management: { edits: [{ type: "other" }] },
+    });
+  },
+);
+
+test("a large body is worked on in a thread and arrives the same", async () => {
+  const long = "a\u00e9\\\\ ".repeat(100_000);
+  const body = pieces(
+    `{"model":"claude-sonnet-4-5","max_tokens":64,"messages":[{"role":"user","content":"${long}"},{"role":"assistant","content":[`,
+    [`${JSON.stringify(blocks[0])},`],
+    `{"type":"text","text":"a"}]},{"role":"user","content":"b"}]}`,
+  );
+  expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
+  expect(arrived(house).body).toBe(body.kept);
+});
+
+test("counting the tokens of such a conversation asks without the seals too", async () => {
+  const body = pieces(
+    `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"one two"},{"role":"assistant","content":[`,
+    [`${JSON.stringify(blocks[0])},`],
+    `{"type":"text","text":"three"}]},{"role":"user","content":"four"}]}`,
+  );
+  const answer = await send(
+    body.sent.replace('"claude-sonnet-4-5"', '"claude"'),
+    "/v1/messages/count_tokens?beta=true",
+  );
+  expect([answer.status, await answer.json()]).toEqual([200, { input_tokens: 4 }]);
+  expect(arrived(house).body).toBe(body.kept);
+});
+
+test.each([
+  ["gpt-else-claude", "gpt-5.1", "claude-sonnet-4-5", "anthropic-messages"],
+  ["claude-else-gpt", "claude-sonnet-4-5", "gpt-5.1", "openai-responses"],
+])(
+  "within one call that falls back (%s), the second vendor is shown no seal of the first",
+  async (model, first, second, dialect) => {
+    const [thought, call] = await turnOf(model.startsWith("gpt") ? "gpt" : "claude");
+    const messages = [
+      { role: "user", content: "use f now" },
+      { role: "assistant", content: [thought, call] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: call?.id, content: "done" }] },
+    ];
+    const body = { model, max_tokens: 2_000, tools: [tool], thinking: { type: "adaptive" }, messages };
+    const { simulator } = house.simulator;
+    simulator.addPreset({ script: { status: 503 }, count: 1, model: first });
+    simulator.addPreset({ script: { keep_received: true }, count: 1, model: second });
+    const answer = await house.post("/v1/messages", body, { headers });
+    expect([answer.status, answer.headers.get("x-sluice-attempts")]).toEqual([200, "2"]);
+    const seen = arrived(house);
+    expect(seen.dialect).toBe(dialect);
+    expect(seen.body).not.toContain("sluice1");
+    expect(seen.body).not.toContain(thought?.signature ?? "no seal");
+    expect(seen.body).toContain("done");
+  },
+);
