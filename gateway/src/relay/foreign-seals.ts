@@ -1,8 +1,9 @@
 import { bounds } from "#core/index.ts";
 import { holdsSeals, unsealBody } from "#protocols/index.ts";
+import type { Pick as Picked } from "#routing/index.ts";
 import type { Call } from "./call.ts";
 import type { RelayHouse } from "./house.ts";
-import type { OutboundParts } from "./outbound.ts";
+import type { Warnings } from "./translator.ts";
 import { madeBy, workOnCall } from "./work-on-call.ts";
 
 /**
@@ -21,7 +22,7 @@ export function bearsSeals({
 /** The caller's bytes for an upstream of its own dialect, without the seals. In a thread where they are many. */
 export function unsealedBody(
   house: RelayHouse,
-  { call, pick, warnings }: Pick<OutboundParts, "call" | "pick" | "warnings">,
+  { call, pick, warnings }: { readonly call: Call; readonly pick: Picked; readonly warnings: Warnings },
   body: Uint8Array,
 ): Uint8Array | Promise<Uint8Array> {
   const { facts, speech } = call;
