@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type ErrorCode, errorCodes } from "./error-codes.ts";
+import { modelTypeSchema } from "./model-endpoints.ts";
 
 /**
  * The bodies that the gateway shapes itself. They are loose: a field may be added at any time, none is taken away.
@@ -14,7 +15,7 @@ export const modelAnswerSchema = z.looseObject({
   object: z.literal("model"),
   created: unixSeconds,
   owned_by: z.string(),
-  type: z.enum(["chat", "image", "video", "embedding"]),
+  type: modelTypeSchema,
   endpoints: z.array(z.string()).describe("Paths this model can be called on."),
   available: z.literal(true),
 });

@@ -1,9 +1,11 @@
 import { z } from "zod";
+import { modelTypeSchema } from "./model-endpoints.ts";
+import { priceFields } from "./usage-classes.ts";
 
 /**
  * The configuration file: declarative, idempotent, the same objects as the admin API.
  * `${NAME}` in any string reads the environment (done before this schema sees it).
- * Money is USD; token prices are USD per million tokens, `image` USD per image, `video` USD per second;
+ * Money is USD; what a price is for is said by the table of classes (tokens by the million, `image` each, `video` a second);
  * times are milliseconds.
  */
 const name = z.string().min(1).max(256);
@@ -62,20 +64,7 @@ export const providerSchema = z.strictObject({
 const resolution = z.string().regex(/^\d+[pPkK]$/, "such as 720p or 2k");
 
 export const priceSchema = z.strictObject({
-  input: usd.optional(),
-  output: usd.optional(),
-  cache_read: usd.optional(),
-  cache_write_5m: usd.optional(),
-  cache_write_1h: usd.optional(),
-  audio_input: usd.optional(),
-  audio_output: usd.optional(),
-  image_input: usd.optional(),
-  image_output: usd.optional(),
-  image: usd.optional().describe("USD per image."),
-  video: usd.optional().describe("USD per second of video."),
-  web_search: usd.optional().describe("USD per thousand searches of the web that the upstream makes for a call."),
-  file_search: usd.optional().describe("USD per thousand searches of stored files."),
-  code_session: usd.optional().describe("USD per thousand places that the upstream runs code in."),
+  ...priceFields(usd),
   long_context: z
     .strictObject({
       above: z.int().min(1).max(1_000_000_000).describe("Tokens of input, cached ones included."),
@@ -144,7 +133,7 @@ export const modelSchema = z.strictObject({
       modelName,
       "no spaces, control characters, *, # or backslash, and no empty or dot part between slashes; at most 256",
     ),
-  type: z.enum(["chat", "image", "video", "embedding"]).optional(),
+  type: modelTypeSchema.optional(),
   owned_by: name.optional(),
   deployments: z.array(deploymentSchema).min(1).max(100),
   price: priceSchema.optional(),

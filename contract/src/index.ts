@@ -7,5 +7,7 @@ export * from "./config-json-schema.ts";
 export * from "./conflicts.ts";
 export * from "./console/index.ts";
 export * from "./error-codes.ts";
+export * from "./model-endpoints.ts";
 export * from "./openapi.ts";
 export * from "./provider-kinds.ts";
+export * from "./usage-classes.ts";

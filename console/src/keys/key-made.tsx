@@ -1,5 +1,5 @@
 import { Select, Stack, Text } from "@mantine/core";
-import type { ConsoleKey } from "@sluice/contract";
+import { type ConsoleKey, type ModelTypeName, modelTypes } from "@sluice/contract";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type ModelAccess, useKeyModels } from "../access/use-access.ts";
@@ -109,6 +109,6 @@ function firstOf(callable: readonly ModelAccess[]): ModelAccess | null {
   return chats.find((each) => !isDemoName(each.name)) ?? chats[0] ?? callable[0] ?? null;
 }
 
-function typeOf(type: string): "chat" | "image" | "video" | "embedding" {
-  return type === "image" || type === "video" || type === "embedding" ? type : "chat";
+function typeOf(type: string): ModelTypeName {
+  return modelTypes.find((known) => known === type) ?? "chat";
 }

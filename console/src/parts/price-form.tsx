@@ -1,45 +1,33 @@
 import { SimpleGrid, Stack, Text } from "@mantine/core";
-import type { PriceConfig } from "@sluice/contract";
+import {
+  type ModelTypeName,
+  type PriceConfig,
+  type PricedBy,
+  type PriceMember,
+  type UsageUnit,
+  usageTable,
+} from "@sluice/contract";
 import { PriceInput } from "./price-input.tsx";
 import { PriceLongContext } from "./price-long-context.tsx";
 import { PriceVariants } from "./price-variants.tsx";
-
-type ModelType = "chat" | "image" | "video" | "embedding";
-type PriceName = Exclude<keyof PriceConfig, "variants" | "long_context">;
 
 interface PriceFormProps {
   readonly value: PriceConfig;
   readonly onChange: (price: PriceConfig) => void;
   /** Decides which fields stand first; one that has a price is always shown. */
-  readonly type: ModelType;
+  readonly type: ModelTypeName;
   readonly disabled?: boolean;
 }
 
-interface PriceField {
-  readonly name: PriceName;
-  readonly label: string;
-  readonly unit: string;
-  readonly types: readonly ModelType[];
-}
+/** The fields, of which those for the type stand first; each says what its figure is for. */
+const fields = usageTable.flatMap(({ price, priceLabel, by, unit, types }) =>
+  price === null ? [] : [{ name: price, label: priceLabel, unit: unitWords(by, unit), types }],
+);
 
-const perMillion = "per million tokens";
-const perThousand = "per thousand";
-const fields: readonly PriceField[] = [
-  { name: "input", label: "Input", unit: perMillion, types: ["chat", "embedding", "image"] },
-  { name: "output", label: "Output", unit: perMillion, types: ["chat", "image", "video"] },
-  { name: "cache_read", label: "Cached input", unit: perMillion, types: ["chat"] },
-  { name: "cache_write_5m", label: "Cache write, 5 minutes", unit: perMillion, types: ["chat"] },
-  { name: "cache_write_1h", label: "Cache write, 1 hour", unit: perMillion, types: ["chat"] },
-  { name: "audio_input", label: "Audio input", unit: perMillion, types: ["chat"] },
-  { name: "audio_output", label: "Audio output", unit: perMillion, types: ["chat"] },
-  { name: "image_input", label: "Image input", unit: perMillion, types: ["image"] },
-  { name: "image_output", label: "Image output", unit: perMillion, types: ["image"] },
-  { name: "image", label: "Image", unit: "per image", types: ["image"] },
-  { name: "video", label: "Video", unit: "per second", types: ["video"] },
-  { name: "web_search", label: "Web search", unit: perThousand, types: ["chat"] },
-  { name: "file_search", label: "File search", unit: perThousand, types: ["chat"] },
-  { name: "code_session", label: "Code session", unit: perThousand, types: ["chat"] },
-];
+function unitWords(by: PricedBy, unit: UsageUnit): string {
+  if (by === "one") return `per ${unit}`;
+  return unit === "call" ? `per ${by}` : `per ${by} ${unit}s`;
+}
 
 /** What a model costs, in US dollars. An empty field is not charged by its own price (see the units beside it). */
 export function PriceForm({ value, onChange, type, disabled = false }: PriceFormProps) {
@@ -88,7 +76,7 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
   );
 }
 
-function withPrice(price: PriceConfig, name: PriceName, usd: number | null): PriceConfig {
+function withPrice(price: PriceConfig, name: PriceMember, usd: number | null): PriceConfig {
   const { [name]: _, ...rest } = price;
   return usd === null ? rest : { ...rest, [name]: usd };
 }

@@ -1,3 +1,5 @@
+import type { ModelTypeName } from "@sluice/contract";
+
 export interface SnippetOptions {
   /** Where callers reach the gateway, without a slash at the end: `session.answer.public_url`. */
   readonly baseUrl: string;
@@ -5,7 +7,7 @@ export interface SnippetOptions {
   readonly apiKey: string | null;
   readonly model: string;
   /** Coding agents need a chat model; a picture or a video model gets its own call. */
-  readonly type?: "chat" | "image" | "video" | "embedding";
+  readonly type?: ModelTypeName;
 }
 
 export interface Snippet {
@@ -18,7 +20,7 @@ const keyVariable = "SLUICE_API_KEY";
 
 export function snippetsFor({ baseUrl, apiKey, model, type = "chat" }: SnippetOptions): readonly Snippet[] {
   const call = { url: baseUrl.replace(/\/+$/, ""), apiKey, model, type };
-  const plain = [curlSnippet(call), pythonSnippet(call), javascriptSnippet(call)];
+  const plain = [curlSnippet(call), ...pythonSnippets(call), ...javascriptSnippets(call)];
   const agents = type === "chat" ? [claudeCodeSnippet(call), codexSnippet(call)] : [];
   return [...plain, ...agents, environmentSnippet(call)];
 }
@@ -27,7 +29,7 @@ interface Call {
   readonly url: string;
   readonly apiKey: string | null;
   readonly model: string;
-  readonly type: "chat" | "image" | "video" | "embedding";
+  readonly type: ModelTypeName;
 }
 
 /** For a POSIX shell: nothing inside single quotes means anything but a single quote. */
@@ -35,95 +37,177 @@ export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-const bodies = {
-  chat: { path: "/v1/chat/completions", rest: { messages: [{ role: "user", content: "Hello" }] } },
-  image: { path: "/v1/images/generations", rest: { prompt: "A lighthouse at dawn", size: "1024x1024", n: 1 } },
-  video: { path: "/v1/video/tasks", rest: { prompt: "A lighthouse at dawn", ratio: "16:9", duration: 5 } },
-  embedding: { path: "/v1/embeddings", rest: { input: "Hello" } },
-} as const;
-
-function curlSnippet({ url, apiKey, model, type }: Call): Snippet {
-  const { path, rest } = bodies[type];
-  const header =
-    apiKey === null ? `"authorization: Bearer $${keyVariable}"` : shellQuoted(`authorization: Bearer ${apiKey}`);
-  const body = shellQuoted(JSON.stringify({ model, ...rest }));
-  const code = [
-    `curl ${shellQuoted(url + path)} \\`,
-    `  -H ${header} \\`,
-    "  -H 'content-type: application/json' \\",
-    `  -d ${body}`,
-  ];
-  return { id: "curl", title: "curl", parts: [{ where: "In a shell", code: code.join("\n") }] };
+/** A first call of each type of model. What has no call of its own in an SDK is shown for a shell only. */
+interface FirstCall {
+  readonly path: string;
+  /** Beside the model. */
+  readonly rest: object;
+  /** A file of the form that is sent instead of JSON. */
+  readonly file?: string;
+  /** Where the answer goes that is no text. */
+  readonly output?: string;
+  readonly python: ((model: string) => readonly string[]) | null;
+  readonly javascript: ((model: string) => readonly string[]) | null;
 }
 
-function pythonSnippet({ url, apiKey, model, type }: Call): Snippet {
-  const key = apiKey === null ? `os.environ["${keyVariable}"]` : JSON.stringify(apiKey);
-  const name = JSON.stringify(model);
-  const calls = {
-    chat: [
+const firstCalls: Readonly<Record<ModelTypeName, FirstCall>> = {
+  chat: {
+    path: "/v1/chat/completions",
+    rest: { messages: [{ role: "user", content: "Hello" }] },
+    python: (name) => [
       "answer = client.chat.completions.create(",
       `    model=${name},`,
       '    messages=[{"role": "user", "content": "Hello"}],',
       ")",
       "print(answer.choices[0].message.content)",
     ],
-    image: [
-      `answer = client.images.generate(model=${name}, prompt="A lighthouse at dawn", size="1024x1024")`,
-      "print(answer.data[0])",
-    ],
-    video: [
-      'task = client.post("/video/tasks", cast_to=object, body={',
-      `    "model": ${name}, "prompt": "A lighthouse at dawn", "ratio": "16:9", "duration": 5,`,
-      "})",
-      'print(task["id"], task["status"])',
-    ],
-    embedding: [
-      `answer = client.embeddings.create(model=${name}, input="Hello")`,
-      "print(len(answer.data[0].embedding))",
-    ],
-  } as const;
-  const head = [...(apiKey === null ? ["import os", ""] : []), "from openai import OpenAI", ""];
-  const client = `client = OpenAI(base_url=${JSON.stringify(`${url}/v1`)}, api_key=${key})`;
-  return {
-    id: "python",
-    title: "Python",
-    parts: [{ where: "With the OpenAI SDK: pip install openai", code: [...head, client, ...calls[type]].join("\n") }],
-  };
-}
-
-function javascriptSnippet({ url, apiKey, model, type }: Call): Snippet {
-  const key = apiKey === null ? `process.env.${keyVariable}` : JSON.stringify(apiKey);
-  const name = JSON.stringify(model);
-  const calls = {
-    chat: [
+    javascript: (name) => [
       "const answer = await client.chat.completions.create({",
       `  model: ${name},`,
       '  messages: [{ role: "user", content: "Hello" }],',
       "});",
       "console.log(answer.choices[0].message.content);",
     ],
-    image: [
+  },
+  completion: {
+    path: "/v1/completions",
+    rest: { prompt: "def fib(n):", suffix: "print(fib(8))", max_tokens: 64 },
+    python: (name) => [
+      `answer = client.completions.create(model=${name}, prompt="def fib(n):", suffix="print(fib(8))", max_tokens=64)`,
+      "print(answer.choices[0].text)",
+    ],
+    javascript: (name) => [
+      "const answer = await client.completions.create({",
+      `  model: ${name}, prompt: "def fib(n):", suffix: "print(fib(8))", max_tokens: 64,`,
+      "});",
+      "console.log(answer.choices[0].text);",
+    ],
+  },
+  image: {
+    path: "/v1/images/generations",
+    rest: { prompt: "A lighthouse at dawn", size: "1024x1024", n: 1 },
+    python: (name) => [
+      `answer = client.images.generate(model=${name}, prompt="A lighthouse at dawn", size="1024x1024")`,
+      "print(answer.data[0])",
+    ],
+    javascript: (name) => [
       `const answer = await client.images.generate({ model: ${name}, prompt: "A lighthouse at dawn", size: "1024x1024" });`,
       "console.log(answer.data[0]);",
     ],
-    video: [
+  },
+  video: {
+    path: "/v1/video/tasks",
+    rest: { prompt: "A lighthouse at dawn", ratio: "16:9", duration: 5 },
+    python: (name) => [
+      'task = client.post("/video/tasks", cast_to=object, body={',
+      `    "model": ${name}, "prompt": "A lighthouse at dawn", "ratio": "16:9", "duration": 5,`,
+      "})",
+      'print(task["id"], task["status"])',
+    ],
+    javascript: (name) => [
       'const task = await client.post("/video/tasks", {',
       `  body: { model: ${name}, prompt: "A lighthouse at dawn", ratio: "16:9", duration: 5 },`,
       "});",
       "console.log(task.id, task.status);",
     ],
-    embedding: [
+  },
+  embedding: {
+    path: "/v1/embeddings",
+    rest: { input: "Hello" },
+    python: (name) => [
+      `answer = client.embeddings.create(model=${name}, input="Hello")`,
+      "print(len(answer.data[0].embedding))",
+    ],
+    javascript: (name) => [
       `const answer = await client.embeddings.create({ model: ${name}, input: "Hello" });`,
       "console.log(answer.data[0].embedding.length);",
     ],
-  } as const;
-  const head = ['import OpenAI from "openai";', ""];
-  const client = `const client = new OpenAI({ baseURL: ${JSON.stringify(`${url}/v1`)}, apiKey: ${key} });`;
-  return {
-    id: "javascript",
-    title: "JavaScript",
-    parts: [{ where: "With the OpenAI SDK: npm install openai", code: [...head, client, ...calls[type]].join("\n") }],
+  },
+  rerank: {
+    path: "/v1/rerank",
+    rest: { query: "Where do ships go?", documents: ["A lighthouse", "A harbour", "A hill"], top_n: 2 },
+    python: null,
+    javascript: null,
+  },
+  moderation: {
+    path: "/v1/moderations",
+    rest: { input: "Hello" },
+    python: (name) => [
+      `answer = client.moderations.create(model=${name}, input="Hello")`,
+      "print(answer.results[0].flagged)",
+    ],
+    javascript: (name) => [
+      `const answer = await client.moderations.create({ model: ${name}, input: "Hello" });`,
+      "console.log(answer.results[0].flagged);",
+    ],
+  },
+  transcription: {
+    path: "/v1/audio/transcriptions",
+    rest: {},
+    file: "speech.mp3",
+    python: (name) => [
+      `answer = client.audio.transcriptions.create(model=${name}, file=open("speech.mp3", "rb"))`,
+      "print(answer.text)",
+    ],
+    javascript: (name) => [
+      `const answer = await client.audio.transcriptions.create({ model: ${name}, file: createReadStream("speech.mp3") });`,
+      "console.log(answer.text);",
+    ],
+  },
+  speech: {
+    path: "/v1/audio/speech",
+    rest: { input: "A lighthouse at dawn.", voice: "alloy" },
+    output: "speech.mp3",
+    python: (name) => [
+      `answer = client.audio.speech.create(model=${name}, input="A lighthouse at dawn.", voice="alloy")`,
+      'answer.write_to_file("speech.mp3")',
+    ],
+    javascript: (name) => [
+      `const answer = await client.audio.speech.create({ model: ${name}, input: "A lighthouse at dawn.", voice: "alloy" });`,
+      'await writeFile("speech.mp3", Buffer.from(await answer.arrayBuffer()));',
+    ],
+  },
+};
+
+function curlSnippet({ url, apiKey, model, type }: Call): Snippet {
+  const { path, rest, file, output } = firstCalls[type];
+  const header =
+    apiKey === null ? `"authorization: Bearer $${keyVariable}"` : shellQuoted(`authorization: Bearer ${apiKey}`);
+  const body =
+    file === undefined
+      ? ["  -H 'content-type: application/json' \\", `  -d ${shellQuoted(JSON.stringify({ model, ...rest }))}`]
+      : [`  -F ${shellQuoted(`model=${model}`)} \\`, `  -F ${shellQuoted(`file=@${file}`)}`];
+  const code = [`curl ${shellQuoted(url + path)} \\`, `  -H ${header} \\`, ...body];
+  const last = code.pop() ?? "";
+  const whole = output === undefined ? [...code, last] : [...code, `${last} \\`, `  -o ${output}`];
+  return { id: "curl", title: "curl", parts: [{ where: "In a shell", code: whole.join("\n") }] };
+}
+
+function pythonSnippets({ url, apiKey, model, type }: Call): readonly Snippet[] {
+  const call = firstCalls[type].python;
+  if (call === null) return [];
+  const key = apiKey === null ? `os.environ["${keyVariable}"]` : JSON.stringify(apiKey);
+  const head = [...(apiKey === null ? ["import os", ""] : []), "from openai import OpenAI", ""];
+  const client = `client = OpenAI(base_url=${JSON.stringify(`${url}/v1`)}, api_key=${key})`;
+  const code = [...head, client, ...call(JSON.stringify(model))].join("\n");
+  return [{ id: "python", title: "Python", parts: [{ where: "With the OpenAI SDK: pip install openai", code }] }];
+}
+
+function javascriptSnippets({ url, apiKey, model, type }: Call): readonly Snippet[] {
+  const call = firstCalls[type].javascript;
+  if (call === null) return [];
+  const key = apiKey === null ? `process.env.${keyVariable}` : JSON.stringify(apiKey);
+  const files: { readonly [Type in ModelTypeName]?: string } = {
+    transcription: 'import { createReadStream } from "node:fs";',
+    speech: 'import { writeFile } from "node:fs/promises";',
   };
+  const more = files[type] === undefined ? [] : [files[type]];
+  const head = [...more, 'import OpenAI from "openai";', ""];
+  const client = `const client = new OpenAI({ baseURL: ${JSON.stringify(`${url}/v1`)}, apiKey: ${key} });`;
+  const code = [...head, client, ...call(JSON.stringify(model))].join("\n");
+  return [
+    { id: "javascript", title: "JavaScript", parts: [{ where: "With the OpenAI SDK: npm install openai", code }] },
+  ];
 }
 
 function claudeCodeSnippet({ url, apiKey, model }: Call): Snippet {

@@ -1,13 +1,7 @@
+import { modelEndpoints } from "@sluice/contract";
+
 /** Endpoints as the ledger names them, and what they are to a reader. */
 export const endpointWords: Readonly<Record<string, string>> = {
-  chat: "Chat completions",
-  messages: "Messages",
-  "count-tokens": "Count tokens",
-  responses: "Responses",
-  "responses-compact": "Compact responses",
-  generate: "Generate content",
-  images: "Images",
-  "image-edits": "Image edits",
-  embeddings: "Embeddings",
+  ...Object.fromEntries(Object.entries(modelEndpoints).map(([name, { label }]) => [name, label])),
   video: "Video tasks",
 };

@@ -1,14 +1,14 @@
-import type { ConsoleModel, PriceConfig } from "@sluice/contract";
+import {
+  type ModelTypeName,
+  type PriceConfig,
+  type PricedBy,
+  type PriceMember,
+  type UsageUnit,
+  usageTable,
+} from "@sluice/contract";
 
-export type ModelType = ConsoleModel["type"];
-export const modelTypes = ["chat", "image", "video", "embedding"] as const satisfies readonly ModelType[];
-
-export const typeWords: Readonly<Record<ModelType, string>> = {
-  chat: "Chat",
-  image: "Image",
-  video: "Video",
-  embedding: "Embedding",
-};
+export type ModelType = ModelTypeName;
+export { modelTypeLabels as typeWords, modelTypes } from "@sluice/contract";
 
 /** A price of an input or an output, as vendors write it: at least cents, as many digits as it has. */
 export function formatPrice(usd: number): string {
@@ -36,7 +36,22 @@ export function priceWords(price: PriceConfig | null): PriceWords | null {
   if (price.image !== undefined) return { amount: formatPrice(price.image), unit: "per image" };
   const seconds = [price.video, ...(price.variants ?? []).map((variant) => variant.video)].filter(isNumber);
   if (seconds.length > 0) return { amount: span(seconds), unit: "per second" };
-  return tokenWords(price);
+  return countedWords(price) ?? tokenWords(price);
+}
+
+/** Of what is mostly not paid by its tokens: speech, rerank, transcription, requests. */
+function countedWords(price: PriceConfig): PriceWords | null {
+  const name = modelCounted.find((each) => price[each] !== undefined);
+  const usd = name === undefined ? undefined : price[name];
+  const words = name === undefined ? undefined : classOf.get(name);
+  if (usd === undefined || words === undefined || hasTokenPrice(price)) return null;
+  return { amount: formatPrice(usd), unit: `${perWords(words.name)}${words.by === "one" ? "" : ` ${words.unit}s`}` };
+}
+
+const modelCounted = ["audio_second", "search_unit", "character", "request"] as const;
+
+function hasTokenPrice({ input = 0, output = 0 }: PriceConfig): boolean {
+  return input > 0 || output > 0;
 }
 
 function tokenWords(price: PriceConfig): PriceWords {
@@ -84,38 +99,32 @@ function isNumber(value: unknown): value is number {
   return typeof value === "number";
 }
 
-const classWords: Readonly<Record<Exclude<keyof PriceConfig, "variants" | "long_context">, string>> = {
-  input: "Input",
-  output: "Output",
-  cache_read: "Cached input",
-  cache_write_5m: "Cache write, 5 minutes",
-  cache_write_1h: "Cache write, 1 hour",
-  audio_input: "Audio input",
-  audio_output: "Audio output",
-  image_input: "Image input",
-  image_output: "Image output",
-  image: "Images",
-  video: "Video seconds",
-  web_search: "Web searches",
-  file_search: "File searches",
-  code_session: "Code sessions",
-};
+/** The classes that have a price, by the members that they are priced by, in the order of the form. */
+const priceClasses: readonly PriceClass[] = usageTable.flatMap(({ price, priceLabel, by, unit }) =>
+  price === null ? [] : [{ name: price, label: priceLabel, by, unit }],
+);
+
+const classOf: ReadonlyMap<string, PriceClass> = new Map(priceClasses.map((each) => [each.name, each]));
+
+interface PriceClass {
+  readonly name: PriceMember;
+  readonly label: string;
+  readonly by: PricedBy;
+  readonly unit: UsageUnit;
+}
 
 /** A class of usage to a reader; one that is not known keeps its name. */
 export function classLabel(name: string): string {
-  return Object.hasOwn(classWords, name) ? classWords[name as keyof typeof classWords] : name;
+  return classOf.get(name)?.label ?? name;
 }
 
-/** What an upstream does by tools of its own is quoted by the thousand. */
-const byThousand: ReadonlySet<string> = new Set(["web_search", "file_search", "code_session"]);
+const howMany: Readonly<Record<PricedBy, number>> = { one: 1, thousand: 1e3, million: 1e6 };
 
 /** "$2.50 per million", "$0.04 each", "$0.10 per second", from the price of a single unit. */
 export function unitPriceWords(name: string, unitUsd: number): string {
-  if (name === "image") return `${formatPrice(unitUsd)} each`;
-  if (name === "video") return `${formatPrice(unitUsd)} per second`;
-  if (byThousand.has(name)) return `${formatPrice(Number((unitUsd * 1e3).toPrecision(12)))} per thousand`;
+  const by = classOf.get(name)?.by ?? "million";
   // Back to the figure that was typed: a millionth of it has more digits than a double keeps.
-  return `${formatPrice(Number((unitUsd * 1e6).toPrecision(12)))} per million`;
+  return typedPriceWords(name, by === "one" ? unitUsd : Number((unitUsd * howMany[by]).toPrecision(12)));
 }
 
 export interface PriceItem {
@@ -128,9 +137,9 @@ export interface PriceItem {
 /** Every figure of a price, in the order of the form. */
 export function priceItems(price: PriceConfig | null): readonly PriceItem[] {
   if (price === null) return [];
-  const plain = priceClasses.flatMap((name) => {
+  const plain = priceClasses.flatMap(({ name, label }) => {
     const usd = price[name];
-    return usd === undefined ? [] : [{ label: classWords[name], words: typedPriceWords(name, usd) }];
+    return usd === undefined ? [] : [{ label, words: typedPriceWords(name, usd) }];
   });
   const variants = (price.variants ?? []).flatMap((variant) => {
     const what = variantLabel(variant);
@@ -147,33 +156,22 @@ function longContextItems(price: PriceConfig["long_context"]): readonly PriceIte
   const above = new Intl.NumberFormat().format(price.above);
   return longContextClasses.flatMap((name) => {
     const usd = price[name];
-    const label = `${classWords[name]}, above ${above} input tokens`;
+    const label = `${classLabel(name)}, above ${above} input tokens`;
     return usd === undefined ? [] : [{ label, words: typedPriceWords(name, usd) }];
   });
 }
 
 const longContextClasses = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"] as const;
 
-const priceClasses = [
-  "input",
-  "output",
-  "cache_read",
-  "cache_write_5m",
-  "cache_write_1h",
-  "audio_input",
-  "audio_output",
-  "image_input",
-  "image_output",
-  "image",
-  "video",
-  "web_search",
-  "file_search",
-  "code_session",
-] as const;
+function typedPriceWords(name: string, usd: number): string {
+  return `${formatPrice(usd)} ${perWords(name)}`;
+}
 
-function typedPriceWords(name: (typeof priceClasses)[number], usd: number): string {
-  if (name === "image") return `${formatPrice(usd)} each`;
-  return `${formatPrice(usd)} per ${name === "video" ? "second" : byThousand.has(name) ? "thousand" : "million"}`;
+/** What a price of a class is for: "each", "per second", "per thousand", "per million". */
+function perWords(name: string): string {
+  const { by = "million", unit = "token" } = classOf.get(name) ?? {};
+  if (by !== "one") return `per ${by}`;
+  return unit === "second" ? "per second" : "each";
 }
 
 function variantLabel({ resolution, audio }: NonNullable<PriceConfig["variants"]>[number]): string {

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { capabilitiesSchema, maxOutputTokens, modelSchema, priceSchema } from "../config.ts";
+import { modelTypeSchema } from "../model-endpoints.ts";
 import { healthSchema } from "./providers.ts";
 import { route } from "./route.ts";
 import { at, count, id, managedBy, nothing, pageOf, usd } from "./words.ts";
-
-const modelType = z.enum(["chat", "image", "video", "embedding"]);
 
 export const consoleDeploymentSchema = z.object({
   id,
@@ -20,7 +19,7 @@ export type ConsoleDeployment = z.infer<typeof consoleDeploymentSchema>;
 
 export const consoleModelSchema = z.object({
   name: z.string(),
-  type: modelType,
+  type: modelTypeSchema,
   owned_by: z.string(),
   endpoints: z.array(z.string()),
   fallbacks: z.array(z.string()),
@@ -50,7 +49,7 @@ const deploymentBody = z.strictObject({
 });
 
 const modelFields = {
-  type: modelType.optional(),
+  type: modelTypeSchema.optional(),
   owned_by: z.string().min(1).max(256).optional(),
   max_output_tokens: maxOutputTokens.nullable().optional().describe("null: the default."),
   fallbacks: z.array(z.string().min(1).max(256)).max(10).optional(),

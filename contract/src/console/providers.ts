@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { disconnectSchema, modelSchema, providerSchema, timeoutsSchema } from "../config.ts";
+import { modelTypeSchema } from "../model-endpoints.ts";
 import { route } from "./route.ts";
 import { at, count, id, managedBy, ms, nothing, pageOf } from "./words.ts";
 
@@ -22,7 +23,7 @@ export const providerKindSchema = z.object({
   api_key: z.enum(["required", "optional", "none"]),
   api_key_help: z.string().nullable(),
   dialects: z.array(z.string()),
-  types: z.array(z.enum(["chat", "image", "video", "embedding"])),
+  types: z.array(modelTypeSchema),
   lists_models: z.boolean(),
   fields: z.array(kindFieldSchema),
 });
@@ -85,7 +86,7 @@ export const upstreamModelSchema = z.object({
   owned_by: z.string().nullable(),
   created_at: at.nullable(),
   served_as: z.array(z.string()).describe("Models of ours that already lead to it."),
-  suggested: z.object({ name: z.string(), type: z.enum(["chat", "image", "video", "embedding"]) }),
+  suggested: z.object({ name: z.string(), type: modelTypeSchema }),
 });
 export type UpstreamModel = z.infer<typeof upstreamModelSchema>;
 
@@ -162,7 +163,7 @@ export const providerRoutes = {
           z.strictObject({
             upstream_model: z.string().min(1).max(256),
             name: modelSchema.shape.name,
-            type: z.enum(["chat", "image", "video", "embedding"]),
+            type: modelTypeSchema,
           }),
         )
         .min(1)

@@ -1,3 +1,4 @@
+import { modelTypes } from "../model-endpoints.ts";
 import { errorReferences } from "./error-responses.ts";
 import { headersOf } from "./headers.ts";
 import type { MediaType, Operation, Parameter, PathItem } from "./types.ts";
@@ -36,7 +37,7 @@ const listModels: Operation = {
       name: "type",
       in: "query",
       description: "Only models of this type.",
-      schema: { type: "string", enum: ["chat", "image", "video", "embedding"] },
+      schema: { type: "string", enum: [...modelTypes] },
     },
     anthropicVersion,
   ],

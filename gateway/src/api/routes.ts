@@ -9,13 +9,13 @@ import {
 import { assetsPath, blobsPath, createAsset, deleteAsset, getAsset, getBlob, listAssets } from "./endpoints/assets.ts";
 import { chat } from "./endpoints/chat.ts";
 import { countTokens } from "./endpoints/count-tokens.ts";
-import { embeddings } from "./endpoints/embeddings.ts";
 import { generate, generatePrefix, isGenerate } from "./endpoints/generate.ts";
 import { healthz, metrics, readyz } from "./endpoints/health.ts";
 import { imageEdits } from "./endpoints/image-edits.ts";
 import { images } from "./endpoints/images.ts";
 import { messages } from "./endpoints/messages.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
+import { nativeRoutes } from "./endpoints/native.ts";
 import { compact, keptResponse, responses, responsesPrefix } from "./endpoints/responses.ts";
 import { responsesSocket } from "./endpoints/responses-socket.ts";
 import { root } from "./endpoints/root.ts";
@@ -49,7 +49,7 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/v1/messages/count_tokens", { name: "count-tokens", methods: { POST: countTokens }, dialect: anthropicMessages }],
   ["/v1/responses", { name: "responses", methods: { POST: responses }, socket: responsesSocket }],
   ["/v1/responses/compact", { name: "responses-compact", methods: { POST: compact } }],
-  ["/v1/embeddings", { name: "embeddings", methods: { POST: embeddings } }],
+  ...nativeRoutes.map(([path, name, post]): [string, Route] => [path, { name, methods: { POST: post } }]),
   ["/v1/images/generations", { name: "images", methods: { POST: images } }],
   ["/v1/images/edits", { name: "image-edits", methods: { POST: imageEdits } }],
   [videoTasksPath, { name: "video-tasks", methods: { POST: createVideoTask, GET: listVideoTasks } }],

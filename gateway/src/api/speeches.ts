@@ -1,4 +1,4 @@
-import type { WireDialectId } from "#core/index.ts";
+import { type NativeEndpointId, nativeDialects, type WireDialectId } from "#core/index.ts";
 import {
   anthropicMessages,
   type CallEndpointId,
@@ -19,7 +19,31 @@ export const compactSpeech = speech("responses-compact", "openai-responses", ope
 export const generateSpeech = speech("generate", "gemini", gemini);
 export const imagesSpeech = speech("images", "openai-images", openaiChat);
 export const imageEditsSpeech = speech("image-edits", "openai-images", openaiChat);
-export const embeddingsSpeech = speech("embeddings", "openai-embeddings", openaiChat);
+
+/** Of an endpoint whose calls are passed as they are; OpenAI's errors. */
+export function nativeSpeech(endpoint: NativeEndpointId): Speech {
+  return natives[endpoint];
+}
+
+const natives = Object.fromEntries(
+  Object.entries(nativeDialects).map(([endpoint, bodies]) => [
+    endpoint,
+    speech(endpoint as NativeEndpointId, bodies, openaiChat),
+  ]),
+) as Readonly<Record<NativeEndpointId, Speech>>;
+
+/** Every endpoint at which a model is called, by the table's names. */
+export const speeches: Readonly<Record<CallEndpointId, Speech>> = {
+  chat: chatSpeech,
+  messages: messagesSpeech,
+  "count-tokens": countTokensSpeech,
+  responses: responsesSpeech,
+  "responses-compact": compactSpeech,
+  generate: generateSpeech,
+  images: imagesSpeech,
+  "image-edits": imageEditsSpeech,
+  ...natives,
+};
 
 function speech(endpoint: CallEndpointId, bodies: WireDialectId, dialect: Dialect): Speech {
   return { endpoint, bodies, dialect, ...callerSide(endpoint) };

@@ -1,23 +1,21 @@
 import type { NanoUsd, PicoUsd } from "./money.ts";
 import type { ClassPrices, PriceTable, PriceVersion } from "./price.ts";
-import type { Usage } from "./usage.ts";
+import { type CountedClass, countedClasses } from "./usage.ts";
 
-/** The most that a token of either side and an image can cost, whichever class it turns out to be of. Pico-USD. */
+/** The most that a token of either side can cost, whichever class it turns out to be of, and what is counted otherwise. Pico-USD. */
 export interface DearestPrices {
   readonly input: PicoUsd;
   readonly output: PicoUsd;
-  readonly image: PicoUsd;
-  readonly webSearches: PicoUsd;
-  readonly fileSearches: PicoUsd;
-  readonly codeSessions: PicoUsd;
+  readonly counted: Readonly<Record<CountedClass, PicoUsd>>;
 }
+
+/** How many of what is charged by something other than tokens; what is left out is none. */
+export type CountedUse = { readonly [Class in CountedClass]?: number };
 
 export interface HeldCounts {
   readonly input: number;
   readonly output: number;
-  readonly images: number;
-  /** What the upstream's own tools may be used for. */
-  readonly tools?: Pick<Usage, "webSearches" | "fileSearches" | "codeSessions"> | undefined;
+  readonly counted?: CountedUse | undefined;
 }
 
 /**
@@ -39,11 +37,10 @@ export function dearestPrices(price: PriceVersion, inputTokensMax: number): Dear
 }
 
 /** What so much costs at those prices, rounded up: an amount to be held. Infinite counts cost the most there is. */
-export function costAtMost(prices: DearestPrices, { input, output, images, tools }: HeldCounts): NanoUsd {
-  let pico = termOf(prices.input, input) + termOf(prices.output, output) + termOf(prices.image, images);
-  if (tools !== undefined) {
-    pico += termOf(prices.webSearches, tools.webSearches) + termOf(prices.fileSearches, tools.fileSearches);
-    pico += termOf(prices.codeSessions, tools.codeSessions);
+export function costAtMost(prices: DearestPrices, { input, output, counted }: HeldCounts): NanoUsd {
+  let pico = termOf(prices.input, input) + termOf(prices.output, output);
+  if (counted !== undefined) {
+    for (const name of countedClasses) pico += termOf(prices.counted[name], counted[name] ?? 0);
   }
   return Math.min(Math.ceil(pico / picoPerNano), Number.MAX_SAFE_INTEGER);
 }
@@ -69,10 +66,7 @@ function dearestOf(tables: readonly ClassPrices[]): DearestPrices {
   return {
     input: most("inputUncached", "cacheRead", "cacheWrite5m", "cacheWrite1h", "audioInput", "imageInput"),
     output: most("output", "audioOutput", "imageOutput"),
-    image: most("images"),
-    webSearches: most("webSearches"),
-    fileSearches: most("fileSearches"),
-    codeSessions: most("codeSessions"),
+    counted: Object.fromEntries(countedClasses.map((name) => [name, most(name)])) as Record<CountedClass, PicoUsd>,
   };
 }
 

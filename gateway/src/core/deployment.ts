@@ -1,8 +1,9 @@
+import type { ModelTypeName } from "@sluice/contract";
 import type { PriceVersion } from "./price.ts";
 import type { Secret } from "./secret.ts";
 import type { VideoCapabilities } from "./video-turn.ts";
 
-export type ModelType = "chat" | "image" | "video" | "embedding";
+export type ModelType = ModelTypeName;
 
 /** The clocks of one attempt, each separate, in milliseconds. */
 export interface Timeouts {

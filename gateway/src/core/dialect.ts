@@ -1,3 +1,13 @@
+import type { ModelEndpointId } from "@sluice/contract";
+
+/** The endpoints whose calls are never translated, and what is spoken at each: all that a new one needs here is its line. */
+export const nativeDialects = {
+  embeddings: "openai-embeddings",
+} as const satisfies { readonly [Endpoint in ModelEndpointId]?: string };
+
+export type NativeEndpointId = keyof typeof nativeDialects;
+export type NativeDialectId = (typeof nativeDialects)[NativeEndpointId];
+
 /** A wire protocol. `bedrock-converse` is spoken by upstreams only. */
 export type WireDialectId =
   | "openai-chat"
@@ -6,20 +16,10 @@ export type WireDialectId =
   | "gemini"
   | "bedrock-converse"
   | "openai-images"
-  | "openai-embeddings";
+  | NativeDialectId;
 
 /** What a ledger entry says was spoken: a wire protocol, or our own video tasks, which every vendor speaks otherwise. */
 export type DialectId = WireDialectId | "video-tasks";
 
 /** What a caller asked for, independent of path: an endpoint's stable name in ledger, metrics and lanes. */
-export type EndpointId =
-  | "chat"
-  | "messages"
-  | "count-tokens"
-  | "responses"
-  | "responses-compact"
-  | "generate"
-  | "images"
-  | "image-edits"
-  | "embeddings"
-  | "video";
+export type EndpointId = ModelEndpointId | "video";

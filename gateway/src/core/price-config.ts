@@ -1,4 +1,4 @@
-import type { PriceConfig } from "@sluice/contract";
+import { type PriceConfig, type PricedBy, usageTable } from "@sluice/contract";
 import { type PicoUsd, usdPerMillionToPico, usdPerThousandToPico, usdPerUnitToPico } from "./money.ts";
 import type { ClassPrices, LongContextPrices, PriceVariant, PriceVersion } from "./price.ts";
 
@@ -29,9 +29,8 @@ export function pricesOf(price: PriceConfig): Prices {
  */
 export function priceConfigOf({ table, variants }: Prices): PriceConfig {
   const { inputUncached: input, output } = table;
-  const perMillion = (pico: PicoUsd) => usdOf(pico, 1_000_000, usdPerMillionToPico);
-  const perUnit = (pico: PicoUsd) => usdOf(pico, 1_000_000_000_000, usdPerUnitToPico);
-  const perThousand = (pico: PicoUsd) => usdOf(pico, 1_000_000_000, usdPerThousandToPico);
+  const perMillion = (pico: PicoUsd) => usdOf(pico, scales.million.scale, scales.million.toPico);
+  const perUnit = (pico: PicoUsd) => usdOf(pico, scales.one.scale, scales.one.toPico);
   /** A class that was stored without a price where its side has one cost nothing, and says so. */
   const beside = (pico: PicoUsd | undefined, plain: PicoUsd | undefined) =>
     pico === plain ? undefined : perMillion(pico ?? 0);
@@ -45,11 +44,7 @@ export function priceConfigOf({ table, variants }: Prices): PriceConfig {
     audio_output: beside(table.audioOutput, output),
     image_input: beside(table.imageInput, input),
     image_output: beside(table.imageOutput, output),
-    image: table.images === undefined ? undefined : perUnit(table.images),
-    video: table.videoSeconds === undefined ? undefined : perUnit(table.videoSeconds),
-    web_search: table.webSearches === undefined ? undefined : perThousand(table.webSearches),
-    file_search: table.fileSearches === undefined ? undefined : perThousand(table.fileSearches),
-    code_session: table.codeSessions === undefined ? undefined : perThousand(table.codeSessions),
+    ...countedConfig(table),
     long_context: table.longContext === undefined ? undefined : longContextConfig(table.longContext, perMillion),
     variants: variants?.map((variant) => ({
       ...(variant.resolution === null ? {} : { resolution: variant.resolution }),
@@ -68,8 +63,6 @@ export function priceConfigOf({ table, variants }: Prices): PriceConfig {
  */
 function tableOf(price: PriceConfig): ClassPrices {
   const perMillion = (usd: number | undefined) => (usd === undefined ? undefined : usdPerMillionToPico(usd));
-  const perUnit = (usd: number | undefined) => (usd === undefined ? undefined : usdPerUnitToPico(usd));
-  const perThousand = (usd: number | undefined) => (usd === undefined ? undefined : usdPerThousandToPico(usd));
   const table: { readonly [Class in keyof ClassPrices]-?: number | undefined } = {
     inputUncached: perMillion(price.input),
     cacheRead: perMillion(price.cache_read ?? price.input),
@@ -80,13 +73,36 @@ function tableOf(price: PriceConfig): ClassPrices {
     audioOutput: perMillion(price.audio_output ?? price.output),
     imageInput: perMillion(price.image_input ?? price.input),
     imageOutput: perMillion(price.image_output ?? price.output),
-    images: perUnit(price.image),
-    videoSeconds: perUnit(price.video),
-    webSearches: perThousand(price.web_search),
-    fileSearches: perThousand(price.file_search),
-    codeSessions: perThousand(price.code_session),
+    ...countedTable(price),
   };
   return Object.fromEntries(Object.entries(table).filter(([, pico]) => pico !== undefined));
+}
+
+type CountedRow = Extract<(typeof usageTable)[number], { readonly side: null }>;
+const countedRows = usageTable.filter((row): row is CountedRow => row.side === null);
+
+/** What a price is written for, as pico-USD a unit: to them, and how many of them a USD is then. */
+const scales: Readonly<Record<PricedBy, { readonly toPico: (usd: number) => PicoUsd; readonly scale: number }>> = {
+  million: { toPico: usdPerMillionToPico, scale: 1_000_000 },
+  thousand: { toPico: usdPerThousandToPico, scale: 1_000_000_000 },
+  one: { toPico: usdPerUnitToPico, scale: 1_000_000_000_000 },
+};
+
+/** What is charged by something other than tokens costs what is written, or nothing. */
+function countedTable(price: PriceConfig): Record<CountedRow["name"], PicoUsd | undefined> {
+  const entries = countedRows.map(({ name, price: member, by }) => {
+    const usd = price[member];
+    return [name, usd === undefined ? undefined : scales[by].toPico(usd)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function countedConfig(table: ClassPrices): Record<CountedRow["price"], number | undefined> {
+  const entries = countedRows.map(({ name, price, by }) => {
+    const pico = table[name];
+    return [price, pico === undefined ? undefined : usdOf(pico, scales[by].scale, scales[by].toPico)];
+  });
+  return Object.fromEntries(entries);
 }
 
 type LongContextConfig = NonNullable<PriceConfig["long_context"]>;

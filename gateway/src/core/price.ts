@@ -1,3 +1,4 @@
+import { usageTable } from "@sluice/contract";
 import type { NanoUsd, PicoUsd } from "./money.ts";
 import type { Usage } from "./usage.ts";
 
@@ -68,22 +69,11 @@ function variantAt(price: PriceVersion, index: number): PriceVersion {
   return { id: `${price.id}@${index}`, model: price.model, table, effectiveFrom: price.effectiveFrom };
 }
 
-export const pricedClasses = [
-  "inputUncached",
-  "cacheRead",
-  "cacheWrite5m",
-  "cacheWrite1h",
-  "output",
-  "audioInput",
-  "audioOutput",
-  "imageInput",
-  "imageOutput",
-  "images",
-  "videoSeconds",
-  "webSearches",
-  "fileSearches",
-  "codeSessions",
-] as const satisfies readonly (keyof ClassPrices)[];
+export type PricedClass = keyof ClassPrices;
+
+export const pricedClasses: readonly PricedClass[] = usageTable.flatMap((row) =>
+  row.price === null ? [] : [row.name],
+);
 
 /** The prices that a request of this usage is charged by: those of a long context, or the plain ones. */
 export function chargedPrices(table: PriceTable, usage: Usage): ClassPrices {

@@ -1,48 +1,26 @@
+import { type UsageClassName, usageTable } from "@sluice/contract";
+
 /**
- * Token classes that do not overlap: their sum is what was processed. `reasoning` is the one exception:
- * it is reported inside `output`. Counts are whole numbers ≥ 0.
+ * Classes that do not overlap: their sum is what was processed. `reasoning` is the one exception: it is reported inside
+ * `output`. Counts are whole numbers ≥ 0. What the classes are stands in the contract's table.
  */
-export interface Usage {
-  readonly inputUncached: number;
-  readonly cacheRead: number;
-  readonly cacheWrite5m: number;
-  readonly cacheWrite1h: number;
-  readonly output: number;
-  readonly reasoning: number;
-  readonly audioInput: number;
-  readonly audioOutput: number;
-  readonly imageInput: number;
-  readonly imageOutput: number;
-  readonly images: number;
-  readonly videoSeconds: number;
-  /** What the upstream did for the call by tools of its own: searches of the web, of stored files, places to run code. */
-  readonly webSearches: number;
-  readonly fileSearches: number;
-  readonly codeSessions: number;
-}
+export type Usage = { readonly [Class in UsageClassName]: number };
 
 /** Where the numbers come from: told by the upstream, estimated by us, or nothing was used. */
 export type UsageSource = "upstream" | "estimated" | "none";
 
-export const noUsage: Usage = Object.freeze({
-  inputUncached: 0,
-  cacheRead: 0,
-  cacheWrite5m: 0,
-  cacheWrite1h: 0,
-  output: 0,
-  reasoning: 0,
-  audioInput: 0,
-  audioOutput: 0,
-  imageInput: 0,
-  imageOutput: 0,
-  images: 0,
-  videoSeconds: 0,
-  webSearches: 0,
-  fileSearches: 0,
-  codeSessions: 0,
-});
+export const usageClasses: readonly UsageClassName[] = usageTable.map(({ name }) => name);
 
-export const usageClasses = Object.keys(noUsage) as readonly (keyof Usage)[];
+export const noUsage: Usage = Object.freeze(
+  Object.fromEntries(usageClasses.map((name) => [name, 0])) as Record<UsageClassName, number>,
+);
+
+/** Charged by something other than tokens. */
+export type CountedClass = Extract<(typeof usageTable)[number], { readonly side: null }>["name"];
+
+export const countedClasses: readonly CountedClass[] = usageTable.flatMap((row) =>
+  row.side === null ? [row.name] : [],
+);
 
 /** Every token that counts towards a tokens-per-minute limit: all classes but `reasoning`, which output holds. */
 export function tokensOf(usage: Usage): number {

@@ -1,3 +1,4 @@
+import { usageTable } from "@sluice/contract";
 import type { LedgerEntry } from "#core/index.ts";
 
 export type ExportedValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>> | null;
@@ -27,21 +28,9 @@ const columns: Readonly<Record<string, (entry: LedgerEntry) => ExportedValue>> =
   outcome: (e) => e.outcome,
   http_status: (e) => e.httpStatus,
   error_code: (e) => e.errorCode,
-  input_uncached: (e) => e.usage.inputUncached,
-  cache_read: (e) => e.usage.cacheRead,
-  cache_write_5m: (e) => e.usage.cacheWrite5m,
-  cache_write_1h: (e) => e.usage.cacheWrite1h,
-  output: (e) => e.usage.output,
-  reasoning: (e) => e.usage.reasoning,
-  audio_input: (e) => e.usage.audioInput,
-  audio_output: (e) => e.usage.audioOutput,
-  image_input: (e) => e.usage.imageInput,
-  image_output: (e) => e.usage.imageOutput,
-  images: (e) => e.usage.images,
-  video_seconds: (e) => e.usage.videoSeconds,
-  web_searches: (e) => e.usage.webSearches,
-  file_searches: (e) => e.usage.fileSearches,
-  code_sessions: (e) => e.usage.codeSessions,
+  ...Object.fromEntries(
+    usageTable.map(({ name, column }) => [column, (e: LedgerEntry): ExportedValue => e.usage[name]]),
+  ),
   usage_source: (e) => e.usageSource,
   cost_nano_usd: (e) => e.costNanoUsd,
   price_version: (e) => e.priceVersion,

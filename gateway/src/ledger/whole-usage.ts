@@ -5,25 +5,7 @@ import { type Usage, usageClasses } from "#core/index.ts";
  * what is no count is none. The usual case gives back the object it was given.
  */
 export function wholeUsage(usage: Usage): Usage {
-  if (
-    isCount(usage.inputUncached) &&
-    isCount(usage.cacheRead) &&
-    isCount(usage.cacheWrite5m) &&
-    isCount(usage.cacheWrite1h) &&
-    isCount(usage.output) &&
-    isCount(usage.reasoning) &&
-    isCount(usage.audioInput) &&
-    isCount(usage.audioOutput) &&
-    isCount(usage.imageInput) &&
-    isCount(usage.imageOutput) &&
-    isCount(usage.images) &&
-    isCount(usage.videoSeconds) &&
-    isCount(usage.webSearches) &&
-    isCount(usage.fileSearches) &&
-    isCount(usage.codeSessions)
-  ) {
-    return usage;
-  }
+  if (isWhole(usage)) return usage;
   const whole: { -readonly [K in keyof Usage]: number } = { ...usage };
   for (const name of usageClasses) whole[name] = isCount(usage[name]) ? usage[name] : toCount(usage[name]);
   return whole;
@@ -32,6 +14,11 @@ export function wholeUsage(usage: Usage): Usage {
 /** A duration as the ledger keeps it: null when it is not known or is not a time. */
 export function knownMs(ms: number | null): number | null {
   return ms !== null && Number.isFinite(ms) && ms >= 0 ? ms : null;
+}
+
+function isWhole(usage: Usage): boolean {
+  for (const name of usageClasses) if (!isCount(usage[name])) return false;
+  return true;
 }
 
 function isCount(count: number): boolean {

@@ -1,10 +1,10 @@
-import type { EndpointId } from "#core/index.ts";
+import type { EndpointId, NativeEndpointId } from "#core/index.ts";
 import { anthropicMessagesCodec, anthropicMessagesWire, countTokensWire } from "./anthropic-messages/index.ts";
 import type { CallerCodec } from "./codec.ts";
 import type { Wire } from "./dialect.ts";
 import { geminiCodec, geminiWire } from "./gemini/index.ts";
+import { nativeWires } from "./native-wires.ts";
 import { openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
-import { embeddingsWire } from "./openai-embeddings/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
 import { openaiResponsesCodec, openaiResponsesWire, responsesCompactWire } from "./openai-responses/index.ts";
 
@@ -18,7 +18,7 @@ export interface CallerSide {
 /** The endpoints at which a model is called with a body. */
 export type CallEndpointId = Exclude<EndpointId, "video">;
 
-const sides: Readonly<Record<CallEndpointId, CallerSide>> = {
+const sides: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, CallerSide>> = {
   chat: { wire: openaiChatWire, codec: openaiChatCodec },
   messages: { wire: anthropicMessagesWire, codec: anthropicMessagesCodec },
   "count-tokens": { wire: countTokensWire, codec: null },
@@ -28,9 +28,16 @@ const sides: Readonly<Record<CallEndpointId, CallerSide>> = {
   generate: { wire: geminiWire, codec: geminiCodec },
   images: { wire: imagesWire, codec: null },
   "image-edits": { wire: imagesWire, codec: null },
-  embeddings: { wire: embeddingsWire, codec: null },
 };
 
 export function callerSide(endpoint: CallEndpointId): CallerSide {
-  return sides[endpoint];
+  return isNative(endpoint) ? passed[endpoint] : sides[endpoint];
+}
+
+const passed = Object.fromEntries(
+  Object.entries(nativeWires).map(([endpoint, wire]): [string, CallerSide] => [endpoint, { wire, codec: null }]),
+) as Readonly<Record<NativeEndpointId, CallerSide>>;
+
+function isNative(endpoint: CallEndpointId): endpoint is NativeEndpointId {
+  return endpoint in nativeWires;
 }

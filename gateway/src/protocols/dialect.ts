@@ -1,4 +1,4 @@
-import type { DialectId, Failure, Usage } from "#core/index.ts";
+import type { CountedUse, DialectId, Failure, Usage } from "#core/index.ts";
 import type { Span } from "./json-scan.ts";
 import type { NamedObject } from "./named-objects.ts";
 import type { ServerToolUse } from "./server-tools.ts";
@@ -17,6 +17,8 @@ export interface RequestFacts {
   readonly choices?: number;
   /** A calibrated guess at the tokens of the input, from its size: a token for each four bytes of text. */
   readonly inputEstimate: number;
+  /** The most that the input can come to, where its size in bytes does not say it (sounds). */
+  readonly inputTokensMax?: number;
   /** Where stream options stand, for those dialects that have them. */
   readonly streamOptionsSpan: Span | null;
   /** What holds the calls of one conversation together (a cache key, a session): they prefer one deployment. */
@@ -37,6 +39,8 @@ export interface RequestFacts {
   readonly asksSearch?: boolean;
   /** Models that tools name for themselves. */
   readonly toolModels?: readonly string[] | undefined;
+  /** The most that is charged by something other than tokens, beside pictures and tools: characters, seconds, search units. */
+  readonly counted?: CountedUse | undefined;
   /** Pictures asked for; 0 where the endpoint makes none. */
   readonly images: number;
 }

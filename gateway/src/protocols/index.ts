@@ -53,7 +53,6 @@ export { type MediaUrl, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
-export { embeddingsWire } from "./openai-embeddings/index.ts";
 export {
   ImagesFormReader,
   imagesWire,

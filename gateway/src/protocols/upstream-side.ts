@@ -1,11 +1,11 @@
-import type { WireDialectId } from "#core/index.ts";
+import type { NativeDialectId, WireDialectId } from "#core/index.ts";
 import { anthropicMessages, anthropicMessagesCodec, anthropicMessagesWire } from "./anthropic-messages/index.ts";
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import type { Dialect, Listener } from "./dialect.ts";
 import { gemini, geminiCodec, geminiWire, isGeminiUrl } from "./gemini/index.ts";
+import { nativeDialectWires } from "./native-wires.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
-import { embeddingsWire } from "./openai-embeddings/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
 import { openaiResponses, openaiResponsesCodec, openaiResponsesWire } from "./openai-responses/index.ts";
 
@@ -21,7 +21,7 @@ export interface UpstreamSide {
   readonly errors: Pick<Dialect, "errorShape" | "readRefusal">;
 }
 
-const sides: Readonly<Record<WireDialectId, UpstreamSide>> = {
+const sides: Readonly<Record<Exclude<WireDialectId, NativeDialectId>, UpstreamSide>> = {
   "openai-chat": { listener: openaiChatWire, codec: openaiChatCodec, takesUrl: null, errors: openaiChat },
   "openai-responses": {
     listener: openaiResponsesWire,
@@ -43,11 +43,21 @@ const sides: Readonly<Record<WireDialectId, UpstreamSide>> = {
     errors: bedrockErrors,
   },
   "openai-images": { listener: imagesWire, codec: null, takesUrl: null, errors: openaiChat },
-  "openai-embeddings": { listener: embeddingsWire, codec: null, takesUrl: null, errors: openaiChat },
 };
 
 export function upstreamSide(dialect: WireDialectId): UpstreamSide {
-  return sides[dialect];
+  return isNative(dialect) ? passed[dialect] : sides[dialect];
+}
+
+const passed = Object.fromEntries(
+  Object.entries(nativeDialectWires).map(([dialect, listener]): [string, UpstreamSide] => [
+    dialect,
+    { listener, codec: null, takesUrl: null, errors: openaiChat },
+  ]),
+) as Readonly<Record<NativeDialectId, UpstreamSide>>;
+
+function isNative(dialect: WireDialectId): dialect is NativeDialectId {
+  return dialect in nativeDialectWires;
 }
 
 function isS3Url(url: string): boolean {

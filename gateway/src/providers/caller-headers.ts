@@ -35,7 +35,7 @@ export function callerHeaders(provider: Provider): CallerHeaders {
   if (made === undefined) {
     const kind = providerKind(provider.kind);
     const dialects = new Set(kind?.lanes.map((lane) => lane.dialect));
-    const families = [...dialects].flatMap((dialect) => familyOf[dialect]);
+    const families = [...dialects].flatMap((dialect) => familyOf[dialect] ?? openaiFamily);
     made = new CallerHeaders([...common, ...families, ...(kind?.callerHeaders ?? []), ...addedBy(provider)]);
     lists.set(provider, made);
   }
@@ -97,11 +97,11 @@ const common: readonly string[] = [
 
 const openaiFamily: readonly string[] = ["openai-*"];
 
-const familyOf: Readonly<Record<WireDialectId, readonly string[]>> = {
+/** What the others speak is OpenAI's, or close to it. */
+const familyOf: { readonly [Dialect in WireDialectId]?: readonly string[] } = {
   "openai-chat": openaiFamily,
   "openai-responses": openaiFamily,
   "openai-images": openaiFamily,
-  "openai-embeddings": openaiFamily,
   "anthropic-messages": ["anthropic-*", "x-anthropic-*"],
   gemini: ["x-goog-api-client", "x-server-timeout"],
   "bedrock-converse": [],

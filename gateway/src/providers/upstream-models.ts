@@ -1,4 +1,4 @@
-import { modelSchema } from "@sluice/contract";
+import { modelEndpoints, modelSchema, modelTypes } from "@sluice/contract";
 import { bounds, type ModelType } from "#core/index.ts";
 import { isObject, type JsonObject, textOf } from "#protocols/index.ts";
 import type { ProviderKind } from "./kind.ts";
@@ -48,14 +48,11 @@ export function suggestedModel(
 
 /** Which types of models a kind can serve. */
 export function typesOf(kind: ProviderKind): readonly ModelType[] {
-  const endpoints = new Set(kind.lanes.map((lane) => lane.endpoint));
-  const generates = (["chat", "messages", "responses", "generate"] as const).some((name) => endpoints.has(name));
-  return [
-    ...(generates ? (["chat"] as const) : []),
-    ...(endpoints.has("images") || endpoints.has("image-edits") ? (["image"] as const) : []),
-    ...(kind.video === undefined ? [] : (["video"] as const)),
-    ...(endpoints.has("embeddings") ? (["embedding"] as const) : []),
-  ];
+  const served = new Set<string>(
+    kind.lanes.flatMap(({ endpoint }) => (endpoint === "video" ? [] : modelEndpoints[endpoint].types)),
+  );
+  if (kind.video !== undefined) served.add("video");
+  return modelTypes.filter((type) => served.has(type));
 }
 
 function listedModel(model: JsonObject): readonly UpstreamModelListed[] {
@@ -74,7 +71,8 @@ function createdAt(model: JsonObject): number | null {
 /** Together says `type`, Google which methods a model has. */
 function saidType(model: JsonObject): ModelType | null {
   const { type, supportedGenerationMethods: methods } = model;
-  if (type === "chat" || type === "image" || type === "video" || type === "embedding") return type;
+  const said = modelTypes.find((known) => known === type);
+  if (said !== undefined) return said;
   if (!Array.isArray(methods)) return null;
   if (methods.includes("embedContent")) return "embedding";
   return methods.includes("predictLongRunning") ? "video" : null;

@@ -10,7 +10,7 @@ import { bookOthers } from "./other-models.ts";
 import { StreamMoney } from "./stream-money.ts";
 import type { Warnings } from "./translator.ts";
 import type { Way } from "./way.ts";
-import { inputTokensMax } from "./worst-case.ts";
+import { countedMax, inputTokensMax } from "./worst-case.ts";
 
 /**
  * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The
@@ -76,7 +76,7 @@ export class AttemptEntry {
     this.#startMs = this.#record.begunMs;
     this.attemptId = this.#record.attemptId;
     const pays = call.facts.stream && Number.isFinite(tally.permit.held);
-    this.#money = pays ? new StreamMoney(tally.permit, pick.model, inputTokensMax(call), call.facts.serverTools) : null;
+    this.#money = pays ? new StreamMoney(tally.permit, pick.model, inputTokensMax(call), countedMax(call.facts)) : null;
   }
 
   sending(): void {

@@ -16,12 +16,12 @@ export class StreamMoney {
   #paidUntil = 0;
   #asking = false;
 
-  constructor(permit: Permit, model: Model, inputTokensMax: number, tools: HeldCounts["tools"]) {
+  constructor(permit: Permit, model: Model, inputTokensMax: number, counted: HeldCounts["counted"]) {
     const prices = model.price === null ? null : dearestPrices(model.price, inputTokensMax);
     this.#permit = permit;
     this.#perToken = prices?.output ?? 0;
-    this.#costOf = (output) => (prices === null ? 0 : costAtMost(prices, { input: 0, output, images: 0 }));
-    this.#inputCost = prices === null ? 0 : costAtMost(prices, { input: inputTokensMax, output: 0, images: 0, tools });
+    this.#costOf = (output) => (prices === null ? 0 : costAtMost(prices, { input: 0, output }));
+    this.#inputCost = prices === null ? 0 : costAtMost(prices, { input: inputTokensMax, output: 0, counted });
     this.#reckon();
   }
 

@@ -1,4 +1,4 @@
-import { bounds, costAtMost, dearestPrices, type Model, type NanoUsd } from "#core/index.ts";
+import { bounds, type CountedUse, costAtMost, dearestPrices, type Model, type NanoUsd } from "#core/index.ts";
 import type { Estimate, Money } from "#limits/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import type { Call } from "./call.ts";
@@ -36,9 +36,14 @@ function canBeEnded(facts: RequestFacts): boolean {
   return facts.stream && facts.background !== true && facts.images === 0;
 }
 
-function costOf(model: Model, input: number, output: number, { images, serverTools }: RequestFacts): NanoUsd {
+function costOf(model: Model, input: number, output: number, facts: RequestFacts): NanoUsd {
   if (model.price === null) return 0;
-  return costAtMost(dearestPrices(model.price, input), { input, output, images, tools: serverTools });
+  return costAtMost(dearestPrices(model.price, input), { input, output, counted: countedMax(facts) });
+}
+
+/** The most that a call can be charged for by something other than tokens. */
+export function countedMax({ images, serverTools, counted }: RequestFacts): CountedUse {
+  return { ...serverTools, ...counted, images, chargedRequests: 1 };
 }
 
 /** Of all choices together. */
@@ -51,6 +56,7 @@ export function outputTokensMax({ outputTokensMax, choices, images }: RequestFac
  * counted by the eight bytes, and never as less than a large picture.
  */
 export function inputTokensMax({ facts, body }: Pick<Call, "facts" | "body">): number {
+  if (facts.inputTokensMax !== undefined) return facts.inputTokensMax;
   const textMax = facts.inputEstimate * bytesPerEstimatedToken;
   if (!(body instanceof Uint8Array) || textMax < mediaWorthBytes) return textMax;
   const { bytes, count } = inlineMedia(body);

@@ -1,4 +1,12 @@
-import type { Checkpoint, Intent, LedgerEntry, Settlement, Usage } from "#core/index.ts";
+import {
+  type Checkpoint,
+  type Intent,
+  type LedgerEntry,
+  noUsage,
+  type Settlement,
+  type Usage,
+  usageClasses,
+} from "#core/index.ts";
 import type { JournalRecord } from "#ports/index.ts";
 
 /**
@@ -86,58 +94,28 @@ function hexValue(byte: number): number {
 /*
  * The rows below are read as what was written: the CRC has vouched for the bytes, and only this file writes them.
  */
-type UsageRow = ReturnType<typeof usageRow>;
 type IntentRow = ReturnType<typeof intentRow>;
 type SettlementRow = ReturnType<typeof settlementRow>;
 type CheckpointRow = readonly [
   string,
   number,
-  UsageRow,
+  readonly number[],
   Checkpoint["usageSource"],
   number | null,
   number | null,
   (string | null)?,
 ];
 
-function usageRow(usage: Usage) {
-  return [
-    usage.inputUncached,
-    usage.cacheRead,
-    usage.cacheWrite5m,
-    usage.cacheWrite1h,
-    usage.output,
-    usage.reasoning,
-    usage.audioInput,
-    usage.audioOutput,
-    usage.imageInput,
-    usage.imageOutput,
-    usage.images,
-    usage.videoSeconds,
-    usage.webSearches,
-    usage.fileSearches,
-    usage.codeSessions,
-  ] as const;
+/** In the order of the table of classes, to which new ones are added at the end. */
+function usageRow(usage: Usage): readonly number[] {
+  return usageClasses.map((name) => usage[name]);
 }
 
-function toUsage(row: UsageRow): Usage {
-  return {
-    inputUncached: row[0],
-    cacheRead: row[1],
-    cacheWrite5m: row[2],
-    cacheWrite1h: row[3],
-    output: row[4],
-    reasoning: row[5],
-    audioInput: row[6],
-    audioOutput: row[7],
-    imageInput: row[8],
-    imageOutput: row[9],
-    images: row[10],
-    videoSeconds: row[11],
-    // Not in files of a version that did not know them.
-    webSearches: row[12] ?? 0,
-    fileSearches: row[13] ?? 0,
-    codeSessions: row[14] ?? 0,
-  };
+/** Files of a version that did not know the last classes say nothing of them. */
+function toUsage(row: readonly number[]): Usage {
+  const usage: { -readonly [Class in keyof Usage]: number } = { ...noUsage };
+  for (const [index, name] of usageClasses.entries()) usage[name] = row[index] ?? 0;
+  return usage;
 }
 
 function intentRow(intent: Intent) {

@@ -1,4 +1,13 @@
-import type { DialectId, EndpointId, LedgerEntry, Outcome, Usage, UsageSource } from "#core/index.ts";
+import { type UsageColumnName, usageTable } from "@sluice/contract";
+import {
+  type DialectId,
+  type EndpointId,
+  type LedgerEntry,
+  noUsage,
+  type Outcome,
+  type Usage,
+  type UsageSource,
+} from "#core/index.ts";
 import type { Row } from "./schema.ts";
 
 type LedgerRow = Row<"ledger_entries">;
@@ -30,21 +39,7 @@ const readers: { readonly [Column in keyof LedgerRow]: (entry: LedgerEntry) => L
   outcome: (e) => e.outcome,
   http_status: (e) => e.httpStatus,
   error_code: (e) => e.errorCode,
-  input_uncached: (e) => e.usage.inputUncached,
-  cache_read: (e) => e.usage.cacheRead,
-  cache_write_5m: (e) => e.usage.cacheWrite5m,
-  cache_write_1h: (e) => e.usage.cacheWrite1h,
-  output: (e) => e.usage.output,
-  reasoning: (e) => e.usage.reasoning,
-  audio_input: (e) => e.usage.audioInput,
-  audio_output: (e) => e.usage.audioOutput,
-  image_input: (e) => e.usage.imageInput,
-  image_output: (e) => e.usage.imageOutput,
-  images: (e) => e.usage.images,
-  video_seconds: (e) => e.usage.videoSeconds,
-  web_searches: (e) => e.usage.webSearches,
-  file_searches: (e) => e.usage.fileSearches,
-  code_sessions: (e) => e.usage.codeSessions,
+  ...usageReaders(),
   usage_source: (e) => e.usageSource,
   raw_usage: (e) => e.rawUsage,
   cost_nano_usd: (e) => e.costNanoUsd,
@@ -114,44 +109,23 @@ export function entryOf(row: LedgerRow): LedgerEntry {
 }
 
 /** The column each class of usage lives in, in ledger and rollups alike. */
-export const usageColumnOf = {
-  inputUncached: "input_uncached",
-  cacheRead: "cache_read",
-  cacheWrite5m: "cache_write_5m",
-  cacheWrite1h: "cache_write_1h",
-  output: "output",
-  reasoning: "reasoning",
-  audioInput: "audio_input",
-  audioOutput: "audio_output",
-  imageInput: "image_input",
-  imageOutput: "image_output",
-  images: "images",
-  videoSeconds: "video_seconds",
-  webSearches: "web_searches",
-  fileSearches: "file_searches",
-  codeSessions: "code_sessions",
-} as const satisfies { readonly [Class in keyof Usage]: keyof LedgerRow };
+export const usageColumnOf = Object.fromEntries(usageTable.map(({ name, column }) => [name, column])) as {
+  readonly [Row in (typeof usageTable)[number] as Row["name"]]: Row["column"];
+};
 
-export type UsageColumn = (typeof usageColumnOf)[keyof Usage];
+export type UsageColumn = UsageColumnName;
+
+export const usageColumns: readonly UsageColumn[] = usageTable.map(({ column }) => column);
 
 export function usageOf(row: Pick<LedgerRow, UsageColumn>): Usage {
-  return {
-    inputUncached: row.input_uncached,
-    cacheRead: row.cache_read,
-    cacheWrite5m: row.cache_write_5m,
-    cacheWrite1h: row.cache_write_1h,
-    output: row.output,
-    reasoning: row.reasoning,
-    audioInput: row.audio_input,
-    audioOutput: row.audio_output,
-    imageInput: row.image_input,
-    imageOutput: row.image_output,
-    images: row.images,
-    videoSeconds: row.video_seconds,
-    webSearches: row.web_searches,
-    fileSearches: row.file_searches,
-    codeSessions: row.code_sessions,
-  };
+  const usage: { -readonly [Class in keyof Usage]: number } = { ...noUsage };
+  for (const { name, column } of usageTable) usage[name] = row[column];
+  return usage;
+}
+
+function usageReaders() {
+  const entries = usageTable.map(({ name, column }) => [column, (e: LedgerEntry): number => e.usage[name]]);
+  return Object.fromEntries(entries) as Record<UsageColumn, (entry: LedgerEntry) => number>;
 }
 
 const noTags = "{}";

@@ -1,6 +1,7 @@
+import { usageTable } from "@sluice/contract";
 import type { LedgerEntry } from "#core/index.ts";
 import { columnFor, histogramColumns } from "./latency-histogram.ts";
-import { usageColumnOf } from "./ledger-columns.ts";
+import { type UsageColumn, usageColumns } from "./ledger-columns.ts";
 import type { RollupHistograms } from "./report-tables.ts";
 import type { Row } from "./schema.ts";
 
@@ -16,7 +17,7 @@ export const rollupSums = [
   "attempts",
   "requests",
   "succeeded",
-  ...Object.values(usageColumnOf),
+  ...usageColumns,
   "cost_nano_usd",
   ...histogramColumns,
 ] as const satisfies readonly (keyof RollupRow)[];
@@ -45,6 +46,7 @@ export function bindRollup(rollup: RollupRow, into: unknown[]): void {
   for (const column of rollupColumns) into.push(rollup[column]);
 }
 
+const nothingUsed = Object.fromEntries(usageColumns.map((column) => [column, 0])) as Record<UsageColumn, number>;
 const noDurations = Object.fromEntries(histogramColumns.map((column) => [column, 0])) as RollupHistograms;
 
 function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
@@ -58,21 +60,7 @@ function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
     attempts: 0,
     requests: 0,
     succeeded: 0,
-    input_uncached: 0,
-    cache_read: 0,
-    cache_write_5m: 0,
-    cache_write_1h: 0,
-    output: 0,
-    reasoning: 0,
-    audio_input: 0,
-    audio_output: 0,
-    image_input: 0,
-    image_output: 0,
-    images: 0,
-    video_seconds: 0,
-    web_searches: 0,
-    file_searches: 0,
-    code_sessions: 0,
+    ...nothingUsed,
     cost_nano_usd: 0,
     ...noDurations,
   };
@@ -88,20 +76,6 @@ function add(rollup: RollupRow, entry: LedgerEntry): void {
     rollup[columnFor("total_ms", entry.totalMs)] += 1;
     if (entry.firstTokenMs !== null) rollup[columnFor("first_token_ms", entry.firstTokenMs)] += 1;
   }
-  rollup.input_uncached += usage.inputUncached;
-  rollup.cache_read += usage.cacheRead;
-  rollup.cache_write_5m += usage.cacheWrite5m;
-  rollup.cache_write_1h += usage.cacheWrite1h;
-  rollup.output += usage.output;
-  rollup.reasoning += usage.reasoning;
-  rollup.audio_input += usage.audioInput;
-  rollup.audio_output += usage.audioOutput;
-  rollup.image_input += usage.imageInput;
-  rollup.image_output += usage.imageOutput;
-  rollup.images += usage.images;
-  rollup.video_seconds += usage.videoSeconds;
-  rollup.web_searches += usage.webSearches;
-  rollup.file_searches += usage.fileSearches;
-  rollup.code_sessions += usage.codeSessions;
+  for (const { name, column } of usageTable) rollup[column] += usage[name];
   rollup.cost_nano_usd += entry.costNanoUsd;
 }

@@ -17,6 +17,7 @@ import { migration014 } from "./migration-014.ts";
 import { migration015 } from "./migration-015.ts";
 import { migration016 } from "./migration-016.ts";
 import { migration017 } from "./migration-017.ts";
+import { migration018 } from "./migration-018.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -39,6 +40,7 @@ export const migrations: Migrations = Object.freeze({
   "015": migration015,
   "016": migration016,
   "017": migration017,
+  "018": migration018,
 });
 
 /**

@@ -1,3 +1,4 @@
+import type { UsageColumnName } from "@sluice/contract";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { ExplainTables } from "./explain-tables.ts";
 import type { NoticeTables } from "./notice-tables.ts";
@@ -127,24 +128,7 @@ export interface PriceTable {
   effective_from: number;
 }
 
-interface UsageColumns {
-  input_uncached: number;
-  cache_read: number;
-  cache_write_5m: number;
-  cache_write_1h: number;
-  output: number;
-  reasoning: number;
-  audio_input: number;
-  audio_output: number;
-  image_input: number;
-  image_output: number;
-  images: number;
-  video_seconds: number;
-  web_searches: number;
-  file_searches: number;
-  code_sessions: number;
-  cost_nano_usd: number;
-}
+type UsageColumns = { [Column in UsageColumnName]: number } & { cost_nano_usd: number };
 
 /** One row per attempt. `at` is when it began; lists and hours go by it. */
 export interface LedgerTable extends UsageColumns {

@@ -1,5 +1,5 @@
 import { Button, Stack, Text } from "@mantine/core";
-import type { AnswerOf, ConsoleProvider, ProviderKindForm } from "@sluice/contract";
+import { type AnswerOf, type ConsoleProvider, modelTypes, type ProviderKindForm } from "@sluice/contract";
 import { useMemo, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { useCall } from "../../api/use-call.ts";
@@ -23,7 +23,7 @@ interface ImportPanelProps {
 export function ImportPanel({ provider, form }: ImportPanelProps) {
   const [result, setResult] = useState<AnswerOf<"providers.import"> | null>(null);
   const [byHand, setByHand] = useState(form?.lists_models === false);
-  const types = form?.types ?? (["chat", "image", "video", "embedding"] as const);
+  const types = form?.types ?? modelTypes;
   return (
     <Stack gap="lg">
       {result !== null && <ImportResult result={result} onClose={() => setResult(null)} />}

@@ -12,11 +12,11 @@ const exact = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 12,
 });
 
-/** Tokens are priced by the million, calls of tools by the thousand, as vendors write it. */
-export function formatUnitPrice({ unit, unitUsd }: Pick<UsageLine, "unit" | "unitUsd">): string {
+/** For as many of them as prices of the class are written for. */
+export function formatUnitPrice({ by, unit, unitUsd }: Pick<UsageLine, "by" | "unit" | "unitUsd">): string {
   const usd = unitUsd ?? 0;
-  if (unit === "token") return `${price.format(usd * 1e6)} / 1M`;
-  return unit === "call" ? `${price.format(usd * 1e3)} / 1K` : `${price.format(usd)} / ${unit}`;
+  if (by === "million") return `${price.format(usd * 1e6)} / 1M`;
+  return by === "thousand" ? `${price.format(usd * 1e3)} / 1K` : `${price.format(usd)} / ${unit}`;
 }
 
 const price = new Intl.NumberFormat(undefined, {

@@ -1,37 +1,32 @@
-import type { AttemptDetail } from "@sluice/contract";
+import { type AttemptDetail, type PricedBy, type UsageUnit, usageTable } from "@sluice/contract";
 
 type UsageByClass = AttemptDetail["usage"];
 
 export interface TokenClass {
   readonly name: string;
   readonly label: string;
-  readonly unit: "token" | "image" | "second" | "call";
+  readonly unit: UsageUnit;
+  readonly by: PricedBy;
   /** Told inside another class: shown, and not added up. */
   readonly inside?: string;
 }
 
-/** The classes in the order in which a reader looks for them. */
+/** The classes in the order in which a reader looks for them: what went in, what came out, what is counted otherwise. */
 export const tokenClasses: readonly TokenClass[] = [
-  { name: "input_uncached", label: "Input", unit: "token" },
-  { name: "cache_read", label: "Input from cache", unit: "token" },
-  { name: "cache_write_5m", label: "Written to cache, 5 min", unit: "token" },
-  { name: "cache_write_1h", label: "Written to cache, 1 h", unit: "token" },
-  { name: "audio_input", label: "Audio in", unit: "token" },
-  { name: "image_input", label: "Images in", unit: "token" },
-  { name: "output", label: "Output", unit: "token" },
-  { name: "reasoning", label: "Reasoning", unit: "token", inside: "output" },
-  { name: "audio_output", label: "Audio out", unit: "token" },
-  { name: "image_output", label: "Images out", unit: "token" },
-  { name: "images", label: "Images made", unit: "image" },
-  { name: "video_seconds", label: "Video", unit: "second" },
-  { name: "web_searches", label: "Web searches", unit: "call" },
-  { name: "file_searches", label: "File searches", unit: "call" },
-  { name: "code_sessions", label: "Code sessions", unit: "call" },
-];
+  ...usageTable.filter(({ side }) => side === "input"),
+  ...usageTable.filter(({ side }) => side === "output"),
+  ...usageTable.filter(({ side }) => side === null),
+].map(({ column, label, unit, by, price }) => ({
+  name: column,
+  label,
+  unit,
+  by,
+  ...(price === null ? { inside: "output" } : {}),
+}));
 
 /** A class that a later gateway may have is shown under its own name. */
 export function tokenClass(name: string): TokenClass {
-  return tokenClasses.find((each) => each.name === name) ?? { name, label: name, unit: "token" };
+  return tokenClasses.find((each) => each.name === name) ?? { name, label: name, unit: "token", by: "million" };
 }
 
 export interface TokenCount {
@@ -43,8 +38,10 @@ export interface TokenCount {
   readonly toolCalls: number;
 }
 
-const inputs = ["input_uncached", "cache_read", "cache_write_5m", "cache_write_1h", "audio_input", "image_input"];
-const outputs = ["output", "audio_output", "image_output"];
+const columnsOf = (side: "input" | "output") =>
+  usageTable.filter((row) => row.side === side && row.price !== null).map(({ column }) => column);
+const inputs: readonly string[] = columnsOf("input");
+const outputs: readonly string[] = columnsOf("output");
 
 export function countTokens(usages: readonly UsageByClass[]): TokenCount {
   const sum = (names: readonly string[]) =>
@@ -62,7 +59,8 @@ export function countTokens(usages: readonly UsageByClass[]): TokenCount {
 export interface UsageLine {
   readonly name: string;
   readonly label: string;
-  readonly unit: TokenClass["unit"];
+  readonly unit: UsageUnit;
+  readonly by: PricedBy;
   readonly units: number;
   /** USD for one unit; null: no price for it. */
   readonly unitUsd: number | null;
@@ -78,12 +76,13 @@ export function usageLines(attempt: Pick<AttemptDetail, "usage" | "cost_lines">)
     const cost = costs.get(name);
     const units = attempt.usage[name] ?? cost?.units ?? 0;
     if (units === 0) return [];
-    const { label, unit, inside } = tokenClass(name);
+    const { label, unit, by, inside } = tokenClass(name);
     return [
       {
         name,
         label,
         unit,
+        by,
         units,
         unitUsd: cost?.unit_usd ?? null,
         usd: cost?.usd ?? null,

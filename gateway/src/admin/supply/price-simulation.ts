@@ -1,27 +1,12 @@
-import type { AnswerOf, PriceConfig } from "@sluice/contract";
-import { type PriceTable, pricedClasses, pricesOf } from "#core/index.ts";
+import { type AnswerOf, type PriceConfig, type PriceMember, usageTable } from "@sluice/contract";
+import { type PricedClass, type PriceTable, pricedClasses, pricesOf } from "#core/index.ts";
 import type { ModelUsage } from "#ports/index.ts";
 
 type Simulation = Omit<AnswerOf<"models.simulate">, "from" | "to">;
-type PricedClass = (typeof pricedClasses)[number];
-
 /** The classes of usage in the words of a price. */
-const priceWords: Readonly<Record<PricedClass, Exclude<keyof PriceConfig, "variants" | "long_context">>> = {
-  inputUncached: "input",
-  cacheRead: "cache_read",
-  cacheWrite5m: "cache_write_5m",
-  cacheWrite1h: "cache_write_1h",
-  output: "output",
-  audioInput: "audio_input",
-  audioOutput: "audio_output",
-  imageInput: "image_input",
-  imageOutput: "image_output",
-  images: "image",
-  videoSeconds: "video",
-  webSearches: "web_search",
-  fileSearches: "file_search",
-  codeSessions: "code_session",
-};
+const priceWords = Object.fromEntries(
+  usageTable.flatMap(({ name, price }) => (price === null ? [] : [[name, price]])),
+) as Readonly<Record<PricedClass, PriceMember>>;
 
 /** What a sum of usage would have cost at a price. Exact in pico-USD until it is shown. */
 export function simulatePrice(price: PriceConfig, used: readonly ModelUsage[]): Simulation {

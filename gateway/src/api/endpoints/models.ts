@@ -1,37 +1,26 @@
-import { type Catalog, Failure, type Model, type Principal } from "#core/index.ts";
+import { type ModelEndpointRow, modelEndpoints, modelTypes } from "@sluice/contract";
+import { type Catalog, Failure, type Model, type ModelType, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
+import type { CallEndpointId } from "#protocols/index.ts";
 import { type Speech, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import type { Endpoint, Exchange } from "../face.ts";
 import { modelPrefix } from "../model-path.ts";
 import { json } from "../respond.ts";
-import {
-  chatSpeech,
-  compactSpeech,
-  embeddingsSpeech,
-  generateSpeech,
-  imageEditsSpeech,
-  imagesSpeech,
-  messagesSpeech,
-  responsesSpeech,
-} from "../speeches.ts";
+import { speeches } from "../speeches.ts";
 
 /** Which endpoints make sense for which type of model, in the order in which they are told. */
-const paths: Readonly<Record<Exclude<Model["type"], "video">, readonly (readonly [path: string, speech: Speech])[]>> = {
-  chat: [
-    ["/v1/chat/completions", chatSpeech],
-    ["/v1/messages", messagesSpeech],
-    ["/v1/responses", responsesSpeech],
-    ["/v1/responses/compact", compactSpeech],
-    ["/v1beta/models/{model}:generateContent", generateSpeech],
-  ],
-  image: [
-    ["/v1/images/generations", imagesSpeech],
-    ["/v1/images/edits", imageEditsSpeech],
-  ],
-  embedding: [["/v1/embeddings", embeddingsSpeech]],
-};
+const pathsOf: ReadonlyMap<ModelType, readonly (readonly [path: string, speech: Speech])[]> = new Map(
+  modelTypes.map((type) => [type, pathsFor(type)]),
+);
+
+function pathsFor(type: ModelType) {
+  const rows = Object.entries(modelEndpoints) as [CallEndpointId, ModelEndpointRow][];
+  return rows.flatMap(([endpoint, { path, types }]): [string, Speech][] =>
+    types.includes(type) ? [[path, speeches[endpoint]]] : [],
+  );
+}
 
 /** GET /v1/models: what the calling key may use, sorted by id; `?type=` filters. */
 export const listModels: Endpoint = async (face, exchange) => {
@@ -82,7 +71,8 @@ function openaiModel(model: Model): object {
 /** Where a model can be called, as far as its enabled deployments go. Videos are tasks, which no dialect speaks. */
 export function endpointsOf(model: Model): readonly string[] {
   if (model.type === "video") return makesVideos(model) ? ["/v1/video/tasks"] : [];
-  return paths[model.type].filter(([, speech]) => serves([model], speech)).map(([path]) => path);
+  const paths = pathsOf.get(model.type) ?? [];
+  return paths.filter(([, speech]) => serves([model], speech)).map(([path]) => path);
 }
 
 function anthropicModel(model: Model): object {

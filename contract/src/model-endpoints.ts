@@ -1,0 +1,44 @@
+import { z } from "zod";
+
+/** What models are for. What a model is called by is said by its endpoints; the type says where people look for it. */
+export const modelTypeLabels = {
+  chat: "Chat",
+  completion: "Completion",
+  image: "Image",
+  video: "Video",
+  embedding: "Embedding",
+  rerank: "Rerank",
+  moderation: "Moderation",
+  transcription: "Transcription",
+  speech: "Speech",
+} as const;
+export type ModelTypeName = keyof typeof modelTypeLabels;
+export const modelTypes = Object.keys(modelTypeLabels) as readonly ModelTypeName[];
+
+export const modelTypeSchema = z.enum(modelTypes);
+
+export interface ModelEndpointRow {
+  readonly path: string;
+  /** To a reader. */
+  readonly label: string;
+  /** Models of which types are called here, as far as an upstream of theirs can be. */
+  readonly types: readonly ModelTypeName[];
+}
+
+/**
+ * The endpoints at which a model is called with a body, once: by their names in ledger, metrics and `settings.endpoints`, in
+ * the order in which a model tells them.
+ */
+export const modelEndpoints = {
+  chat: { path: "/v1/chat/completions", label: "Chat completions", types: ["chat"] },
+  messages: { path: "/v1/messages", label: "Messages", types: ["chat"] },
+  "count-tokens": { path: "/v1/messages/count_tokens", label: "Count tokens", types: [] },
+  responses: { path: "/v1/responses", label: "Responses", types: ["chat"] },
+  "responses-compact": { path: "/v1/responses/compact", label: "Compact responses", types: ["chat"] },
+  generate: { path: "/v1beta/models/{model}:generateContent", label: "Generate content", types: ["chat"] },
+  images: { path: "/v1/images/generations", label: "Images", types: ["image"] },
+  "image-edits": { path: "/v1/images/edits", label: "Image edits", types: ["image"] },
+  embeddings: { path: "/v1/embeddings", label: "Embeddings", types: ["embedding"] },
+} as const satisfies Readonly<Record<string, ModelEndpointRow>>;
+
+export type ModelEndpointId = keyof typeof modelEndpoints;

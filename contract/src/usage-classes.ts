@@ -1,0 +1,195 @@
+import type { z } from "zod";
+import type { ModelTypeName } from "./model-endpoints.ts";
+
+/** What one of a class is. */
+export type UsageUnit = "token" | "image" | "second" | "call" | "unit" | "character";
+
+/** For how many of a class a price is written: vendors quote tokens by the million, searches by the thousand. */
+export type PricedBy = "one" | "thousand" | "million";
+
+export interface UsageClassRow {
+  /** As the gateway's code says it. */
+  readonly name: string;
+  /** In the ledger, its rollups, exports and the admin API. */
+  readonly column: string;
+  /** The member of a price that pays for it; null: it is told inside another class. */
+  readonly price: string | null;
+  readonly by: PricedBy;
+  readonly unit: UsageUnit;
+  /** Of tokens: what they are counted to. */
+  readonly side: "input" | "output" | null;
+  /** To a reader of a request, and of a price. */
+  readonly label: string;
+  readonly priceLabel: string;
+  /** Models of which types are mostly priced by it. */
+  readonly types: readonly ModelTypeName[];
+  /** What the field of the config file says of itself. */
+  readonly help?: string;
+}
+
+/**
+ * Everything that is counted, once: ledger, journal, prices, reports, export and console are made of this table. Classes do
+ * not overlap, but `reasoning`, which is inside `output`. Journals hold counts in this order, so a new class stands last;
+ * it needs a migration that adds its column.
+ */
+export const usageTable = [
+  token(
+    "inputUncached",
+    "input_uncached",
+    "input",
+    "input",
+    ["Input", "Input"],
+    ["chat", "completion", "image", "embedding", "rerank", "moderation", "transcription", "speech"],
+  ),
+  token("cacheRead", "cache_read", "cache_read", "input", ["Input from cache", "Cached input"], ["chat"]),
+  token(
+    "cacheWrite5m",
+    "cache_write_5m",
+    "cache_write_5m",
+    "input",
+    ["Written to cache, 5 min", "Cache write, 5 minutes"],
+    ["chat"],
+  ),
+  token(
+    "cacheWrite1h",
+    "cache_write_1h",
+    "cache_write_1h",
+    "input",
+    ["Written to cache, 1 h", "Cache write, 1 hour"],
+    ["chat"],
+  ),
+  token(
+    "output",
+    "output",
+    "output",
+    "output",
+    ["Output", "Output"],
+    ["chat", "completion", "image", "video", "transcription"],
+  ),
+  token("reasoning", "reasoning", null, "output", ["Reasoning", "Reasoning"], []),
+  token("audioInput", "audio_input", "audio_input", "input", ["Audio in", "Audio input"], ["chat", "transcription"]),
+  token("audioOutput", "audio_output", "audio_output", "output", ["Audio out", "Audio output"], ["chat", "speech"]),
+  token("imageInput", "image_input", "image_input", "input", ["Images in", "Image input"], ["image"]),
+  token("imageOutput", "image_output", "image_output", "output", ["Images out", "Image output"], ["image"]),
+  counted("images", "images", "image", ["image", "one"], ["Images made", "Images"], "USD per image.", ["image"]),
+  counted(
+    "videoSeconds",
+    "video_seconds",
+    "video",
+    ["second", "one"],
+    ["Video", "Video seconds"],
+    "USD per second of video.",
+    ["video"],
+  ),
+  counted(
+    "webSearches",
+    "web_searches",
+    "web_search",
+    ["call", "thousand"],
+    ["Web searches", "Web searches"],
+    "USD per thousand searches of the web that the upstream makes for a call.",
+    ["chat"],
+  ),
+  counted(
+    "fileSearches",
+    "file_searches",
+    "file_search",
+    ["call", "thousand"],
+    ["File searches", "File searches"],
+    "USD per thousand searches of stored files.",
+    ["chat"],
+  ),
+  counted(
+    "codeSessions",
+    "code_sessions",
+    "code_session",
+    ["call", "thousand"],
+    ["Code sessions", "Code sessions"],
+    "USD per thousand places that the upstream runs code in.",
+    ["chat"],
+  ),
+  counted(
+    "audioSeconds",
+    "audio_seconds",
+    "audio_second",
+    ["second", "one"],
+    ["Audio", "Audio seconds"],
+    "USD per second of audio that is transcribed.",
+    ["transcription"],
+  ),
+  counted(
+    "searchUnits",
+    "search_units",
+    "search_unit",
+    ["unit", "thousand"],
+    ["Search units", "Search units"],
+    "USD per thousand search units of a rerank (Cohere: a query with up to 100 documents).",
+    ["rerank"],
+  ),
+  counted(
+    "characters",
+    "characters",
+    "character",
+    ["character", "million"],
+    ["Characters", "Characters"],
+    "USD per million characters that are spoken.",
+    ["speech"],
+  ),
+  counted(
+    "chargedRequests",
+    "charged_requests",
+    "request",
+    ["call", "thousand"],
+    ["Requests", "Requests"],
+    "USD per thousand requests, beside what else they use.",
+    ["moderation"],
+  ),
+] as const satisfies readonly UsageClassRow[];
+
+type UsageRow = (typeof usageTable)[number];
+
+/** The classes as code names them. */
+export type UsageClassName = UsageRow["name"];
+export type UsageColumnName = UsageRow["column"];
+/** The members of a price that are one figure. */
+export type PriceMember = NonNullable<UsageRow["price"]>;
+
+/** `cost`: the schema of a figure in USD. The fields of a price, one for each class that has one. */
+export function priceFields<Cost extends z.ZodNumber>(
+  cost: Cost,
+): { readonly [Member in PriceMember]: z.ZodOptional<Cost> } {
+  const rows: readonly UsageClassRow[] = usageTable;
+  const fields = rows.flatMap(({ price, help }) => {
+    if (price === null) return [];
+    return [[price, help === undefined ? cost.optional() : cost.optional().describe(help)]];
+  });
+  return Object.fromEntries(fields);
+}
+
+function token<const Name extends string, const Column extends string, const Price extends string | null>(
+  name: Name,
+  column: Column,
+  price: Price,
+  side: "input" | "output",
+  [label, priceLabel]: readonly [string, string],
+  types: readonly ModelTypeName[],
+) {
+  return { name, column, price, by: "million", unit: "token", side, label, priceLabel, types } as const;
+}
+
+function counted<
+  const Name extends string,
+  const Column extends string,
+  const Price extends string,
+  const Unit extends UsageUnit,
+>(
+  name: Name,
+  column: Column,
+  price: Price,
+  [unit, by]: readonly [Unit, PricedBy],
+  [label, priceLabel]: readonly [string, string],
+  help: string,
+  types: readonly ModelTypeName[],
+) {
+  return { name, column, price, by, unit, side: null, label, priceLabel, help, types } as const;
+}
