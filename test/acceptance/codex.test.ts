@@ -78,6 +78,32 @@ const namespace = {
     },
   ],
 };
+const toolSearch = {
+  type: "tool_search",
+  execution: "client",
+  description: "Searches over deferred tools and exposes those that match.",
+  parameters: {
+    type: "object",
+    properties: { query: { type: "string" }, limit: { type: "number" } },
+    required: ["query"],
+    additionalProperties: false,
+  },
+};
+const calendar = (description: string): object => ({
+  type: "namespace",
+  name: "mcp__calendar",
+  description: "Tools of the calendar.",
+  tools: [
+    {
+      type: "function",
+      name: "create_event",
+      description,
+      strict: false,
+      defer_loading: true,
+      parameters: { type: "object", properties: { title: { type: "string" } } },
+    },
+  ],
+});
 const tools = [shell, applyPatch, namespace, { type: "web_search", external_web_access: true }];
 
 function turn(model: string, input: readonly object[], more: object = {}): object {
@@ -324,16 +350,117 @@ describe.each(["responses", "azure", ...others])("on %s", (upstream) => {
   });
 });
 
-describe.each(others)("what only OpenAI can do is refused on %s", (upstream) => {
-  const model = modelOn(matrixUpstreams.find(({ name }) => name === upstream) ?? never(upstream));
+describe.each(others)("what OpenAI does by itself, on %s", (name) => {
+  const upstream = matrixUpstreams.find((one) => one.name === name) ?? never(name);
+  const model = modelOn(upstream);
+  const { upstreamModel } = upstream;
+  const past = [
+    userSays("first wish", { tokens: 3 }),
+    { type: "message", role: "assistant", content: [{ type: "output_text", text: "I did that." }] },
+    userSays("second wish", { tokens: 3 }),
+  ];
 
-  test("compaction, so that Codex says so instead of losing the history", async () => {
-    const first = await post({ model, instructions: "x", input: [userSays("one two")] }, {}, "/v1/responses/compact");
-    expect(first.status).toBe(400);
-    expect(first.json()).toMatchObject({ error: { code: "unsupported_by_model" } });
-    const second = await post(turn(model, [userSays("one two"), { type: "compaction_trigger" }]));
-    expect(second.status).toBe(400);
-    expect(second.json()).toMatchObject({ error: { code: "unsupported_by_model" } });
+  test("compaction, first way: what the user said and a summary are the new history", async () => {
+    const answer = await post({ model, instructions: "x", input: past, tools }, {}, "/v1/responses/compact");
+    expect(answer.status, answer.text).toBe(200);
+    const { object, output, usage } = answer.json() as { object: string; output: Item[]; usage: Item };
+    expect(object).toBe("response.compaction");
+    expect(output.map(({ type }) => type)).toEqual(["message", "message", "compaction"]);
+    expect(JSON.stringify(output[0])).toContain("first wish");
+    expect(Number(usage["output_tokens"])).toBeGreaterThan(2);
+    itemsOf(await post(turn(model, [...output, userSays("go on", { tokens: 2 })])));
+    const body = (await lastTruth()).body_text ?? "";
+    expect(body).toContain(summaryIn(output.at(-1)));
+    expect(body).not.toContain("sluice1.");
+  });
+
+  test("compaction, second way: a turn that ends in a trigger streams exactly one compaction", async () => {
+    const ends = [...past, { type: "compaction_trigger" }];
+    const items = itemsOf(await post(turn(model, ends)));
+    expect(items.map(({ type }) => type)).toEqual(["compaction"]);
+    expect((await lastTruth()).body_text).toContain("summary");
+    itemsOf(await post(turn(model, [...items, userSays("go on", { tokens: 2 })])));
+    expect((await lastTruth()).body_text).toContain(summaryIn(items[0]));
+    const whole = await post(turn(model, ends, { stream: false }));
+    expect((whole.json() as { output: Item[] }).output.map(({ type }) => type)).toEqual(["compaction"]);
+    // What one upstream summed up goes on at another, OpenAI too.
+    itemsOf(await post(turn("matrix/responses/main", [...items, userSays("go on", { tokens: 2 })])));
+    expect((await lastTruth()).body_text).toContain(summaryIn(items[0]));
+  });
+
+  test("half a summary is shown to nobody", async () => {
+    const cut = { tokens: 3, finish: "length" } as const;
+    await house.simulator.script(cut, { count: 1, model: upstreamModel });
+    const streamed = await post(turn(model, [userSays("first wish"), { type: "compaction_trigger" }]));
+    expect(ofType(streamed, "response.output_item.done")).toEqual([]);
+    expect(streamed.text).toContain("cut off");
+    if (streamed.status === 200) {
+      const [failed] = ofType(streamed, "response.failed");
+      expect(failed?.["response"] as Item).toMatchObject({ status: "failed", output: [] });
+    } else expect(streamed.status).toBe(502);
+    await house.simulator.script(cut, { count: 1, model: upstreamModel });
+    const whole = await post(
+      { model, instructions: "x", input: [userSays("first wish")] },
+      {},
+      "/v1/responses/compact",
+    );
+    expect([whole.status, whole.json()]).toMatchObject([502, { error: { code: "upstream_error" } }]);
+  });
+
+  test("what only OpenAI can open, and what has nothing in it, is refused", async () => {
+    const theirs = [{ type: "compaction", id: "cmp_1", encrypted_content: "gAAAA-of-openai" }, userSays("go on")];
+    const empty = [{ type: "compaction_trigger" }];
+    const late = [{ type: "compaction_trigger" }, userSays("go on")];
+    for (const [input, code] of [
+      [theirs, "unsupported_by_model"],
+      [empty, "missing_required_parameter"],
+      [late, "invalid_request"],
+    ] as const) {
+      const answer = await post({ model, instructions: "x", input, stream: true });
+      expect([answer.status, answer.json()]).toMatchObject([400, { error: { code } }]);
+    }
+  });
+
+  test("its search for tools is called, and what it found can be called from then on", async () => {
+    const more = { tools: [...tools, toolSearch] };
+    const said = userSays("use tool_search", { tokens: 3 });
+    const searched = await post(turn(model, [said], more));
+    const items = itemsOf(searched);
+    const search = items.find((item) => item["type"] === "tool_search_call");
+    expect([search?.["execution"], search?.["status"], typeof search?.["call_id"]]).toEqual([
+      "client",
+      "completed",
+      "string",
+    ]);
+    expect(search?.["arguments"]).toEqual({ query: expect.stringContaining("use tool_search"), limit: 1 });
+    const outputOf = (call_id: unknown, of: object): object => ({
+      type: "tool_search_output",
+      call_id,
+      status: "completed",
+      execution: "client",
+      tools: [of],
+    });
+    const twin = { ...search, id: "tsc_twin", call_id: "call_twin" };
+    const history = [
+      said,
+      ...items,
+      twin,
+      outputOf(search?.["call_id"], calendar("Creates an event.")),
+      outputOf("call_twin", calendar("Creates an event, once more.")),
+      userSays("use mcp__calendar__create_event"),
+    ];
+    const used = itemsOf(await post(turn(model, history, more)));
+    const call = used.find((item) => item["type"] === "function_call");
+    expect(call).toMatchObject({ name: "create_event", namespace: "mcp__calendar" });
+    const body = (await lastTruth()).body_text ?? "";
+    // Declared once and named in the result, each as it was found last.
+    expect(body.split("Creates an event, once more.").length - 1, body).toBe(2);
+    expect(body).toContain("mcp__calendar__create_event");
+    const whole = await post(turn(model, [said], { ...more, stream: false }));
+    const { output } = whole.json() as { output: Item[] };
+    expect(output.find((item) => item["type"] === "tool_search_call")).toMatchObject({
+      arguments: search?.["arguments"],
+    });
   });
 
   test("its own search is left out with a warning", async () => {
@@ -342,6 +469,14 @@ describe.each(others)("what only OpenAI can do is refused on %s", (upstream) => 
     expect(answer.headers.get("x-sluice-warnings")).toContain("web_search");
   });
 });
+
+/** The beginning of the summary within a compaction. */
+function summaryIn(item: Item | undefined): string {
+  const sealed = String(item?.["encrypted_content"]).slice("sluice1.".length);
+  const [, , , summary] = JSON.parse(Buffer.from(sealed, "base64url").toString()) as string[];
+  expect(summary?.length).toBeGreaterThan(8);
+  return JSON.stringify(summary?.slice(0, 30)).slice(1, -1);
+}
 
 function never(name: string): never {
   throw new Error(`no upstream ${name}`);

@@ -31,6 +31,13 @@ export interface Turn {
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly cacheKey: string | null;
   readonly serviceTier: string | null;
+  /** The conversation is not answered but made shorter: what the model writes is a summary of it. */
+  readonly compaction?: Compaction;
+}
+
+export interface Compaction {
+  /** What the user said that stays beside the summary, word for word. */
+  readonly kept: readonly string[];
 }
 
 /** What an answer is written by: the turn without what was said. */

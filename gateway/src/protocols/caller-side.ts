@@ -6,7 +6,12 @@ import { geminiCodec, geminiWire } from "./gemini/index.ts";
 import { nativeWires } from "./native-wires.ts";
 import { openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
-import { openaiResponsesCodec, openaiResponsesWire, responsesCompactWire } from "./openai-responses/index.ts";
+import {
+  openaiResponsesCodec,
+  openaiResponsesWire,
+  responsesCompactCodec,
+  responsesCompactWire,
+} from "./openai-responses/index.ts";
 
 /** How the bodies of one endpoint's callers are read and written. */
 export interface CallerSide {
@@ -23,8 +28,7 @@ const sides: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, CallerSi
   messages: { wire: anthropicMessagesWire, codec: anthropicMessagesCodec },
   "count-tokens": { wire: countTokensWire, codec: null },
   responses: { wire: openaiResponsesWire, codec: openaiResponsesCodec },
-  // What a compaction is made of can be read by its maker only, so it is never translated.
-  "responses-compact": { wire: responsesCompactWire, codec: null },
+  "responses-compact": { wire: responsesCompactWire, codec: responsesCompactCodec },
   generate: { wire: geminiWire, codec: geminiCodec },
   images: { wire: imagesWire, codec: null },
   "image-edits": { wire: imagesWire, codec: null },

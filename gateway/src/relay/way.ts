@@ -44,6 +44,9 @@ const ways = new WeakMap<Deployment, Map<EndpointId, Way | null>>();
 /** What a model is asked at these endpoints is the same thing, so that each can be translated into the others. */
 const generating: ReadonlySet<EndpointId> = new Set(["chat", "messages", "responses", "generate"]);
 
+/** What can be asked of a model that generates: a compaction is the wish for a summary. */
+const generated: ReadonlySet<EndpointId> = new Set([...generating, "responses-compact"]);
+
 function findWay(deployment: Deployment, speech: Speech): Way | null {
   const kind = providerKind(deployment.provider.kind);
   if (kind === null) return null;
@@ -51,7 +54,7 @@ function findWay(deployment: Deployment, speech: Speech): Way | null {
   const own = lanes.find((lane) => lane.endpoint === speech.endpoint);
   if (speech.bodies === "openai-images") return imageWay(kind, lanes, own, speech);
   if (own?.dialect === speech.bodies) return { kind, lane: own, translated: false };
-  if (speech.codec === null || !generating.has(speech.endpoint)) return null;
+  if (speech.codec === null || !generated.has(speech.endpoint)) return null;
   const lane = own ?? lanes.find(({ endpoint }) => generating.has(endpoint));
   if (lane === undefined || upstreamSide(lane.dialect).codec === null) return null;
   return { kind, lane, translated: true };

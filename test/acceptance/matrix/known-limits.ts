@@ -126,9 +126,14 @@ export const untranslatable: readonly Untranslatable[] = [
     { refusedFor: /^input/ },
   ),
   responsesRow(
-    "a compaction inside an answer",
+    "a compaction of OpenAI's own",
     "its maker alone can read it again",
-    { input: [{ role: "user", content: said }, { type: "compaction_trigger" }] },
+    {
+      input: [
+        { type: "compaction", encrypted_content: "gAAA" },
+        { role: "user", content: said },
+      ],
+    },
     { refusedFor: /^input/ },
   ),
   responsesRow(

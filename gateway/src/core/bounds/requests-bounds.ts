@@ -20,6 +20,8 @@ export const requestsBounds = {
   translatedValuesMax: 200_000,
   /** What an answer is written by, of a call that was translated in a thread: tools and settings, as JSON. */
   turnOutlineCharactersMax: 512 * 1024,
+  /** What the user said that stays word for word where a conversation is made shorter: about 20,000 tokens, the last ones. */
+  compactionKeptCharactersMax: 80_000,
   /** References to assets in one body. */
   assetReferencesMax: 64,
   /** Work on bodies: how long one piece may take with its wait, how many wait, when an unasked thread ends. */

@@ -1,5 +1,6 @@
 import { customInput } from "../openai-chat/custom-tool.ts";
 import { BaseItem, type ItemPlace, type ItemStatus, type OutputItem } from "./output-item.ts";
+import { searchedFor } from "./search-tool.ts";
 
 /** What the caller knows the called tool by. */
 export interface CallName {
@@ -92,6 +93,45 @@ export class CustomCallItem extends BaseItem implements OutputItem {
       input: this.#input,
       status,
       ...(namespace === null ? {} : { namespace }),
+    };
+  }
+}
+
+/** A search for tools, whose arguments are a value and so are told only once they are whole. */
+export class SearchCallItem extends BaseItem implements OutputItem {
+  readonly #callId: string;
+  #arguments = "";
+
+  constructor(place: ItemPlace, callId: string) {
+    super(place);
+    this.#callId = callId;
+  }
+
+  open(): string {
+    return this.added(this.#item("in_progress"));
+  }
+
+  delta(text: string): string {
+    this.#arguments += text;
+    return "";
+  }
+
+  endBlock(): string {
+    return "";
+  }
+
+  close(status: ItemStatus): string {
+    return this.done(JSON.stringify(this.#item(status)));
+  }
+
+  #item(status: string): object {
+    return {
+      type: "tool_search_call",
+      id: this.place.id,
+      call_id: this.#callId,
+      execution: "client",
+      arguments: searchedFor(this.#arguments),
+      status,
     };
   }
 }

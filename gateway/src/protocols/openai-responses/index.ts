@@ -6,10 +6,11 @@ import { readCompactRequest } from "./compact.ts";
 import { renderResponsesStreamError } from "./error.ts";
 import { readResponsesAnswer } from "./read-answer.ts";
 import { ResponsesEventReader } from "./read-events.ts";
-import { readResponsesTurn } from "./read-turn.ts";
+import { readCompactTurn, readResponsesTurn } from "./read-turn.ts";
 import { readResponsesReply } from "./reply.ts";
 import { patchResponsesRequest, readResponsesRequest } from "./request.ts";
 import { ResponsesStreamTap } from "./stream.ts";
+import { writeCompactedAnswer } from "./write-compaction.ts";
 import { ResponsesEventWriter, writeResponsesAnswer } from "./write-events.ts";
 import { writeResponsesTurn } from "./write-turn.ts";
 
@@ -42,4 +43,11 @@ export const openaiResponsesCodec: CallerCodec & UpstreamCodec = {
   writeTurn: writeResponsesTurn,
   readAnswer: readResponsesAnswer,
   readEvents: (emit, source) => new ResponsesEventReader(emit, source),
+};
+
+/** The caller's side of /responses/compact, which is never streamed. */
+export const responsesCompactCodec: CallerCodec = {
+  readTurn: readCompactTurn,
+  writeAnswer: writeCompactedAnswer,
+  writeEvents: (context) => new ResponsesEventWriter(context),
 };

@@ -1,12 +1,14 @@
-import type { ReasoningPart, Seal, TextPart, TurnMessage, TurnPart, TurnRole, TurnTool } from "#core/index.ts";
+import type { Failure, ReasoningPart, Seal, TextPart, TurnMessage, TurnPart, TurnRole, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, unsupported, wrong } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
 import { plainName } from "../warn-once.ts";
+import { readSummary } from "./compaction.ts";
 import { joinedName } from "./namespaced-tool.ts";
 import { type ContentPart, readContent, textPart } from "./read-parts.ts";
 import { readTools } from "./read-tools.ts";
 import { readSealed } from "./sealed-reasoning.ts";
+import { foundText, searchArguments, searchToolName } from "./search-tool.ts";
 
 /** `input` as messages. What the assistant did in one go becomes one message, and so do the results it got. */
 export class InputReader {
@@ -15,6 +17,8 @@ export class InputReader {
   readonly messages: TurnMessage[] = [];
   /** Tools that the input itself brings. */
   readonly tools: TurnTool[] = [];
+  /** It ends with the wish to have all of it made shorter. */
+  compacts = false;
 
   readonly #warn: Warn;
   readonly #names = new Map<string, string>();
@@ -40,9 +44,7 @@ export class InputReader {
   #readItem(item: JsonObject, param: string): void {
     const type = item["type"] ?? (item["role"] === undefined ? undefined : "message");
     if (typeof type !== "string") throw wrong(`${param}.type`, "must be a string");
-    if (atOpenAiOnly.has(type)) {
-      throw unsupported(param, `An item of type ${type} can only be read by the upstream that made it.`);
-    }
+    if (this.compacts) throw wrong(param, "must not stand behind a compaction_trigger, which is the last item");
     switch (type) {
       case "message":
         this.#readMessage(item, param);
@@ -62,6 +64,21 @@ export class InputReader {
         return;
       case "additional_tools":
         this.tools.push(...readTools(item["tools"], `${param}.tools`, this.#warn));
+        return;
+      case "compaction":
+      case "compaction_summary":
+        this.#readCompaction(item, type, param);
+        return;
+      case "compaction_trigger":
+        this.compacts = true;
+        return;
+      case "item_reference":
+        throw atMakerOnly(type, param);
+      case "tool_search_call":
+        this.#readSearch(item, param);
+        return;
+      case "tool_search_output":
+        this.#readFound(item, param);
         return;
       default:
         this.#warn(`items of type ${plainName(type)} are not understood by the upstream and were left out`);
@@ -111,6 +128,29 @@ export class InputReader {
     this.#join("user", true, [{ kind: "tool-result", callId, name, parts, isError: false, cache: null }]);
   }
 
+  #readSearch(item: JsonObject, param: string): void {
+    if (this.#isOfUpstream(item)) return;
+    this.#readCall({ ...item, name: searchToolName }, searchArguments(item["arguments"]), param);
+  }
+
+  /** What was found is declared, and the model is told the names that it can be called by. */
+  #readFound(item: JsonObject, param: string): void {
+    const found = readTools(item["tools"], `${param}.tools`, this.#warn);
+    this.tools.push(...found);
+    if (this.#isOfUpstream(item)) return;
+    const callId = need(item["call_id"], `${param}.call_id`);
+    const parts = [textPart(foundText(found))];
+    const result = { kind: "tool-result", callId, name: searchToolName, parts, isError: false, cache: null } as const;
+    this.#join("user", true, [result]);
+  }
+
+  /** A search that OpenAI ran: its tools are what matters of it. */
+  #isOfUpstream(item: JsonObject): boolean {
+    const isOfUpstream = item["execution"] === "server" || (item["call_id"] ?? null) === null;
+    if (isOfUpstream) this.#warn("searches for tools that an upstream ran itself were left out, not what they found");
+    return isOfUpstream;
+  }
+
   #readReasoning(item: JsonObject): void {
     const sealed = textOf(item["encrypted_content"]);
     const read = sealed === null || sealed === "" ? null : readSealed(sealed, textOf(item["id"]));
@@ -131,6 +171,12 @@ export class InputReader {
       redacted: read?.note === "redacted",
     };
     this.#join("assistant", false, [part]);
+  }
+
+  #readCompaction(item: JsonObject, type: string, param: string): void {
+    const summary = readSummary(textOf(item["encrypted_content"]) ?? "");
+    if (summary === null) throw atMakerOnly(type, param);
+    this.#add("user", [textPart(summary)]);
   }
 
   /** The seal of the last call, which stands behind it as an item of its own. */
@@ -157,12 +203,9 @@ export class InputReader {
 }
 
 /** Items that refer to what OpenAI keeps, or that only OpenAI can open. */
-const atOpenAiOnly: ReadonlySet<string> = new Set([
-  "item_reference",
-  "compaction",
-  "compaction_summary",
-  "compaction_trigger",
-]);
+function atMakerOnly(type: string, param: string): Failure {
+  return unsupported(param, `An item of type ${type} can only be read by the upstream that made it.`);
+}
 
 function textsOf(value: unknown): string {
   return arrayOf(value)

@@ -4,6 +4,7 @@ import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../
 import { customTool } from "../openai-chat/custom-tool.ts";
 import { plainName } from "../warn-once.ts";
 import { isNamespaced, joinedName, type NamespacedTool } from "./namespaced-tool.ts";
+import { isSearch, readSearchTool } from "./search-tool.ts";
 
 /** The tools that other dialects know: functions, custom tools, and both in namespaces. Built-in ones are left out. */
 export function readTools(value: unknown, param: string, warn: Warn): TurnTool[] {
@@ -24,10 +25,15 @@ export function readToolChoice(
   if (!isObject(value)) throw wrong("tool_choice", "must be a string or an object");
   if (value["type"] === "allowed_tools") {
     const names = new Set(arrayOf(value["tools"]).map((tool) => textOf(objectOf(tool)["name"])));
-    const allowed = tools.filter((tool) => names.has(tool.name) || (isNamespaced(tool) && names.has(tool.ownName)));
+    const search = arrayOf(value["tools"]).some((tool) => objectOf(tool)["type"] === "tool_search");
+    const isAllowed = (tool: TurnTool): boolean =>
+      names.has(tool.name) || (isNamespaced(tool) && names.has(tool.ownName)) || (search && isSearch(tool));
+    const allowed = tools.filter(isAllowed);
     if (allowed.length < tools.length) warn("allowed_tools was carried by leaving the other tools out");
     return { choice: value["mode"] === "required" ? anyOf(allowed, warn) : { kind: "auto" }, tools: allowed };
   }
+  const search = value["type"] === "tool_search" ? tools.find(isSearch) : undefined;
+  if (search !== undefined) return { choice: { kind: "tool", name: search.name }, tools };
   const name = textOf(value["name"]);
   if ((value["type"] === "function" || value["type"] === "custom") && name !== null) {
     const spaced = tools.find((tool) => isNamespaced(tool) && tool.ownName === name);
@@ -51,6 +57,7 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
   if (value["type"] === "function") return [readFunction(value, param)];
   if (value["type"] === "custom") return [readCustom(value, param)];
   if (value["type"] === "namespace") return readNamespace(value, param, warn);
+  if (value["type"] === "tool_search") return readSearch(value, warn);
   warn(`the tool type ${plainName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`);
   return [];
 }
@@ -82,6 +89,13 @@ function readCustom(tool: JsonObject, param: string): TurnTool {
   // Nobody else constrains a tool's text by a grammar, but a model that is shown it keeps to it quite well.
   const rule = `The input must match this grammar (${plainName(textOf(format["syntax"]) ?? "")}):\n${grammar}`;
   return customTool(nameOf(tool, param), said === null ? rule : `${said}\n\n${rule}`);
+}
+
+/** Where the upstream would search, it searches what the request declares; that is declared here as it is. */
+function readSearch(tool: JsonObject, warn: Warn): TurnTool[] {
+  if (tool["execution"] === "client") return [readSearchTool(tool)];
+  warn("tool_search is not run by the upstream: tools whose loading was deferred were declared at once");
+  return [];
 }
 
 /** The namespace's own description goes to its first tool. */

@@ -155,7 +155,6 @@ describe("a Responses request read", () => {
       },
       "input[1]",
     ],
-    [{ input: [{ type: "compaction_trigger" }] }, "input[0]"],
   ])("%j needs what only OpenAI has, and is left to a deployment of its own dialect", (request, param) => {
     expect(refusal(() => read(request))).toEqual({ code: "unsupported_by_model", param, retry: "other" });
   });

@@ -1,4 +1,4 @@
-import type { AnswerFormat, ReasoningWish, Turn } from "#core/index.ts";
+import type { AnswerFormat, ReasoningWish, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import {
   arrayOf,
@@ -13,16 +13,33 @@ import {
   wrong,
 } from "../json-value.ts";
 import { plainName, warnOnce } from "../warn-once.ts";
+import { asCompaction, keptOf } from "./compaction.ts";
 import { InputReader } from "./read-input.ts";
 import { textPart } from "./read-parts.ts";
 import { readToolChoice, readTools } from "./read-tools.ts";
 
 /** A Responses request in neutral form. */
-export function readResponsesTurn(
+export function readResponsesTurn(body: Uint8Array, facts: Facts, warning: Warn): Turn {
+  const { turn, compacts } = readRequest(body, facts, warning);
+  return compacts ? asCompaction(turn, []) : turn;
+}
+
+/** The same for a call that is to make the conversation shorter whatever its input ends with. */
+export function readCompactTurn(body: Uint8Array, facts: Facts, warning: Warn): Turn {
+  const { turn } = readRequest(body, facts, warning);
+  return asCompaction(turn, keptOf(turn.messages));
+}
+
+interface Facts {
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+function readRequest(
   body: Uint8Array,
-  facts: { readonly model: string; readonly stream: boolean },
+  facts: Facts,
   warning: Warn,
-): Turn {
+): { readonly turn: Turn; readonly compacts: boolean } {
   const request = parseBody(body);
   const warn = warnOnce(warning);
   refuseServerState(request);
@@ -32,11 +49,12 @@ export function readResponsesTurn(
   if (instructions === null && (request["instructions"] ?? null) !== null)
     throw wrong("instructions", "must be a string");
   if (instructions !== null && instructions !== "") input.system.push(textPart(instructions));
-  input.read(request["input"]);
-  const tools = [...readTools(request["tools"], "tools", warn), ...input.tools];
+  // Only a compaction can be asked for without any.
+  input.read(request["input"] ?? []);
+  const tools = withFound(readTools(request["tools"], "tools", warn), input.tools);
   const chosen = readToolChoice(request["tool_choice"], tools, warn);
   const text = objectOf(request["text"]);
-  return {
+  const turn: Turn = {
     stream: facts.stream,
     system: input.system,
     messages: input.messages,
@@ -60,6 +78,15 @@ export function readResponsesTurn(
     cacheKey: textOf(request["prompt_cache_key"]),
     serviceTier: textOf(request["service_tier"]),
   };
+  return { turn, compacts: input.compacts };
+}
+
+/** Tools that the input brings stand behind those of the request, each once and as it was last declared. */
+function withFound(tools: readonly TurnTool[], found: readonly TurnTool[]): readonly TurnTool[] {
+  if (found.length === 0) return tools;
+  const all = new Map(found.map((tool) => [tool.name, tool]));
+  for (const { name } of tools) all.delete(name);
+  return [...tools, ...all.values()];
 }
 
 /** A call that builds on what OpenAI keeps cannot be answered by anyone else. */

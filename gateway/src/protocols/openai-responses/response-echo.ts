@@ -3,6 +3,7 @@ import type { AnswerContext } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
 import { inNamespaces, isNamespaced } from "./namespaced-tool.ts";
+import { isSearch } from "./search-tool.ts";
 
 /** What a Response object says of the request it answers. Nothing is kept, and it says so. */
 export function responseEcho({ turn, createdAt }: AnswerContext, id: string, model: string): JsonObject {
@@ -57,6 +58,7 @@ function echoTools(turn: AskedTurn): JsonObject[] {
 
 function echo(tool: TurnTool, name: string): JsonObject {
   const { description, parameters, strict } = tool;
+  if (isSearch(tool)) return { type: "tool_search", execution: "client", description, parameters };
   return { type: "function", name, description, parameters, strict: strict ?? false };
 }
 
@@ -69,6 +71,7 @@ function echoToolChoice(turn: AskedTurn): string | JsonObject {
   const choice: ToolChoice = turn.toolChoice ?? { kind: "auto" };
   if (choice.kind !== "tool") return choice.kind === "any" ? "required" : choice.kind;
   const tool = turn.tools.find(({ name }) => name === choice.name);
+  if (tool !== undefined && isSearch(tool)) return { type: "tool_search" };
   const type = customNames(turn).has(choice.name) ? "custom" : "function";
   return { type, name: tool !== undefined && isNamespaced(tool) ? tool.ownName : choice.name };
 }

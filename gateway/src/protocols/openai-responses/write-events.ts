@@ -13,7 +13,8 @@ import {
 import type { AnswerContext, EventWriter } from "../codec.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
 import { answerEvents } from "./answer-events.ts";
-import { CustomCallItem, FunctionCallItem } from "./call-item.ts";
+import { CustomCallItem, FunctionCallItem, SearchCallItem } from "./call-item.ts";
+import { CompactionItem } from "./compaction-item.ts";
 import { failureEvents, responseError } from "./error.ts";
 import { ImageItem } from "./image-item.ts";
 import { MessageItem } from "./message-item.ts";
@@ -22,7 +23,9 @@ import { NumberedEvents } from "./numbered-events.ts";
 import type { ItemPlace, ItemStatus, OutputItem } from "./output-item.ts";
 import { ReasoningItem } from "./reasoning-item.ts";
 import { responseEcho } from "./response-echo.ts";
+import { isSearch } from "./search-tool.ts";
 import { writeResponsesUsage } from "./usage.ts";
+import { requireSummary } from "./write-compaction.ts";
 
 /** A whole answer is the response with which its stream would end. */
 export function writeResponsesAnswer(answer: Answer, context: AnswerContext): Uint8Array {
@@ -85,7 +88,7 @@ export class ResponsesEventWriter implements EventWriter {
         return "";
       case "finish":
         this.#finish = event.finish;
-        return this.#close(this.#status());
+        return this.#isCompaction ? "" : this.#close(this.#status());
       case "error":
         return this.#fail(event.failure);
       case "end":
@@ -117,7 +120,12 @@ export class ResponsesEventWriter implements EventWriter {
     return item.open() + (item.startBlock(head) ?? "");
   }
 
+  get #isCompaction(): boolean {
+    return this.#context.turn.compaction !== undefined;
+  }
+
   #newItem(head: BlockHead): OutputItem {
+    if (this.#isCompaction) return new CompactionItem(this.#place("cmp_"));
     switch (head.kind) {
       case "text":
       case "refusal":
@@ -139,6 +147,7 @@ export class ResponsesEventWriter implements EventWriter {
 
   #newCall(callId: string, called: string): OutputItem {
     const tool = this.#tools.get(called);
+    if (tool !== undefined && isSearch(tool)) return new SearchCallItem(this.#place("tsc_"), callId);
     const spaced = tool !== undefined && isNamespaced(tool) ? tool : null;
     const call = { callId, name: spaced?.ownName ?? called, namespace: spaced?.namespace ?? null };
     if (this.#custom.has(called)) return new CustomCallItem(this.#place("ctc_"), call);
@@ -158,6 +167,7 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   #seal(seal: Seal): void {
+    if (this.#isCompaction) return;
     if (this.#thoughts !== null && this.#thoughts === this.#item) this.#thoughts.seal(seal);
     else this.#callSeal = seal;
   }
@@ -180,6 +190,7 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   #end(): string {
+    const compacted = this.#isCompaction ? this.#endCompaction() : "";
     this.#over = true;
     const reason = this.#finish?.reason ?? "error";
     if (reason === "error") {
@@ -188,12 +199,20 @@ export class ResponsesEventWriter implements EventWriter {
     const details = this.#incomplete();
     const status = details === null ? "completed" : "incomplete";
     const said = { status, error: null, incomplete_details: details, ...this.#used() };
-    return this.#lines.line(`response.${status}`, `"response":${this.#say(said, this.#done)}`);
+    return compacted + this.#lines.line(`response.${status}`, `"response":${this.#say(said, this.#done)}`);
+  }
+
+  /** Throws Failure: what is not the whole summary is shown to nobody. */
+  #endCompaction(): string {
+    const summary = this.#item instanceof CompactionItem ? this.#item.summary : "";
+    requireSummary(summary, this.#finish?.reason ?? "error");
+    return this.#close("completed");
   }
 
   #fail(failure: Failure): string {
     this.#over = true;
     const sequence = this.#lines.next;
+    if (this.#isCompaction) this.#item = null;
     // What was begun is shown as far as it came; that it is done is not said, so that nobody acts on it.
     if (this.#inBlock) this.#item?.endBlock();
     this.#close("incomplete");

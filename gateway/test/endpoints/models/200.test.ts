@@ -33,7 +33,13 @@ test("the list holds what the calling key may use, sorted, in OpenAI's shape", a
     object: "model",
     owned_by: "vendor",
     type: "chat",
-    endpoints: ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/{model}:generateContent"],
+    endpoints: [
+      "/v1/chat/completions",
+      "/v1/messages",
+      "/v1/responses",
+      "/v1/responses/compact",
+      "/v1beta/models/{model}:generateContent",
+    ],
     available: true,
   });
   expect(body.data[2]?.["created"]).toBeGreaterThan(1_500_000_000);

@@ -1,0 +1,65 @@
+import { bounds, type Seal, type Turn, type TurnMessage } from "#core/index.ts";
+import { missing } from "../json-value.ts";
+import { readSealText, sealText } from "../seal-text.ts";
+import { textPart } from "./read-parts.ts";
+
+/**
+ * A conversation made shorter by a model that is not OpenAI's: it is asked for a summary, as agents do by themselves elsewhere.
+ * The summary goes to the caller in the place of OpenAI's encrypted one, and comes back as words of the user.
+ */
+export function asCompaction(turn: Turn, kept: readonly string[]): Turn {
+  if (turn.messages.length === 0) throw missing("input");
+  return {
+    ...turn,
+    messages: [...turn.messages, { role: "user", parts: [textPart(order)] }],
+    // The tools stay declared: the conversation holds calls of them, and its beginning stays the one that is in the cache.
+    toolChoice: turn.tools.length === 0 ? null : { kind: "none" },
+    format: null,
+    compaction: { kept },
+  };
+}
+
+const order = `This conversation has become too long and will go on from a summary that you write now. Whoever continues, you or another model, sees that summary and nothing else of what came before.
+
+Write down, as precisely as it takes to go on without asking again:
+- what the user wants, with every wish, limit and correction that still holds;
+- what has been done, what was decided and why, and what was tried and did not work;
+- the names that are needed to go on: files, functions, commands, addresses, values, and what tools returned that matters;
+- what is under way at this moment, what is left to do, and the next step.
+
+Answer with the summary alone. Call no tools, and do not answer the user.`;
+
+/** What the user said last, as far as it fits; the oldest of it may be cut at its end. Tools' results are none of it. */
+export function keptOf(messages: readonly TurnMessage[]): readonly string[] {
+  const kept: string[] = [];
+  let left = bounds.compactionKeptCharactersMax;
+  for (const message of [...messages].reverse()) {
+    const text = message.role === "user" ? saidIn(message) : "";
+    if (text === "") continue;
+    kept.unshift(text.length <= left ? text : text.slice(0, left).toWellFormed());
+    left -= text.length;
+    if (left <= 0) break;
+  }
+  return kept;
+}
+
+function saidIn({ parts }: TurnMessage): string {
+  const texts = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  return texts.some((text) => text.startsWith(opening)) ? "" : texts.join("\n\n");
+}
+
+/** As `encrypted_content`. Nothing in it is secret: its caller could read the summary in any other answer. */
+export function sealSummary(summary: string): string {
+  return sealText({ ...summarySeal, data: summary });
+}
+
+/** What a summary of ours says to the model that goes on; null: it is none, and only OpenAI can open it. */
+export function readSummary(encrypted: string): string | null {
+  const seal = readSealText(encrypted);
+  if (seal === null || seal.itemId !== summarySeal.itemId) return null;
+  return `${opening}\n\n${seal.data}`;
+}
+
+const opening = "What came before in this conversation was made shorter. This is its summary:";
+
+const summarySeal: Seal = { dialect: "openai-responses", account: null, itemId: "summary", data: "" };

@@ -1,0 +1,51 @@
+import type { TurnTool } from "#core/index.ts";
+import { type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+
+/**
+ * OpenAI's `tool_search` that the caller runs itself: Codex finds the tools of its MCP servers so. Elsewhere it is an ordinary
+ * tool of this name. That it has this member beside is how the writer of the answer makes a `tool_search_call` of its calls.
+ */
+export interface SearchTool extends TurnTool {
+  readonly finds: "tools";
+}
+
+export const searchToolName = "tool_search";
+
+export function isSearch(tool: TurnTool): tool is SearchTool {
+  return "finds" in tool;
+}
+
+export function readSearchTool(tool: JsonObject): SearchTool {
+  const parameters = objectOf(tool["parameters"]);
+  return {
+    name: searchToolName,
+    description: textOf(tool["description"]),
+    parameters: Object.keys(parameters).length === 0 ? anyQuery : parameters,
+    strict: null,
+    cache: null,
+    finds: "tools",
+  };
+}
+
+/** For a search that says nothing of its arguments. */
+const anyQuery = Object.freeze({
+  type: "object",
+  properties: { query: { type: "string", description: "What the tools that are looked for should do." } },
+  required: ["query"],
+});
+
+/** The arguments of a `tool_search_call` are a value, not text. */
+export function searchArguments(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? {});
+}
+
+/** The same back. What is no object is quoted as the model wrote it. */
+export function searchedFor(argumentsText: string): JsonObject | string {
+  return argumentsText === "" ? {} : (parseObject(argumentsText) ?? argumentsText);
+}
+
+/** What the model is told of the tools that were found: it can call them by these names from now on. */
+export function foundText(tools: readonly TurnTool[]): string {
+  if (tools.length === 0) return "No tools were found.";
+  return JSON.stringify({ tools: tools.map(({ name, description }) => ({ name, description })) });
+}
