@@ -86,3 +86,17 @@ test("a text that speaks of a seal is passed as it is", async () => {
   expect((await send(body)).status).toBe(200);
   expect(arrived(house).body).toBe(body);
 });
+
+test("a compaction that another vendor's model wrote says its summary in words", async () => {
+  const compacted = await house.post("/v1/responses/compact", { model: "claude", input: "one two three" });
+  const { output } = (await compacted.json()) as { output: readonly Item[] };
+  const item = output.find(({ type }) => type === "compaction");
+  expect(item?.encrypted_content).toStartWith("sluice1.");
+  const bodyOf = (what: string): string =>
+    `{"model":"gpt-5.1","input":[ ${what} ,{"role":"user","content":"go on"}],"tools":[{"type":"web_search","external_web_access":false}]}`;
+  expect((await send(bodyOf(JSON.stringify(item)))).status).toBe(200);
+  const [said] = (JSON.parse(arrived(house).body) as { input: { role: string; content: { text: string }[] }[] }).input;
+  expect(said?.role).toBe("user");
+  expect(said?.content[0]?.text).toContain("This is its summary:");
+  expect(arrived(house).body).toBe(bodyOf(JSON.stringify(said)));
+});
