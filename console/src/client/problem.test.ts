@@ -18,7 +18,7 @@ test("an answer that is not JSON still gives a sentence", async () => {
 test("every failure a chat call can meet comes with advice of its own", () => {
   const general = new Problem("something else", "").advice;
   const notMet =
-    /^(task|asset)|client_closed|internal_error|idempotency|method|media_type|version|json|required|not_found$|conflict|request_timeout/;
+    /^(task|asset|websocket)|client_closed|internal_error|idempotency|method|media_type|version|json|required|not_found$|conflict|request_timeout/;
   for (const code of Object.keys(errorCodes).filter((code) => code === "model_not_found" || !notMet.test(code))) {
     expect(new Problem(code, "").advice, code).not.toBe(general);
   }
