@@ -18,7 +18,7 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   identity: [],
   assets: ["providers"],
   relay: ["bodies", "providers", "protocols", "routing", "limits", "ledger"],
-  tasks: ["relay", "providers", "protocols", "routing", "limits", "ledger", "assets"],
+  tasks: ["relay", "bodies", "providers", "protocols", "routing", "limits", "ledger", "assets"],
   api: ["tasks", "relay", "bodies", "assets", "identity", "protocols"],
   admin: ["identity", "routing", "limits", "ledger", "providers", "tasks", "assets"],
   storage: [],

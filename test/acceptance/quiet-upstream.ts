@@ -67,6 +67,9 @@ const answers: readonly (readonly [end: RegExp, answer: object])[] = [
     },
   ],
   [/\/embeddings$/, { object: "list", model: "m", data: [{ object: "embedding", index: 0, embedding: [0] }], usage }],
+  [/\/contents\/generations\/tasks$/, { id: "cgt-1" }],
+  [/\/videos$/, { id: "video_1", status: "queued" }],
+  [/:predictLongRunning$/, { name: "models/m/operations/o1" }],
   [/\/images\//, { created: 1, data: [{ b64_json: "AAAA" }] }],
 ];
 

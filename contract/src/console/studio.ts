@@ -29,7 +29,10 @@ export type ConsoleTask = z.infer<typeof consoleTaskSchema>;
 
 export const taskDetailSchema = consoleTaskSchema.extend({
   request_id: id.describe("Under which the ledger has it, once it has ended."),
-  request: z.record(z.string(), z.unknown()).describe("The caller's own body, to be sent again."),
+  request: z
+    .record(z.string(), z.unknown())
+    .describe("The caller's own body; what was large inline material in it stands as a note of its size."),
+  request_whole: z.boolean().describe("Whether the body can be sent again: large inline material is not kept."),
   events: z.array(z.object({ at, status: z.string(), detail: z.string().nullable() })),
   deliveries: z.array(
     z.object({

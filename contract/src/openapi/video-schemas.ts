@@ -19,7 +19,7 @@ const material = z
 
 export const videoTaskRequestSchema = z.looseObject({
   model: z.string().min(1).max(256).describe("A name from `GET /v1/models`."),
-  prompt: z.string().optional().describe("Required unless there is material or `content`."),
+  prompt: z.string().max(32768).optional().describe("Required unless there is material or `content`."),
   ratio: z.string().optional().describe("`<width>:<height>`, `adaptive` or `auto`."),
   duration: z.int().optional().describe("Whole seconds; -1 where the model may decide."),
   resolution: z.string().optional().describe("`<lines>p`, or `2k` or `4k`."),

@@ -1,4 +1,5 @@
-import type { AskedImages, Provider, WireDialectId } from "#core/index.ts";
+import type { AskedImages, Provider, VideoTurn, WireDialectId } from "#core/index.ts";
+import type { BlobInfo } from "#ports/index.ts";
 import type {
   CallEndpointId,
   DialectTraits,
@@ -136,6 +137,37 @@ export interface BodyJobs {
       readonly asked: AskedImages;
     };
     readonly answer: { readonly images: number };
+  };
+  /** Reads the body of a video task, and makes what is to be kept of its material; nothing where it has little or none. */
+  "video-body": {
+    readonly ask: { readonly taskId: string; readonly apart: boolean };
+    readonly answer: {
+      /** The body as JSON text, marks in the place of what was made. */
+      readonly text: string;
+      /** SHA-256 of the body as it came, lower-case hex. */
+      readonly digest: string;
+      readonly material: BlobInfo | null;
+    };
+  };
+  /** Makes the request for a video out of its turn; the body is the material that its marks stand for. */
+  "video-request": {
+    readonly ask: {
+      /** Without its secret, which stays where it is. */
+      readonly provider: Provider;
+      readonly upstreamModel: string;
+      readonly turn: VideoTurn;
+      readonly taskId: string;
+      readonly callbackUrl: string | null;
+      /** null: there is no material, and no mark means anything. */
+      readonly material: BlobInfo | null;
+      /** What stands beside, by the addresses that it replaces. */
+      readonly media: readonly CarriedMedia[];
+    };
+    readonly answer: {
+      readonly method: "GET" | "POST" | "PUT" | "DELETE";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
   };
 }
 

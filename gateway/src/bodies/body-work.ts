@@ -37,6 +37,8 @@ const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
   reply: bounds.replyInPlaceBytesMax,
   answer: bounds.translateReplyInPlaceBytesMax,
   "image-answer": bounds.translateReplyInPlaceBytesMax,
+  "video-body": bounds.taskBodyInPlaceBytesMax,
+  "video-request": bounds.taskBodyInPlaceBytesMax,
 };
 
 /** Has jobs on bodies done: small ones at once, larger ones in threads. */

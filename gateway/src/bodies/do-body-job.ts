@@ -9,6 +9,8 @@ import type { Job, JobDesk } from "./job-desk.ts";
 import { inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
 import { answerTurn, translateTurn } from "./turn-jobs.ts";
 import { unpackBody } from "./unpack-job.ts";
+import { readVideoBody } from "./video-body-job.ts";
+import { writeVideoRequest } from "./video-request-job.ts";
 
 /** To a thread. */
 export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
@@ -42,6 +44,8 @@ const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
   reply: readReply,
   answer: answerTurn,
   "image-answer": answerImages,
+  "video-body": readVideoBody,
+  "video-request": writeVideoRequest,
 };
 
 /** Does one job. Never throws. */

@@ -12,5 +12,6 @@ export { mentionsAssets } from "./asset-references.ts";
 export type { BodyAnswer, BodyAsk, BodyJobKind, CarriedMedia } from "./body-jobs.ts";
 export { type BodyOutcome, BodyWork, outcomeOf, type WorkedOn } from "./body-work.ts";
 export { doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
+export { markIn } from "./material-marks.ts";
 export { addressesIn, withMedia } from "./turn-media.ts";
 export { notUnpacked } from "./unpack-job.ts";

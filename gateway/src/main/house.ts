@@ -187,6 +187,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     ...(options.onSetUp === undefined ? {} : { onCompleted: options.onSetUp }),
   });
   const spool = createSpool({ directory: join(environment.dataDir, "spool"), nextName: () => ids.next("spool_") });
+  const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
   const studio = openStudio({
     environment,
     control,
@@ -198,6 +199,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     spool,
     observer: booked,
     explainer,
+    bodies,
+    bodyRoom,
   });
   await studio.start();
   let opened: Listeners | null = null;
@@ -247,7 +250,6 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     console,
   });
   const usageAsks = new AskRate(clock);
-  const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
   let leaving = false;
   let draining = false;
   const face: Face = {

@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import type { BodyRoom } from "#api/index.ts";
 import { Assets } from "#assets/index.ts";
+import type { BodyWork } from "#bodies/index.ts";
 import type { Environment } from "#config/index.ts";
 import type { Principal } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
@@ -25,6 +27,8 @@ export interface StudioOptions {
   readonly spool: Spool;
   readonly observer: Observer;
   readonly explainer: Pick<Explainer, "explain">;
+  readonly bodies: BodyWork;
+  readonly bodyRoom: BodyRoom;
 }
 
 /** Everything that lasts longer than a call: video tasks, assets, and the bytes of both. */
@@ -56,6 +60,8 @@ export function openStudio(options: StudioOptions): Studio {
     admission: options.admission,
     recorder: options.recorder,
     explainer: options.explainer,
+    bodies: options.bodies,
+    bodyRoom: options.bodyRoom,
     tokens: new AccountTokens(transport, clock),
     assets,
     secrets: {

@@ -1,4 +1,5 @@
 import type { LedgerEntry, Task, TaskEvent, TaskState } from "#core/index.ts";
+import type { BlobInfo } from "./blob-store.ts";
 
 export interface TaskFilter {
   /** null: of every workspace; only for who may see them all. */
@@ -67,9 +68,25 @@ export interface Delivery {
 export interface TaskStore {
   /**
    * Accepts a task, unless its workspace has one with the same idempotency key: then that one comes back, `created`
-   * false. Its first event is written with it.
+   * false. Its first event is written with it. With `material`, what was noted for it must still be noted: throws otherwise.
    */
-  create(task: Task): Promise<{ readonly task: Task; readonly created: boolean }>;
+  create(task: Task, material?: BlobInfo | null): Promise<{ readonly task: Task; readonly created: boolean }>;
+  /** The task that a workspace has under an idempotency key. */
+  findByKey(workspaceId: string, idempotencyKey: string): Promise<Task | null>;
+  /** Before a task's material is stored, so that it is found whatever happens then. */
+  noteMaterial(taskId: string, material: BlobInfo, now: number): Promise<void>;
+  material(taskId: string): Promise<BlobInfo | null>;
+  /**
+   * Material that is not needed any more, and is not given to any task from now on: of tasks that are not sent again, and
+   * what was noted before `unownedBefore` for a task that there is not. Of one task where it is named.
+   */
+  spentMaterial(
+    unownedBefore: number,
+    limit: number,
+    taskId?: string,
+  ): Promise<readonly { readonly taskId: string; readonly hash: string }[]>;
+  /** After its bytes were removed. */
+  forgetMaterial(taskId: string): Promise<void>;
   find(workspaceId: string, id: string): Promise<Task | null>;
   /** For callbacks, which know no workspace. */
   findById(id: string): Promise<Task | null>;

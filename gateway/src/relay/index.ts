@@ -8,7 +8,7 @@ export type { Call, CallResult, Delivery, Refusal, Speech } from "./call.ts";
 export { explanationOf } from "./explained.ts";
 export type { FailedAttempt } from "./failed-attempt.ts";
 export type { RelayOptions } from "./house.ts";
-export { type FetchedMedia, fetchMedia } from "./inline-media.ts";
+export { type FetchedBytes, fetchBytes } from "./inline-media.ts";
 export type { KeptCall } from "./kept-call.ts";
 export { type ListProbe, type Probe, ProviderProbe } from "./provider-probe.ts";
 export { Relay } from "./relay.ts";

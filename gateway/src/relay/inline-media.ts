@@ -7,14 +7,6 @@ export interface FetchedBytes {
   readonly bytes: Uint8Array;
 }
 
-export interface FetchedMedia {
-  readonly mediaType: string;
-  /** base64 */
-  readonly data: string;
-  /** In bytes. */
-  readonly size: number;
-}
-
 interface MediaFetch {
   readonly transport: Transport;
   readonly signal: AbortSignal;
@@ -42,18 +34,16 @@ export async function fetchAll(urls: readonly string[], fetch: MediaFetch): Prom
   return found;
 }
 
-/** The same of one, as text. */
-export async function fetchMedia(url: string, fetch: MediaFetch, bytesMax: number): Promise<FetchedMedia> {
-  const { mediaType, bytes } = await fetchBytes(url, fetch, bytesMax);
-  return { mediaType, data: inBase64(bytes), size: bytes.length };
-}
-
 export function inBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
 }
 
 /** One address of a caller's, through the guard. Throws Failure invalid_request when it cannot be had. */
-async function fetchBytes(url: string, { transport, signal }: MediaFetch, bytesMax: number): Promise<FetchedBytes> {
+export async function fetchBytes(
+  url: string,
+  { transport, signal }: MediaFetch,
+  bytesMax: number,
+): Promise<FetchedBytes> {
   let next = url;
   for (let moves = 0; moves <= bounds.inlinedMovesMax; moves++) {
     try {

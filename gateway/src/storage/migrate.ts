@@ -18,6 +18,7 @@ import { migration015 } from "./migration-015.ts";
 import { migration016 } from "./migration-016.ts";
 import { migration017 } from "./migration-017.ts";
 import { migration018 } from "./migration-018.ts";
+import { migration019 } from "./migration-019.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -41,6 +42,7 @@ export const migrations: Migrations = Object.freeze({
   "016": migration016,
   "017": migration017,
   "018": migration018,
+  "019": migration019,
 });
 
 /**

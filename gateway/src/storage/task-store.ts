@@ -5,8 +5,9 @@ import { ledgerWriter } from "./ledger-insert.ts";
 import { createTask } from "./task-create.ts";
 import { deliveriesOf, leaseDeliveries, recordDelivery } from "./task-deliveries.ts";
 import { hurryTask, leaseDue, leaseOne } from "./task-leases.ts";
+import { forgetMaterial, materialOf, noteMaterial, spentMaterial } from "./task-materials.ts";
 import { openTasks, taskPage } from "./task-page.ts";
-import { findByUpstreamIds, findTask } from "./task-rows.ts";
+import { findByKey, findByUpstreamIds, findTask } from "./task-rows.ts";
 import { attachBlob, finishTask, stepTask } from "./task-steps.ts";
 
 export interface TaskStoreOptions {
@@ -18,7 +19,13 @@ export interface TaskStoreOptions {
 export function createTaskStore({ database, vault }: TaskStoreOptions): TaskStore {
   const writeLedger = ledgerWriter(database);
   return {
-    create: (task) => createTask(database, vault, task),
+    create: (task, material = null) => createTask(database, vault, task, material),
+    findByKey: (workspaceId, key) => findByKey(database.kysely, vault, workspaceId, key),
+    noteMaterial: (taskId, material, now) => noteMaterial(database, taskId, material, now),
+    material: (taskId) => materialOf(database.kysely, taskId),
+    spentMaterial: (unownedBefore, limit, taskId) =>
+      spentMaterial(database, { unownedBefore, limit, ...(taskId === undefined ? {} : { taskId }) }),
+    forgetMaterial: (taskId) => forgetMaterial(database, taskId),
     find: (workspaceId, id) => findTask(database.kysely, vault, id, workspaceId),
     findById: (id) => findTask(database.kysely, vault, id, null),
     page: (filter, cursor, limit) => taskPage(database, vault, { filter, cursor, limit }),

@@ -2,6 +2,7 @@
 export interface TaskTables {
   tasks: TaskTable;
   task_requests: TaskRequestTable;
+  task_materials: TaskMaterialTable;
   task_events: TaskEventTable;
   webhook_deliveries: DeliveryTable;
   asset_groups: AssetGroupTable;
@@ -57,10 +58,20 @@ interface TaskTable {
   leased_until: number | null;
 }
 
-/** Apart from its task: a body may be megabytes long, and a row is written anew with every poll. */
+/** Apart from its task, because a row is written anew with every poll. The larger material of a body is a blob. */
 interface TaskRequestTable {
   task_id: string;
   request: string;
+}
+
+/** Noted before the bytes are stored, so that none is without a row; the task's own row follows. */
+interface TaskMaterialTable {
+  task_id: string;
+  hash: string;
+  size_bytes: number;
+  created_at: number;
+  /** 1 once it is being removed: no task can have it any more. */
+  spent: number;
 }
 
 interface TaskEventTable {

@@ -1,11 +1,14 @@
-import { bounds } from "#core/index.ts";
+import { bounds, type Model, type Task } from "#core/index.ts";
+import type { JsonObject } from "#protocols/index.ts";
 import { pollsPerSecondUsual } from "./account-rates.ts";
 import type { TaskHouse } from "./house.ts";
 import { look } from "./look.ts";
+import { type MaterialInHand, MaterialLost } from "./materials.ts";
 import { parseObject } from "./parse-object.ts";
 import { reconcile } from "./reconcile.ts";
 import { settle } from "./settle.ts";
 import { submit } from "./submit.ts";
+import { readTaskBody } from "./task-body.ts";
 import { TaskPass } from "./task-pass.ts";
 import { readVideoRequest } from "./validate-video.ts";
 import { videoKindOf } from "./video-way.ts";
@@ -58,8 +61,7 @@ async function submitLeftOver(house: TaskHouse, pass: TaskPass): Promise<void> {
     return;
   }
   const model = house.catalog().models.get(task.model);
-  const body = parseObject(task.request);
-  if (model === undefined || body === null) {
+  if (model === undefined) {
     const error = { code: "model_not_found", message: "The model was removed before the task was sent." };
     await settle(house, pass, { state: "failed", error, httpStatus: 404, errorCode: "model_not_found" });
     return;
@@ -70,5 +72,50 @@ async function submitLeftOver(house: TaskHouse, pass: TaskPass): Promise<void> {
   if (leased === null) return;
   const again = new TaskPass(house, leased);
   if (again.task.state !== "accepted") await again.leave({});
-  else await submit(house, { pass: again, request: readVideoRequest(body), models: [model] });
+  else await submitAgain(house, again, model);
+}
+
+/** With its material at hand. While that cannot be had it waits; when it is lost, so is the task. */
+async function submitAgain(house: TaskHouse, pass: TaskPass, model: Model): Promise<void> {
+  const { task } = pass;
+  let kept: KeptBody;
+  try {
+    kept = await keptBody(house, task);
+  } catch (thrown) {
+    if (thrown instanceof MaterialLost) {
+      const error = { code: "material_lost", message: "The material of the task was lost before it was sent." };
+      await settle(house, pass, { state: "failed", error, httpStatus: 500, errorCode: "internal_error" });
+    } else {
+      await pass.leave({ dueAt: house.clock.now() + bounds.taskAcceptedGraceMs });
+    }
+    house.observer.log("error", "The body of a video task that was not sent yet cannot be read.", {
+      task: task.id,
+      error: thrown,
+    });
+    return;
+  }
+  const { value, material } = kept;
+  try {
+    await submit(house, { pass, request: readVideoRequest(value), models: [model], material });
+  } finally {
+    material?.release();
+  }
+}
+
+interface KeptBody {
+  readonly value: JsonObject;
+  readonly material: MaterialInHand | null;
+}
+
+/** A body that is large in its row was accepted by an earlier version; it is worked on as it would be today. */
+async function keptBody({ materials, bodies, blobs, bodyRoom }: TaskHouse, task: Task): Promise<KeptBody> {
+  if (task.request.length <= bounds.taskOutlineBytesMax) {
+    const value = parseObject(task.request);
+    if (value === null) throw new MaterialLost();
+    return { value, material: await materials.open(task) };
+  }
+  const bytes = new TextEncoder().encode(task.request);
+  const { value, material } = (await readTaskBody({ bodies, blobs }, task.id, bytes, null)).body;
+  if (material === null) return { value, material };
+  return { value, material: materials.inHand(material, material.bytes, bodyRoom.open()) };
 }

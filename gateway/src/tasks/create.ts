@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   asFailure,
   bounds,
@@ -11,14 +10,16 @@ import {
   type Task,
 } from "#core/index.ts";
 import { nothingWanted, type Permit } from "#limits/index.ts";
-import type { JsonObject } from "#protocols/index.ts";
 import { explanationOf } from "#relay/index.ts";
 import { checkTakeable } from "./check-capabilities.ts";
 import { heldCost } from "./estimate.ts";
 import type { TaskHouse } from "./house.ts";
+import type { MaterialInHand } from "./materials.ts";
+import type { HeldRoom } from "./options.ts";
 import { earlierTasks, holdersOf } from "./plan-legs.ts";
 import { wrong } from "./request-members.ts";
 import { submit } from "./submit.ts";
+import type { TaskBody } from "./task-body.ts";
 import { TaskPass } from "./task-pass.ts";
 import { readVideoRequest, type VideoRequest } from "./validate-video.ts";
 import { capabilitiesOf } from "./video-way.ts";
@@ -32,8 +33,9 @@ export interface CreateCall {
   readonly model: string;
   /** The model asked for, then its fallbacks that the caller may use. */
   readonly models: readonly Model[];
-  readonly body: JsonObject;
-  readonly bodyText: string;
+  readonly body: TaskBody;
+  /** What its body takes of the room for all; let go of here, when nothing holds the body any more. */
+  readonly held: HeldRoom;
   readonly idempotencyKey: string | null;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
@@ -51,15 +53,17 @@ export async function createTask(house: TaskHouse, call: CreateCall): Promise<Ta
   try {
     accepted = await accept(house, call);
   } catch (thrown) {
+    call.held.release();
     throw refused(house, call, asFailure(thrown), house.clock.monotonic() - startMs);
   }
-  const { task, request } = accepted;
+  const { task, request, material } = accepted;
+  if (material === null) call.held.release();
   if (request === null) return task;
   const { clock, store } = house;
   const failure = await within(
     clock,
     bounds.taskSubmitWaitMs,
-    submitAccepted(house, task, request, call.models),
+    submitAccepted(house, accepted, call.models),
     call.signal,
   );
   if (failure !== null) throw failure;
@@ -70,6 +74,7 @@ interface Accepted {
   readonly task: Task;
   /** null: an earlier call with the same key made it, and sees to it. */
   readonly request: VideoRequest | null;
+  readonly material: MaterialInHand | null;
 }
 
 async function accept(house: TaskHouse, call: CreateCall): Promise<Accepted> {
@@ -77,15 +82,15 @@ async function accept(house: TaskHouse, call: CreateCall): Promise<Accepted> {
   if (models.length === 0) {
     throw new Failure("model_not_found", `The model "${call.model}" does not exist.`, { param: "model" });
   }
-  checkSizes(call);
-  const request = readVideoRequest(body);
+  checkKey(call);
+  const request = readVideoRequest(body.value);
   checkTakeable(models, request);
   await holdersOf(house, principal.workspace.id, request.references.assetIds);
   await earlierTasks(house, principal.workspace.id, request.references.taskIds);
   if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
   const rates = await house.admission.admit(principal, nothingWanted);
   try {
-    const accepted = await store(house, call, request);
+    const accepted = (await replayed(house, call)) ?? (await store(house, call, request));
     rates.settle({ tokens: 0 });
     return accepted;
   } catch (thrown) {
@@ -94,25 +99,45 @@ async function accept(house: TaskHouse, call: CreateCall): Promise<Accepted> {
   }
 }
 
+/** The task that was made with the same key: asked for before megabytes of material are stored for another. */
+async function replayed(house: TaskHouse, { body, principal, idempotencyKey }: CreateCall): Promise<Accepted | null> {
+  if (body.material === null || idempotencyKey === null) return null;
+  const earlier = await house.store.findByKey(principal.workspace.id, idempotencyKey);
+  return earlier === null ? null : sameAgain(earlier, body);
+}
+
+function sameAgain(task: Task, { digest }: TaskBody): Accepted {
+  if (task.requestDigest === digest) return { task, request: null, material: null };
+  throw new Failure("idempotency_conflict", "This Idempotency-Key was used with another body before.", {
+    param: "Idempotency-Key",
+  });
+}
+
 async function store(house: TaskHouse, call: CreateCall, request: VideoRequest): Promise<Accepted> {
+  const { body, held } = call;
   const draft = rowOf(house, call, request);
   const hold: Permit = await house.admission.hold(call.principal, draft.reservedNanoUsd, false);
   let stored: Awaited<ReturnType<TaskHouse["store"]["create"]>>;
   try {
-    stored = await house.store.create(draft);
+    await house.materials.keep(body, call.signal);
+    stored = await house.store.create(draft, body.material);
   } catch (thrown) {
     hold.release();
+    if (body.material !== null) await house.materials.drop(draft.id);
     throw thrown;
   }
-  if (stored.created) {
-    house.holds.keep(draft.id, hold);
-    return { task: stored.task, request };
+  if (!stored.created) {
+    hold.release();
+    if (body.material !== null) await house.materials.drop(draft.id);
+    return sameAgain(stored.task, body);
   }
-  hold.release();
-  if (stored.task.requestDigest === draft.requestDigest) return { task: stored.task, request: null };
-  throw new Failure("idempotency_conflict", "This Idempotency-Key was used with another body before.", {
-    param: "Idempotency-Key",
-  });
+  house.holds.keep(draft.id, hold);
+  const { material } = body;
+  return {
+    task: stored.task,
+    request,
+    material: material === null ? null : house.materials.inHand(material, material.bytes, held),
+  };
 }
 
 /**
@@ -121,21 +146,22 @@ async function store(house: TaskHouse, call: CreateCall, request: VideoRequest):
  */
 async function submitAccepted(
   house: TaskHouse,
-  task: Task,
-  request: VideoRequest,
+  { task, request, material }: Accepted,
   models: readonly Model[],
 ): Promise<Failure | null> {
   try {
     const leased = await house.store.leaseOne(task.id, house.clock.now(), bounds.taskSubmitLeaseMs);
-    if (leased === null) return null;
+    if (leased === null || request === null) return null;
     const pass = new TaskPass(house, leased);
-    if (pass.task.state === "accepted") return await submit(house, { pass, request, models });
+    if (pass.task.state === "accepted") return await submit(house, { pass, request, models, material });
     await pass.leave({});
   } catch (thrown) {
     house.observer.log("error", "An accepted video task could not be submitted at once.", {
       task: task.id,
       error: thrown,
     });
+  } finally {
+    material?.release();
   }
   return null;
 }
@@ -147,7 +173,7 @@ function rowOf(house: TaskHouse, call: CreateCall, request: VideoRequest): Task 
   const version = call.models[0]?.price ?? null;
   const price = version === null ? null : priceVariant(version, request.asked);
   return {
-    id: ids.next("vt_"),
+    id: call.body.taskId,
     workspaceId: principal.workspace.id,
     groupId: principal.group.id,
     keyId: principal.key.id,
@@ -160,7 +186,7 @@ function rowOf(house: TaskHouse, call: CreateCall, request: VideoRequest): Task 
     attemptId: ids.next("att_"),
     state: "accepted",
     progress: null,
-    request: call.bodyText,
+    request: call.body.text,
     asked: request.asked,
     output: null,
     error: null,
@@ -171,7 +197,7 @@ function rowOf(house: TaskHouse, call: CreateCall, request: VideoRequest): Task 
     priceVersion: price?.id ?? null,
     priceTable: price?.table ?? null,
     idempotencyKey: call.idempotencyKey,
-    requestDigest: createHash("sha256").update(call.bodyText).digest("hex"),
+    requestDigest: call.body.digest,
     callbackUrl: request.callbackUrl,
     metadata: request.metadata,
     userAgent: call.userAgent,
@@ -194,13 +220,7 @@ function deadlineMs({ more }: VideoRequest): number {
   return Math.min(bounds.taskDeadlineMsMax, seconds * 1_000 + 3_600_000);
 }
 
-function checkSizes({ bodyText, idempotencyKey }: CreateCall): void {
-  if (bodyText.length > bounds.taskRequestBytesMax) {
-    throw new Failure(
-      "request_too_large",
-      `The body is larger than ${bounds.taskRequestBytesMax} bytes; give material by URL.`,
-    );
-  }
+function checkKey({ idempotencyKey }: CreateCall): void {
   if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > bounds.idempotencyKeyBytesMax)) {
     throw wrong("Idempotency-Key", `must have 1 to ${bounds.idempotencyKeyBytesMax} characters`);
   }

@@ -3,6 +3,7 @@ import type { Accounts } from "./accounts.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { GoneWatch } from "./gone-watch.ts";
 import type { Holds } from "./holds.ts";
+import type { Materials } from "./materials.ts";
 import type { VideoTasksOptions } from "./options.ts";
 import type { ResultCopies } from "./result-copies.ts";
 
@@ -12,6 +13,7 @@ export interface TaskHouse extends VideoTasksOptions {
   readonly rates: AccountRates;
   readonly gone: GoneWatch;
   readonly holds: Holds;
+  readonly materials: Materials;
   readonly deliveries: Deliveries;
   readonly copies: ResultCopies;
 }

@@ -1,3 +1,4 @@
+import type { BodyWork } from "#bodies/index.ts";
 import type { Catalog, Provider } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
@@ -27,6 +28,14 @@ export interface TaskSecrets {
   callbackToken(taskId: string): string;
 }
 
+/** What one body takes of the room for all. */
+export interface HeldRoom {
+  /** So many bytes from now on. Throws Failure overloaded where they do not fit. */
+  hold(bytes: number): void;
+  /** May be called again. */
+  release(): void;
+}
+
 /** What video tasks work with; wired by main. */
 export interface VideoTasksOptions {
   readonly store: TaskStore;
@@ -41,8 +50,11 @@ export interface VideoTasksOptions {
   readonly ids: Ids;
   readonly chance: Chance;
   readonly observer: Observer;
-  /** null: results are not copied. */
+  /** null: results are not copied, and bodies stay whole in their rows. */
   readonly blobs: BlobStore | null;
+  readonly bodies: Pick<BodyWork, "do">;
+  /** The room for all bodies, what is being sent included. */
+  readonly bodyRoom: { open(): HeldRoom };
   /** null: there are no assets, so that nothing can refer to one. */
   readonly assets: AssetResolver | null;
   readonly secrets: TaskSecrets;

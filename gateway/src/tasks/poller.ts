@@ -13,6 +13,7 @@ export class Poller {
   readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   #started = false;
+  #sweeping: Promise<void> = Promise.resolve();
   #ticking = false;
   #hungry = false;
   #sweptMs = Number.NEGATIVE_INFINITY;
@@ -40,7 +41,7 @@ export class Poller {
     this.#stopping.abort();
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = this.#house.clock.after(bounds.taskSubmitAttemptMs, resolve);
-    await Promise.race([Promise.allSettled([...this.#running]), promise]);
+    await Promise.race([Promise.allSettled([...this.#running, this.#sweeping]), promise]);
     cancel();
   }
 
@@ -53,6 +54,8 @@ export class Poller {
     this.#hungry = room <= 0 || leased.length === room;
     await deliveries.pass();
     await this.#sweep();
+    // Files are waited for by nobody but the end.
+    this.#sweeping = this.#sweeping.then(() => this.#house.materials.sweep());
     return leased.length;
   }
 

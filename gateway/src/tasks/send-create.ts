@@ -1,8 +1,10 @@
+import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type Deployment, type Failure, type Provider, type Task } from "#core/index.ts";
 import type { OutboundDraft } from "#providers/index.ts";
 import { upstreamCallbackUrl } from "./callback.ts";
+import { fetchMaterial } from "./fetch-material.ts";
 import type { TaskHouse } from "./house.ts";
-import { inlineMaterial } from "./inline-material.ts";
+import type { MaterialInHand } from "./materials.ts";
 import { parseObject } from "./parse-object.ts";
 import { adapterGone, authorize, isGood, ownSignal, readWhole, sendDraft, type WholeAnswer } from "./upstream-call.ts";
 import type { VideoRequest } from "./validate-video.ts";
@@ -15,22 +17,44 @@ export type CreateResult =
   | { readonly kind: "refused"; readonly failure: Failure }
   | { readonly kind: "unknown"; readonly failure: Failure };
 
+export interface TaskToSend {
+  readonly task: Task;
+  readonly request: VideoRequest;
+  /** What the marks in the request stand for; null where there are none. */
+  readonly material: MaterialInHand | null;
+}
+
 /** The request that makes the task at this deployment, authorised. Nothing is sent yet. */
 export async function prepareCreate(
   house: TaskHouse,
-  task: Task,
-  request: VideoRequest,
+  { task, request, material }: TaskToSend,
   { deployment, upstreamIds }: { readonly deployment: Deployment; readonly upstreamIds: ReadonlyMap<string, string> },
 ): Promise<OutboundDraft> {
   const { provider, upstreamModel } = deployment;
   const way = videoWayOf(deployment);
   if (way === null) throw adapterGone(provider.kind);
-  const { workspaceId, id: taskId } = task;
-  const asked = await videoTurnFor(request, way, provider, { workspaceId, assets: house.assets, upstreamIds });
-  const turn = way.adapter.materialAs === "data" ? await inlineMaterial(asked, house.transport, ownSignal()) : asked;
-  const callbackUrl = upstreamCallbackUrl(house, taskId);
-  const draft = way.adapter.create({ provider, upstreamModel, turn, taskId, callbackUrl });
-  draft.headers["x-attempt-id"] = task.attemptId;
+  const { workspaceId, id: taskId, attemptId } = task;
+  const turn = await videoTurnFor(request, way, provider, { workspaceId, assets: house.assets, upstreamIds });
+  const fetched = way.adapter.materialAs === "data" ? await fetchMaterial(turn, house.transport, ownSignal()) : [];
+  const worked = await house.bodies.do(
+    "video-request",
+    {
+      provider: { ...provider, secret: null },
+      upstreamModel,
+      turn,
+      taskId,
+      callbackUrl: upstreamCallbackUrl(house, taskId),
+      material: material?.info ?? null,
+      media: fetched.map(({ url, mediaType }) => ({ url, mediaType })),
+    },
+    (await material?.take()) ?? new Uint8Array(0),
+    { beside: fetched.map(({ bytes }) => bytes) },
+  );
+  material?.give(worked.body);
+  const { made, answer } = outcomeOf(worked);
+  const { method, url } = answer;
+  const headers = { ...answer.headers, "x-attempt-id": attemptId };
+  const draft: OutboundDraft = { provider, upstreamModel, stream: false, method, url, headers, body: made };
   await authorize(house, way.kind, draft, ownSignal());
   return draft;
 }

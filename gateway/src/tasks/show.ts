@@ -1,4 +1,6 @@
+import { markIn } from "#bodies/index.ts";
 import { nanoToUsd, shownState, type Task, tokensOf, type Usage } from "#core/index.ts";
+import { isObject, type JsonObject, objectOf } from "#protocols/index.ts";
 import { steadyDelayMs } from "./poll-delay.ts";
 import { videoKindOf } from "./video-way.ts";
 
@@ -32,6 +34,24 @@ export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Recor
     metadata: task.metadata,
     poll_after_ms: open ? Math.round(steadyDelayMs(task, task.updatedAt)) : null,
   };
+}
+
+/** The body of a task for people. In the place of material that was kept apart stands what it was; then it is not whole. */
+export function requestShown({ request }: Pick<Task, "request">): {
+  readonly request: JsonObject;
+  readonly whole: boolean;
+} {
+  let whole = true;
+  const shown = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(shown);
+    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shown(one)]));
+    const found = typeof value === "string" ? markIn(value) : null;
+    if (found === null) return value;
+    whole = false;
+    const type = /^data:([^;,]+)/i.exec(found.head)?.[1] ?? "text";
+    return `(inline material, ${type}, ${found.mark.length} bytes, not kept)`;
+  };
+  return { request: objectOf(shown(JSON.parse(request))), whole };
 }
 
 export function contentUrl(taskId: string, publicUrl: string | null): string {

@@ -4,6 +4,7 @@ import { accountOf } from "./accounts.ts";
 import { explainSubmission, SubmissionStory } from "./explained.ts";
 import type { TaskHouse } from "./house.ts";
 import { keepAccepted } from "./keep-accepted.ts";
+import type { MaterialInHand } from "./materials.ts";
 import { type Leg, planLegs, type SubmitMeans } from "./plan-legs.ts";
 import { refusalAsError, refusalForCaller } from "./refusal-for-caller.ts";
 import { prepareCreate, sendCreate } from "./send-create.ts";
@@ -19,6 +20,8 @@ export interface Submission {
   readonly request: VideoRequest;
   /** The model asked for, then its fallbacks. */
   readonly models: readonly Model[];
+  /** What the marks in the request stand for; null where there are none. */
+  readonly material: MaterialInHand | null;
 }
 
 /** What has become of one attempt. `lost`: another pass has the task, so nothing was sent. */
@@ -35,6 +38,7 @@ export async function submit(house: TaskHouse, submission: Submission): Promise<
     return await walkAll(house, submission, walk);
   } finally {
     explainSubmission(house, pass.task, walk.story);
+    if (submission.material !== null) await house.materials.drop(pass.task.id);
   }
 }
 
@@ -122,15 +126,21 @@ interface AttemptParts {
   readonly walk: Walk;
 }
 
-async function attempt(house: TaskHouse, { pass, request }: Submission, parts: AttemptParts): Promise<Attempted> {
+async function attempt(house: TaskHouse, submission: Submission, parts: AttemptParts): Promise<Attempted> {
+  const { pass, request, material } = submission;
   const { clock, observer } = house;
   const { means, pick, walk } = parts;
   const { deployment } = pick;
   const startMs = clock.monotonic();
-  const prepared = await prepareCreate(house, pass.task, request, { deployment, upstreamIds: means.upstreamIds }).catch(
-    asFailure,
-  );
+  const { upstreamIds } = means;
+  const toSend = { task: pass.task, request, material };
+  const prepared = await prepareCreate(house, toSend, { deployment, upstreamIds }).catch(asFailure);
   if (prepared instanceof Error) {
+    // Nothing was sent, and it is not the deployment's fault: the task waits until there is room or a thread again.
+    if (!walk.sent && prepared.upstream === undefined && notNow.has(prepared.code)) {
+      await pass.leave({ dueAt: clock.now() + bounds.taskAcceptedGraceMs });
+      return { kind: "left" };
+    }
     pick.end(prepared, 0);
     walk.story.failed(pass.task, deployment.provider, prepared);
     return { kind: "refused", failure: prepared };
@@ -174,6 +184,9 @@ async function attempt(house: TaskHouse, { pass, request }: Submission, parts: A
     }
   }
 }
+
+/** What the house itself says when it has no room or no thread, or cannot reach its own files. */
+const notNow: ReadonlySet<Failure["code"]> = new Set(["overloaded", "draining", "storage_unavailable"] as const);
 
 /** Long enough for a vendor's list to show what it has. */
 const unknownFirstLookMs = 10_000;

@@ -30,12 +30,19 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
   }
   const prompt = textMember(body, "prompt");
   const content = readContent(body["content"] ?? null);
+  const words = prompt ?? contentPrompt(content);
+  if ((words?.length ?? 0) > bounds.taskPromptCharactersMax) {
+    throw wrong(
+      prompt === null ? "content" : "prompt",
+      `has more than ${bounds.taskPromptCharactersMax} characters of text`,
+    );
+  }
   const material = readMaterial(body);
   if ((prompt ?? "").trim() === "" && material.length === 0 && content === null) throw missing("prompt");
   const more = Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name)));
   return {
     asked: {
-      prompt: prompt ?? contentPrompt(content),
+      prompt: words,
       ratio: readRatio(body),
       durationSeconds: readDuration(body),
       resolution: readResolution(body),

@@ -11,10 +11,12 @@ import { GoneWatch } from "./gone-watch.ts";
 import { Holds } from "./holds.ts";
 import type { TaskHouse } from "./house.ts";
 import { look } from "./look.ts";
+import { Materials } from "./materials.ts";
 import type { VideoTasksOptions } from "./options.ts";
 import { steadyDelayMs } from "./poll-delay.ts";
 import { Poller } from "./poller.ts";
 import { ResultCopies } from "./result-copies.ts";
+import { type ReadBody, readTaskBody } from "./task-body.ts";
 import { TaskPass } from "./task-pass.ts";
 import { ownSignal } from "./upstream-call.ts";
 import { videoKindOf } from "./video-way.ts";
@@ -38,6 +40,7 @@ export class VideoTasks {
       rates: new AccountRates(options.clock),
       gone: new GoneWatch(options.clock),
       holds: new Holds(),
+      materials: new Materials(options),
       deliveries: new Deliveries(options),
       copies: new ResultCopies({ ...options, accounts }),
     };
@@ -52,6 +55,11 @@ export class VideoTasks {
   /** Looks, submissions left over, messages and copies under way: 0 at rest. */
   get busy(): number {
     return this.#poller.inFlight + this.#house.deliveries.inFlight + this.#house.copies.pending;
+  }
+
+  /** A body as `create` takes it. Throws Failure invalid_json or request_too_large. */
+  read(bytes: Uint8Array, signal: AbortSignal | null): Promise<ReadBody> {
+    return readTaskBody(this.#house, this.#house.ids.next("vt_"), bytes, signal);
   }
 
   create(call: CreateCall): Promise<Task> {

@@ -13,6 +13,7 @@ import {
 import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
 import type { TaskGround } from "./task-ground.ts";
+import { taskMaterialSuite } from "./task-material-suite.ts";
 import { taskStoreSuite } from "./task-store-suite.ts";
 
 async function sqliteGround(): Promise<TaskGround> {
@@ -46,4 +47,5 @@ async function sqliteGround(): Promise<TaskGround> {
 
 taskStoreSuite("sqlite", sqliteGround);
 taskEndSuite("sqlite", sqliteGround);
+taskMaterialSuite("sqlite", sqliteGround);
 assetStoreSuite("sqlite", sqliteGround);

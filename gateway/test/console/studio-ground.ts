@@ -111,6 +111,7 @@ export async function openStudioGround(more: More = {}): Promise<StudioGround> {
   });
   const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
   const spool = createSpool({ directory: join(dataDir, "spool"), nextName: () => ids.next("spool_") });
+  const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
   const studio = openStudio({
     environment,
     control,
@@ -122,6 +123,8 @@ export async function openStudioGround(more: More = {}): Promise<StudioGround> {
     spool,
     observer,
     explainer: silentExplainer,
+    bodies,
+    bodyRoom,
   });
   await studio.start();
   const backups: Backups = { made: 0, done: 0, body: () => new Blob(["a whole database"]).stream() };
@@ -158,7 +161,7 @@ export async function openStudioGround(more: More = {}): Promise<StudioGround> {
     observer,
     explainer: silentExplainer,
     bodies,
-    bodyRoom: new BodyRoom(environment.bodyMemoryBytes),
+    bodyRoom,
     spool,
     draining: () => false,
     unready: () => null,

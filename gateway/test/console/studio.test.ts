@@ -121,6 +121,7 @@ test("a task is listed with the names around it, and shown with its body and its
   expect(made.cost_usd).toBeGreaterThan(0);
   const detail = await shown("tasks.show", { workspace: "acme", task: made.id });
   expect(detail.request).toMatchObject({ model: "clip-test", ratio: "16:9" });
+  expect(detail.request_whole).toBe(true);
   expect(detail.events[0]).toMatchObject({ status: "accepted" });
   expect(detail.events.at(-1)).toMatchObject({ status: "succeeded" });
   expect(detail.deliveries).toEqual([]);
@@ -260,4 +261,19 @@ test("members remove assets and groups of their own workspace, and the audit log
     expect(await codeOf(await call("newcomer", id, { workspace: "acme" }))).toBe("404 not_found");
     expect(await codeOf(await call("viewer", id, { workspace: "acme" }, { cursor: "!" }))).toBe("400 invalid_request");
   }
+});
+
+test("a large picture inside a body is told of, not shown, and such a body is not whole", async () => {
+  const id = await makeTask("member", "acme", ground.keys.members, {
+    image: `data:image/png;base64,${"A".repeat(1_000_000)}`,
+  });
+  const detail = await shown("tasks.show", { workspace: "acme", task: id });
+  expect(detail.request).toEqual({
+    model: "clip-test",
+    prompt: "a boat on a lake",
+    ratio: "16:9",
+    duration: 5,
+    image: "(inline material, image/png, 1000000 bytes, not kept)",
+  });
+  expect(detail.request_whole).toBe(false);
 });

@@ -53,7 +53,7 @@ export class Mortal {
   store(store: TaskStore): TaskStore {
     return {
       ...store,
-      create: (task) => this.#through(() => store.create(task)),
+      create: (task, material) => this.#through(() => store.create(task, material)),
       find: (workspaceId, id) => this.#through(() => store.find(workspaceId, id)),
       findById: (id) => this.#through(() => store.findById(id)),
       lease: (now, leaseMs, limit) => this.#through(() => store.lease(now, leaseMs, limit)),

@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import {
   type Catalog,
@@ -28,7 +30,7 @@ import {
   openDatabase,
   openVault,
 } from "#storage/index.ts";
-import { type CreateCall, VideoTasks, type VideoTasksOptions } from "#tasks/index.ts";
+import { type CreateCall, type TaskBody, VideoTasks, type VideoTasksOptions } from "#tasks/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
@@ -128,6 +130,8 @@ export function openTaskHouse(town: TaskWorld, changes: HouseChanges = {}): Task
     chance: town.chance,
     observer,
     blobs: null,
+    bodies: new BodyWork({ offload: null, newId: town.ids.next }),
+    bodyRoom: { open: freeRoom },
     assets: null,
     secrets: {
       webhookSecret: () => webhookSecret,
@@ -193,14 +197,25 @@ export function createCall(town: Pick<TaskTown, "ids">, body: object, changes: P
     principal: alice,
     model: "seedance",
     models: [seedance],
-    body: whole,
-    bodyText: JSON.stringify(whole),
+    body: taskBody(town.ids.next("vt_"), whole),
+    held: freeRoom(),
     idempotencyKey: null,
     userAgent: "curl/8",
     tags: {},
     signal: new AbortController().signal,
     ...changes,
   };
+}
+
+/** A small body as it is read. */
+function taskBody(taskId: string, value: Record<string, unknown>): TaskBody {
+  const text = JSON.stringify(value);
+  return { taskId, text, value, digest: createHash("sha256").update(text).digest("hex"), material: null };
+}
+
+/** Nothing here is measured. */
+function freeRoom(): CreateCall["held"] {
+  return { hold: () => undefined, release: () => undefined };
 }
 
 /** Lets everything that is under way come to where it waits for the clock. */

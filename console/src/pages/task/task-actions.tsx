@@ -41,7 +41,14 @@ export function TaskActions({ slug, task }: { readonly slug: string; readonly ta
       <Button variant="default" onClick={edit}>
         Edit in playground
       </Button>
-      <Button variant={isOpen(task) ? "default" : "filled"} onClick={() => setAgain(true)}>
+      <Button
+        variant={isOpen(task) ? "default" : "filled"}
+        disabled={!task.request_whole}
+        title={
+          task.request_whole ? undefined : "The pictures inside its body are not kept. Edit it, and give them again."
+        }
+        onClick={() => setAgain(true)}
+      >
         Send again
       </Button>
       <SendAgain slug={slug} task={task} opened={again} onClose={() => setAgain(false)} />

@@ -1,7 +1,7 @@
 import type { ConsoleAsset, ConsoleTask, TaskDetail } from "@sluice/contract";
 import { type Asset, type AssetGroup, type Catalog, shownState, type Task, type TaskEvent } from "#core/index.ts";
 import type { Delivery } from "#ports/index.ts";
-import { taskCost } from "#tasks/index.ts";
+import { requestShown, taskCost } from "#tasks/index.ts";
 
 interface Facts {
   readonly catalog: Catalog;
@@ -50,10 +50,12 @@ export function taskDetail(
   events: readonly TaskEvent[],
   deliveries: readonly Delivery[],
 ): TaskDetail {
+  const { request, whole } = requestShown(task);
   return {
     ...view,
     request_id: task.requestId,
-    request: JSON.parse(task.request),
+    request,
+    request_whole: whole,
     events: events.map(({ at, state, detail }) => ({ at, status: state, detail: detail === "" ? null : detail })),
     deliveries: deliveries.map((delivery) => ({
       url: delivery.url,

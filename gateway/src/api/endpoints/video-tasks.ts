@@ -1,16 +1,24 @@
-import { asFailure, bounds, Failure, type Principal, statesShownAs, type Task, type TaskState } from "#core/index.ts";
-import { taskAnswer } from "#tasks/index.ts";
+import {
+  asFailure,
+  bounds,
+  Failure,
+  type Model,
+  type Principal,
+  statesShownAs,
+  type Task,
+  type TaskState,
+} from "#core/index.ts";
+import { type CreateCall, type TaskBody, taskAnswer } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { mayBeLarge, readJsonBody } from "../body.ts";
 import type { BodyPlace } from "../body-room.ts";
 import { callbackBody, videoBody } from "../body-rules.ts";
 import type { Endpoint, Exchange, Face } from "../face.ts";
-import { readJsonObject } from "../json-object.ts";
 import { callableModels } from "../model-call.ts";
 import { originOf } from "../origin.ts";
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
-import { captureOf } from "../request-capture.ts";
+import { captureOf, type RequestCapture } from "../request-capture.ts";
 import { json, renderFailure } from "../respond.ts";
 import { readTags } from "../tags.ts";
 import { modelNotFound } from "./models.ts";
@@ -23,17 +31,32 @@ export const createVideoTask: Endpoint = async (face, exchange) => {
   exchange.patient();
   if (mayBeLarge(exchange.request)) await face.videos.check(principal);
   const place = face.bodyRoom.open();
+  let asked: Asked;
   try {
-    return await create(face, exchange, principal, place);
-  } finally {
+    asked = await readAsked(face, exchange, principal, place);
+  } catch (thrown) {
     place.release();
+    throw thrown;
   }
+  return await create(face, exchange, { ...asked, principal, place });
 };
 
-async function create(face: Face, exchange: Exchange, principal: Principal, place: BodyPlace): Promise<Response> {
-  const { request, requestId } = exchange;
-  const { bytes, text, value } = await readJsonObject(face, exchange, place, videoBody);
-  const model = value["model"];
+interface Asked {
+  readonly body: TaskBody;
+  readonly model: string;
+  readonly models: readonly Model[];
+  readonly capture: RequestCapture | null;
+  readonly tags: CreateCall["tags"];
+  readonly idempotencyKey: string | null;
+}
+
+/** Nothing but its material is held of the body when this is over. */
+async function readAsked(face: Face, exchange: Exchange, principal: Principal, place: BodyPlace): Promise<Asked> {
+  const { request } = exchange;
+  const bytes = await readJsonBody(face, exchange, place, videoBody);
+  const size = bytes.length;
+  const { body, sent } = await face.videos.read(bytes, request.signal);
+  const model = body.value["model"];
   if (model === undefined || model === "") {
     throw new Failure("missing_required_parameter", 'The parameter "model" is missing.', { param: "model" });
   }
@@ -43,21 +66,23 @@ async function create(face: Face, exchange: Exchange, principal: Principal, plac
   exchange.seen.model = model;
   const models = callableModels(face.catalog(), principal, model);
   if (models.length === 0) throw modelNotFound(model.slice(0, bounds.modelNameBytesMax));
-  const capture = captureOf(face, exchange, { principal, body: bytes, models });
+  const tags = readTags(request.headers, principal);
+  const idempotencyKey = readIdempotencyKey(request.headers);
+  const capture = captureOf(face, exchange, { principal, body: sent, models });
+  place.hold(body.material?.size ?? Math.min(size, body.text.length));
+  return { body, model, models, capture, tags, idempotencyKey };
+}
+
+async function create(
+  face: Face,
+  exchange: Exchange,
+  { place, capture, ...asked }: Asked & { readonly principal: Principal; readonly place: BodyPlace },
+): Promise<Response> {
+  const { request, requestId } = exchange;
+  const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
   try {
-    const task = await face.videos.create({
-      requestId,
-      principal,
-      model,
-      models,
-      body: value,
-      bodyText: text,
-      idempotencyKey: readIdempotencyKey(request.headers),
-      userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
-      tags: readTags(request.headers, principal),
-      signal: request.signal,
-    });
-    const response = answer(face, exchange, task);
+    const call: CreateCall = { ...asked, requestId, userAgent, held: place, signal: request.signal };
+    const response = answer(face, exchange, await face.videos.create(call));
     await capture?.answered(response);
     return response;
   } catch (thrown) {

@@ -3,8 +3,22 @@ export const tasksBounds = {
   /** Video tasks. One that has not ended by then has expired: vendors give up after 48 hours themselves (Ark; 72 at most). */
   taskDeadlineMs: 49 * 3_600_000,
   taskDeadlineMsMax: 73 * 3_600_000,
-  /** The body of a task is kept in its row, with what stands in it as `data:`. */
+  /** The body of a task, with what stands in it as `data:`. */
   taskRequestBytesMax: 32 * 1024 * 1024,
+  /** So small a body is worked on at once and kept whole in its row; of a larger one the material is kept apart. */
+  taskBodyInPlaceBytesMax: 64 * 1024,
+  /** What of a larger body is not material: it stays in the row. */
+  taskOutlineBytesMax: 256 * 1024,
+  /** A longer text of such a body is material: a `data:` URI, and any other (base64 alone) that is no address. Words never are. */
+  taskDataInPlaceCharactersMax: 1024,
+  taskTextInPlaceCharactersMax: 8 * 1024,
+  /** What a video is to show, in words. Vendors take 2,000 to 32,000 characters. */
+  taskPromptCharactersMax: 32 * 1024,
+  /** How long material may take into the blob store, when it belongs to nobody, and how often it is looked for, how much at once. */
+  taskMaterialPutMs: 120_000,
+  taskMaterialUnownedMs: 900_000,
+  taskMaterialSweepMs: 60_000,
+  taskMaterialSweepMax: 32,
   taskMetadataBytesMax: 4 * 1024,
   taskMaterialMax: 64,
   idempotencyKeyBytesMax: 255,

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { bounds, Failure } from "#core/index.ts";
+import { parseSmall } from "#protocols/index.ts";
+import type { Job } from "./job-desk.ts";
+import { markText, materialIn, withTexts } from "./material-marks.ts";
+
+/**
+ * Reads the body of a video task. What material it holds is put together as the bytes that are kept: the task's id, so that
+ * they are this task's alone, and behind it each text, one after the other.
+ */
+export const readVideoBody: Job<"video-body"> = (body, { taskId, apart }) => {
+  const value = parseSmall(body, limits);
+  const digest = sha256(body);
+  if (!apart || body.length <= bounds.taskBodyInPlaceBytesMax) {
+    return { made: null, answer: { text: new TextDecoder().decode(body), digest, material: null } };
+  }
+  const texts: string[] = [`${taskId}\n`];
+  withTexts(value, (text) => {
+    const found = materialIn(text);
+    if (found !== null) texts.push(found.material);
+    return text;
+  });
+  const made = texts.length === 1 ? null : encoded(texts);
+  const hash = made === null ? "" : sha256(made);
+  let start = byteLength(texts[0] ?? "");
+  const outline = withTexts(value, (text) => {
+    const found = materialIn(text);
+    if (found === null) return text;
+    const length = byteLength(found.material);
+    const mark = markText(found.head, { hash, start, length });
+    start += length;
+    return mark;
+  });
+  const text = JSON.stringify(outline);
+  if (byteLength(text) > bounds.taskOutlineBytesMax) throw tooMuch();
+  return { made, answer: { text, digest, material: made === null ? null : { hash, size: made.length } } };
+};
+
+const limits = { values: bounds.plainValuesMax, members: bounds.plainMembersMax };
+
+function encoded(texts: readonly string[]): Uint8Array {
+  const bytes = new Uint8Array(texts.reduce((sum, text) => sum + byteLength(text), 0));
+  let end = 0;
+  for (const text of texts) end += encoder.encodeInto(text, bytes.subarray(end)).written;
+  return bytes;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+const byteLength = (text: string): number => Buffer.byteLength(text);
+const encoder = new TextEncoder();
+
+function tooMuch(): Failure {
+  return new Failure(
+    "request_too_large",
+    `Apart from its material the body is larger than ${bounds.taskOutlineBytesMax} bytes.`,
+  );
+}

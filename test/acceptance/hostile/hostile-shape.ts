@@ -1,0 +1,82 @@
+/** One request that nobody sends who means well. */
+export interface HostileShape {
+  readonly name: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Made when it is sent. */
+  readonly body: () => string | Uint8Array;
+  /** What it may be answered with. */
+  readonly answers: readonly number[];
+}
+
+export const MiB = 1024 * 1024;
+export const anthropicVersion = { "anthropic-version": "2023-06-01" };
+export const refused = [400, 413];
+export const passed = [200];
+export const either = [200, 400, 413, 422];
+
+/** Endpoints and the model that makes each native or translated; `with`: the members that a call of it has. */
+export const chat = "/v1/chat/completions";
+const calls = {
+  "chat, native": { path: chat, headers: {}, with: '"model":"openai","messages":[{"role":"user","content":"hi"}]' },
+  "chat to Messages": { path: chat, headers: {}, with: '"model":"claude","messages":[{"role":"user","content":"hi"}]' },
+  "chat with Gemini": { path: chat, headers: {}, with: '"model":"gemini","messages":[{"role":"user","content":"hi"}]' },
+  "messages, native": {
+    path: "/v1/messages",
+    headers: anthropicVersion,
+    with: '"model":"claude","max_tokens":5,"messages":[{"role":"user","content":"hi"}]',
+  },
+  "messages to chat": {
+    path: "/v1/messages",
+    headers: anthropicVersion,
+    with: '"model":"openai","max_tokens":5,"messages":[{"role":"user","content":"hi"}]',
+  },
+  "responses, native": { path: "/v1/responses", headers: {}, with: '"model":"openai","input":"hi"' },
+  "responses to Messages": { path: "/v1/responses", headers: {}, with: '"model":"claude","input":"hi"' },
+  "generate to chat": {
+    path: "/v1beta/models/openai:generateContent",
+    headers: {},
+    with: '"contents":[{"role":"user","parts":[{"text":"hi"}]}]',
+  },
+  "generate, native": {
+    path: "/v1beta/models/gemini:generateContent",
+    headers: {},
+    with: '"contents":[{"role":"user","parts":[{"text":"hi"}]}]',
+  },
+  embeddings: { path: "/v1/embeddings", headers: {}, with: '"model":"openai","input":"hi"' },
+  images: { path: "/v1/images/generations", headers: {}, with: '"model":"painter","prompt":"hi"' },
+} as const;
+export type CallName = keyof typeof calls;
+export const native = [
+  "chat, native",
+  "messages, native",
+  "responses, native",
+  "generate, native",
+  "embeddings",
+  "images",
+] as const;
+export const translated = [
+  "chat to Messages",
+  "chat with Gemini",
+  "messages to chat",
+  "responses to Messages",
+  "generate to chat",
+] as const;
+
+export function call(name: CallName, what: string, more: () => string, answers: readonly number[]): HostileShape {
+  const { path, headers, with: own } = calls[name];
+  return { name: `${name}: ${what}`, path, headers, body: () => `{${own},${more()}}`, answers };
+}
+
+export function each(names: readonly CallName[], what: string, more: () => string, answers = either): HostileShape[] {
+  return names.map((name) => call(name, what, more, answers));
+}
+
+export const many = (count: number, one: string | ((index: number) => string)): string =>
+  Array.from({ length: count }, (_, index) => (typeof one === "string" ? one : one(index))).join(",");
+
+export const said = '{"role":"user","content":"a"}';
+export const chatOf =
+  (model: string, messages: () => string): (() => string) =>
+  () =>
+    `{"model":"${model}","messages":[${messages()}]}`;

@@ -1,0 +1,24 @@
+import { changed } from "./changed-shapes.ts";
+import { conversations, unreadable } from "./conversation-shapes.ts";
+import { forms } from "./form-shapes.ts";
+import type { HostileShape } from "./hostile-shape.ts";
+import { imageShapes } from "./image-shapes.ts";
+import { jsonShapes } from "./json-shapes.ts";
+import { others } from "./other-shapes.ts";
+import { packed } from "./packed-shapes.ts";
+import { justSmall, tiny } from "./small-shapes.ts";
+import { videoShapes } from "./video-shapes.ts";
+
+export const hostileShapes: readonly HostileShape[] = [
+  ...jsonShapes,
+  ...justSmall,
+  ...tiny,
+  ...changed,
+  ...videoShapes,
+  ...imageShapes,
+  ...conversations,
+  ...unreadable,
+  ...packed,
+  ...forms,
+  ...others,
+];

@@ -1,0 +1,123 @@
+import {
+  call,
+  each,
+  either,
+  type HostileShape,
+  MiB,
+  many,
+  native,
+  passed,
+  refused,
+  translated,
+} from "./hostile-shape.ts";
+
+/** Bodies that are wide, deep or long, at the endpoints of calls. */
+export const jsonShapes: readonly HostileShape[] = [
+  ...each([...native, ...translated], "four hundred thousand values", () => `"x":[${"1,".repeat(400_000)}1]`),
+  ...each(native, "a million values", () => `"x":[${"1,".repeat(1_000_000)}1]`, refused),
+  ...each(native, "a million empty objects", () => `"x":[${"{},".repeat(1_000_000)}1]`, refused),
+  ...each(native, "ten thousand members at the top", () => many(10_000, (at) => `"k${at}":1`), refused),
+  call(
+    "chat, native",
+    "two hundred thousand members below",
+    () => `"x":{${many(200_000, (at) => `"k${at}":1`)}}`,
+    passed,
+  ),
+  ...each(["chat, native", "chat to Messages"], "a hundred thousand deep", () => `"x":${"[".repeat(100_000)}`, refused),
+  call(
+    "chat, native",
+    "as deep as may be, over and over",
+    () => `"x":[${many(3_000, "[".repeat(120) + "]".repeat(120))}]`,
+    either,
+  ),
+  ...each([...native, ...translated], "a string of 40 MiB", () => `"x":"${"a".repeat(40 * MiB)}"`),
+  call("chat, native", "sixty megabytes of escapes", () => `"x":"${"\\u0061".repeat(10 * MiB)}"`, passed),
+  call("chat to Messages", "thirty megabytes of escapes", () => `"x":"${"\\u0061".repeat(5 * MiB)}"`, either),
+  call("chat, native", "sixty megabytes of white space", () => `"x":${" ".repeat(60 * MiB)}1`, passed),
+  call(
+    "chat, native",
+    "a hundred thousand long names with escapes",
+    () => `"x":{${many(100_000, (at) => `"${"\\u0061".repeat(30)}${at}":1`)}}`,
+    passed,
+  ),
+  call("chat, native", "a name of five megabytes", () => `"${"\\u0061".repeat(900_000)}":1`, passed),
+  call("chat, native", "a number of four hundred thousand digits", () => `"x":${"9".repeat(400_000)}`, passed),
+  ...each(translated, "numbers of many digits", () => `"temperature":${"9".repeat(400_000)},"x":1e999999`),
+  call(
+    "chat, native",
+    "the same unknown name a hundred thousand times",
+    () => `"x":{${many(100_000, '"a":1')}}`,
+    passed,
+  ),
+  call("chat, native", "the model twice", () => '"model":"openai"', refused),
+  call("chat, native", "halves of surrogates", () => `"x":"${"\\ud800".repeat(500_000)}"`, passed),
+  call("chat, native", "a flag of ten megabytes", () => `"stream":"${"a".repeat(10 * MiB)}"`, refused),
+  call(
+    "chat, native",
+    "stream options of a hundred thousand members",
+    () => `"stream":true,"stream_options":{${many(100_000, (at) => `"k${at}":1`)}}`,
+    either,
+  ),
+  call(
+    "messages, native",
+    "metadata of ten megabytes",
+    () => `"metadata":{"user_id":"${"a".repeat(10 * MiB)}"}`,
+    passed,
+  ),
+  call(
+    "responses, native",
+    "the id to go on from of ten megabytes",
+    () => `"previous_response_id":"${"a".repeat(10 * MiB)}"`,
+    [400],
+  ),
+  call(
+    "responses, native",
+    "a conversation of many members",
+    () => `"conversation":{${many(100_000, (at) => `"k${at}":1`)}}`,
+    [400],
+  ),
+  call(
+    "responses, native",
+    "a million marks of base64",
+    () => `"x":1,"instructions":"${";base64,".repeat(1_000_000)}"`,
+    passed,
+  ),
+  call(
+    "generate, native",
+    "marks of pictures without any",
+    () => `"tools":["${'\\"inlineData\\"'.repeat(10)}",{${many(100_000, (at) => `"inlineData":${at}`)}}]`,
+    either,
+  ),
+  call(
+    "chat, native",
+    "what looks like our seals",
+    () => `"x":[${many(100_000, '"c2x1aWNlMS5hYWFhYWFhYWFhYWFhYWFhYWFh"')}]`,
+    either,
+  ),
+  call("chat, native", "one seal that never ends", () => `"x":"c2x1aWNlMS5${"a".repeat(30 * MiB)}`, refused),
+  call("images", "a hundred thousand assets", () => `"x":[${many(100_000, (at) => `"asset://as_${at}"`)}]`, [400, 404]),
+  call(
+    "images",
+    "assets and two hundred thousand values",
+    () => `"x":[${"1,".repeat(200_000)}"asset://as_1"]`,
+    [400, 404],
+  ),
+  call("embeddings", "three hundred thousand tokens", () => `"x":1,"dimensions":[${"1,".repeat(300_000)}1]`, passed),
+  ...each(
+    translated,
+    "fifty thousand tools",
+    () =>
+      `"tools":[${many(50_000, (at) => `{"type":"function","function":{"name":"t${at}"},"name":"t${at}","input_schema":{}}`)}]`,
+  ),
+  ...each(
+    ["chat to Messages", "responses to Messages"],
+    "tools of ten megabytes",
+    () => `"tools":[{"type":"function","name":"t","function":{"name":"t","description":"${"a".repeat(10 * MiB)}"}}]`,
+  ),
+  ...each(
+    translated,
+    "schemas a hundred deep",
+    () =>
+      `"tools":[{"type":"function","name":"t","input_schema":${'{"a":'.repeat(100)}1${"}".repeat(100)},"function":{"name":"t","parameters":${'{"a":'.repeat(100)}1${"}".repeat(100)}}}]`,
+  ),
+];
