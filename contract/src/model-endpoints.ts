@@ -35,6 +35,7 @@ export const modelEndpoints = {
   "count-tokens": { path: "/v1/messages/count_tokens", label: "Count tokens", types: [] },
   responses: { path: "/v1/responses", label: "Responses", types: ["chat"] },
   "responses-compact": { path: "/v1/responses/compact", label: "Compact responses", types: ["chat"] },
+  "input-tokens": { path: "/v1/responses/input_tokens", label: "Count input tokens", types: [] },
   generate: { path: "/v1beta/models/{model}:generateContent", label: "Generate content", types: ["chat"] },
   images: { path: "/v1/images/generations", label: "Images", types: ["image"] },
   "image-edits": { path: "/v1/images/edits", label: "Image edits", types: ["image"] },

@@ -9,6 +9,7 @@ export function generationPaths(): Record<string, PathItem> {
     "/v1/messages/count_tokens": { post: countTokens },
     "/v1/responses": { post: createResponse },
     "/v1/responses/compact": { post: compactResponse },
+    "/v1/responses/input_tokens": { post: countInputTokens },
     "/v1/responses/{id}": { get: getResponse, delete: deleteResponse },
     "/v1/responses/{id}/cancel": { post: cancelResponse },
     "/v1/responses/{id}/input_items": { get: listInputItems },
@@ -154,9 +155,17 @@ const createResponse = call({
 
 const compactResponse = call({
   operationId: "compactResponse",
-  summary: "Compact a conversation at the upstream",
-  description: "Never translated: 400 `unsupported_by_model` where no upstream of the model can.",
+  summary: "Make a conversation shorter",
+  description: "By OpenAI's own compaction, or, on models of other vendors, by a summary that the model writes.",
   request: json(body(["model"], { model, input: {} }), { model: "demo", input: "A long conversation." }),
+  streams: false,
+});
+
+const countInputTokens = call({
+  operationId: "countInputTokens",
+  summary: "How many input tokens a response would have",
+  description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
+  request: json(body(["model"], { model, input: {} }), { model: "demo", input: "Say hello." }),
   streams: false,
 });
 

@@ -16,7 +16,7 @@ import { images } from "./endpoints/images.ts";
 import { messages } from "./endpoints/messages.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
 import { nativeRoutes } from "./endpoints/native.ts";
-import { compact, keptResponse, responses, responsesPrefix } from "./endpoints/responses.ts";
+import { compact, inputTokens, keptResponse, responses, responsesPrefix } from "./endpoints/responses.ts";
 import { responsesSocket } from "./endpoints/responses-socket.ts";
 import { root } from "./endpoints/root.ts";
 import { getUsage } from "./endpoints/usage.ts";
@@ -48,6 +48,7 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/v1/messages", { name: "messages", methods: { POST: messages }, dialect: anthropicMessages }],
   ["/v1/messages/count_tokens", { name: "count-tokens", methods: { POST: countTokens }, dialect: anthropicMessages }],
   ["/v1/responses", { name: "responses", methods: { POST: responses }, socket: responsesSocket }],
+  ["/v1/responses/input_tokens", { name: "input-tokens", methods: { POST: inputTokens } }],
   ["/v1/responses/compact", { name: "responses-compact", methods: { POST: compact } }],
   ...nativeRoutes.map(([path, name, post]): [string, Route] => [path, { name, methods: { POST: post } }]),
   ["/v1/images/generations", { name: "images", methods: { POST: images } }],

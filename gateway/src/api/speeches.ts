@@ -16,6 +16,7 @@ export const messagesSpeech = speech("messages", "anthropic-messages", anthropic
 export const countTokensSpeech = speech("count-tokens", "anthropic-messages", anthropicMessages);
 export const responsesSpeech = speech("responses", "openai-responses", openaiResponses);
 export const compactSpeech = speech("responses-compact", "openai-responses", openaiResponses);
+export const inputTokensSpeech = speech("input-tokens", "openai-responses", openaiResponses);
 export const generateSpeech = speech("generate", "gemini", gemini);
 export const imagesSpeech = speech("images", "openai-images", openaiChat);
 export const imageEditsSpeech = speech("image-edits", "openai-images", openaiChat);
@@ -39,6 +40,7 @@ export const speeches: Readonly<Record<CallEndpointId, Speech>> = {
   "count-tokens": countTokensSpeech,
   responses: responsesSpeech,
   "responses-compact": compactSpeech,
+  "input-tokens": inputTokensSpeech,
   generate: generateSpeech,
   images: imagesSpeech,
   "image-edits": imageEditsSpeech,

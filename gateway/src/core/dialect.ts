@@ -21,5 +21,10 @@ export type WireDialectId =
 /** What a ledger entry says was spoken: a wire protocol, or our own video tasks, which every vendor speaks otherwise. */
 export type DialectId = WireDialectId | "video-tasks";
 
+/** Calls at these count the tokens of a prompt: nothing is generated, and nobody is charged. */
+export function onlyCounts(endpoint: EndpointId): boolean {
+  return endpoint === "count-tokens" || endpoint === "input-tokens";
+}
+
 /** What a caller asked for, independent of path: an endpoint's stable name in ledger, metrics and lanes. */
 export type EndpointId = ModelEndpointId | "video";

@@ -5,6 +5,7 @@ import {
   joinEntry,
   type LedgerEntry,
   noUsage,
+  onlyCounts,
   type PriceVersion,
   type Usage,
 } from "#core/index.ts";
@@ -40,7 +41,7 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
 }
 
 function usedBy(checkpoint: Checkpoint | null, intent: Intent): Usage {
-  if (checkpoint === null) return intent.endpoint === "count-tokens" ? noUsage : withInput(noUsage, intent);
+  if (checkpoint === null) return onlyCounts(intent.endpoint) ? noUsage : withInput(noUsage, intent);
   // Without usage of its own an answer made in the background is paid for when somebody sees it done.
   return checkpoint.usageSource === "none" ? noUsage : withInput(checkpoint.usage, intent);
 }

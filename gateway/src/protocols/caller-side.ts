@@ -7,6 +7,7 @@ import { nativeWires } from "./native-wires.ts";
 import { openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
 import {
+  inputTokensWire,
   openaiResponsesCodec,
   openaiResponsesWire,
   responsesCompactCodec,
@@ -29,6 +30,7 @@ const sides: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, CallerSi
   "count-tokens": { wire: countTokensWire, codec: null },
   responses: { wire: openaiResponsesWire, codec: openaiResponsesCodec },
   "responses-compact": { wire: responsesCompactWire, codec: responsesCompactCodec },
+  "input-tokens": { wire: inputTokensWire, codec: null },
   generate: { wire: geminiWire, codec: geminiCodec },
   images: { wire: imagesWire, codec: null },
   "image-edits": { wire: imagesWire, codec: null },

@@ -43,6 +43,8 @@ export interface AnswerContext {
   readonly account: string;
   /** Unix seconds. */
   readonly createdAt: number;
+  /** Unix seconds now, where an answer may come to its end long after; absent: it is whole already. */
+  readonly now?: () => number;
   /** Chat completions: the caller asked for a usage chunk. */
   readonly wantsUsage: boolean;
   readonly newId: NewId;

@@ -61,11 +61,10 @@ export function readModel(body: Uint8Array, span: Span | undefined): string {
   return model;
 }
 
-/** An array that holds something. */
-export function requireItems(body: Uint8Array, span: Span | undefined, param: string, item: string): Span {
+/** An array. Whether an empty one is enough is for its reader to judge: the upstream, or whoever translates. */
+export function requireArray(body: Uint8Array, span: Span | undefined, param: string): Span {
   if (span === undefined) throw missing(param);
   if (body[span.start] !== 0x5b) throw wrong(param, "must be an array");
-  if (isEmptyArray(body, span)) throw wrong(param, `must hold at least one ${item}`);
   return span;
 }
 
@@ -101,9 +100,4 @@ export function sizeOf(...spans: readonly (Span | undefined)[]): number {
   let size = 0;
   for (const span of spans) if (span !== undefined) size += span.end - span.start;
   return size;
-}
-
-function isEmptyArray(body: Uint8Array, span: Span): boolean {
-  for (let at = span.start + 1; at < span.end - 1; at++) if ((body[at] ?? 0) > 0x20) return false;
-  return true;
 }

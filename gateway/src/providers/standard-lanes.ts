@@ -9,6 +9,11 @@ export const responsesCompact: Lane = {
   dialect: "openai-responses",
   path: "/responses/compact",
 };
+export const inputTokens: Lane = {
+  endpoint: "input-tokens",
+  dialect: "openai-responses",
+  path: "/responses/input_tokens",
+};
 export const embeddings: Lane = { endpoint: "embeddings", dialect: "openai-embeddings", path: "/embeddings" };
 export const images: Lane = { endpoint: "images", dialect: "openai-images", path: "/images/generations" };
 export const imageEdits: Lane = { endpoint: "image-edits", dialect: "openai-images", path: "/images/edits" };

@@ -1,4 +1,13 @@
-import { asFailure, type Failure, noUsage, type Outcome, tokensOf, type Usage, type UsageSource } from "#core/index.ts";
+import {
+  asFailure,
+  type Failure,
+  noUsage,
+  type Outcome,
+  onlyCounts,
+  tokensOf,
+  type Usage,
+  type UsageSource,
+} from "#core/index.ts";
 import type { Attempt, AttemptFields } from "#ledger/index.ts";
 import type { OtherUsage, ReplyFacts, StreamTap, UsageReading } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
@@ -174,7 +183,7 @@ export class AttemptEntry {
   /** Nobody is charged for counting tokens, so that is like a refusal: it may be asked elsewhere. */
   #judged(failure: Failure): Failure {
     if (failure.arrival !== "unknown") return failure;
-    if (this.#call.speech.endpoint === "count-tokens") return failure.with({ arrival: "refused" });
+    if (onlyCounts(this.#call.speech.endpoint)) return failure.with({ arrival: "refused" });
     const again = this.#house.catalog().settings.retrySent;
     return again || failure.retry === "never" ? failure : failure.with({ retry: "never" });
   }

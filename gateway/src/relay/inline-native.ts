@@ -49,4 +49,6 @@ async function work(
   return { body: done.body, outcome: outcomeOf(done) };
 }
 
-const withMedia: ReadonlySet<string> = new Set(["chat", "responses", "responses-compact", "messages", "count-tokens"]);
+const withMedia: ReadonlySet<string> = new Set([
+  ...["chat", "responses", "responses-compact", "input-tokens", "messages", "count-tokens"],
+]);

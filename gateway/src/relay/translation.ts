@@ -197,6 +197,7 @@ export class Translation implements Translator {
       model: this.#call.facts.model,
       account: this.#pick.deployment.provider.id,
       createdAt: this.#createdAt(),
+      now: () => this.#createdAt(),
       wantsUsage: this.#call.facts.wantsUsage,
       newId: this.#newId,
       warn: this.warn,

@@ -11,9 +11,12 @@ export const countTokens = modelCall({
   speech: countTokensSpeech,
   require: requireVersion,
   forwardsQuery: true,
-  unserved: (facts, requestId) => {
-    const response = json({ input_tokens: facts.inputEstimate }, requestId);
-    response.headers.set("x-sluice-warnings", "input_tokens is an estimate: no upstream of this model counts tokens");
-    return response;
-  },
+  unserved: ({ inputEstimate }, requestId) => estimatedCount({ input_tokens: inputEstimate }, requestId),
 });
+
+/** A count that is a guess, in the shape of its dialect. */
+export function estimatedCount(count: object, requestId: string): Response {
+  const response = json(count, requestId);
+  response.headers.set("x-sluice-warnings", "input_tokens is an estimate: no upstream of this model counts tokens");
+  return response;
+}

@@ -4,13 +4,24 @@ import { authenticated } from "../authenticated.ts";
 import type { Endpoint } from "../face.ts";
 import { modelCall } from "../model-call.ts";
 import { renderFailure } from "../respond.ts";
-import { compactSpeech, responsesSpeech } from "../speeches.ts";
+import { compactSpeech, inputTokensSpeech, responsesSpeech } from "../speeches.ts";
+import { estimatedCount } from "./count-tokens.ts";
 
 /** POST /v1/responses, normal and streaming, in the background or not. */
 export const responses = modelCall({ speech: responsesSpeech });
 
 /** POST /v1/responses/compact. */
 export const compact = modelCall({ speech: compactSpeech });
+
+/**
+ * POST /v1/responses/input_tokens. Where no upstream of the model can count, the answer is the same estimate that
+ * reservations use, and says so.
+ */
+export const inputTokens = modelCall({
+  speech: inputTokensSpeech,
+  unserved: ({ inputEstimate }, requestId) =>
+    estimatedCount({ object: "response.input_tokens", input_tokens: inputEstimate }, requestId),
+});
 
 export const responsesPrefix = "/v1/responses/";
 

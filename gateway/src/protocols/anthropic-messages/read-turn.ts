@@ -24,6 +24,7 @@ export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boo
   const request = parseBody(body);
   const messages = arrayMember(request, "messages");
   if (messages === null) throw missing("messages");
+  if (messages.length === 0) throw wrong("messages", "must hold at least one message");
   const config = objectOf(request["output_config"]);
   warnOfRest(request, warn);
   return {

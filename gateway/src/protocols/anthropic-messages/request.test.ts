@@ -64,7 +64,7 @@ describe("a messages request", () => {
     [{ ...good, model: 7 }, "invalid_request", "model"],
     [{ ...good, model: "m".repeat(257) }, "invalid_request", "model"],
     [{ ...good, messages: "Hi" }, "invalid_request", "messages"],
-    [{ ...good, messages: [] }, "invalid_request", "messages"],
+    [{ ...good, messages: "x" }, "invalid_request", "messages"],
     [{ ...good, max_tokens: "10" }, "invalid_request", "max_tokens"],
     [{ ...good, max_tokens: -1 }, "invalid_request", "max_tokens"],
     [{ ...good, max_tokens: 1.5 }, "invalid_request", "max_tokens"],

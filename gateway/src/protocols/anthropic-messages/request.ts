@@ -5,7 +5,7 @@ import { GovernedNames } from "../governed-names.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
 import { nestedObjects, objectAt, objectNames } from "../named-objects.ts";
-import { readBoolean, readLabel, readModel, requireItems, scanRequest, sizeOf } from "../request-members.ts";
+import { readBoolean, readLabel, readModel, requireArray, scanRequest, sizeOf } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 
 const objectsOfClaude = objectNames(["file_id"], ["file_id"]);
@@ -37,7 +37,7 @@ export function patchModel(body: Uint8Array, facts: RequestFacts, upstreamModel:
 function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>): RequestFacts {
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
-  const messages = requireItems(body, members.get("messages"), "messages", "message");
+  const messages = requireArray(body, members.get("messages"), "messages");
   return {
     model,
     modelSpan: modelSpan ?? null,

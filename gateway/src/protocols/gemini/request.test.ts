@@ -81,7 +81,7 @@ describe("a bad generateContent request", () => {
     ['{"contents":[1],"contents":[1]}', "invalid_json", null],
     [{}, "missing_required_parameter", "contents"],
     [{ contents: "hi" }, "invalid_request", "contents"],
-    [{ contents: [] }, "invalid_request", "contents"],
+    [{ contents: "x" }, "invalid_request", "contents"],
     [
       '{"contents":[1],"generationConfig":{"candidateCount":1,"candidateCount":2}}',
       "invalid_request",

@@ -5,7 +5,7 @@ import { GovernedNames } from "../governed-names.ts";
 import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
 import { missing, misspelt, wrong } from "../json-value.ts";
 import { nestedObjects, objectAt, objectNames } from "../named-objects.ts";
-import { readCount, readLabel, requireItems, scanRequest } from "../request-members.ts";
+import { readCount, readLabel, requireArray, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { estimateTokens } from "./size-estimate.ts";
 
@@ -36,7 +36,7 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
   if (path === null || path.model === "") throw missing("model");
   if (path.model.length > bounds.modelNameBytesMax) throw wrong("model", "is longer than any model's name");
   const members = scanRequest(body, wanted);
-  const contents = requireItems(body, members.get("contents"), "contents", "content");
+  const contents = requireArray(body, members.get("contents"), "contents");
   const config = eitherOf(members, "generationConfig", "generation_config");
   const instruction = eitherOf(members, "systemInstruction", "system_instruction");
   return {

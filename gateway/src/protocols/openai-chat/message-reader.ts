@@ -15,6 +15,7 @@ export interface Conversation {
 export function readMessages(messages: unknown, warn: Warn): Conversation {
   if (messages === undefined || messages === null) throw missing("messages");
   if (!Array.isArray(messages)) throw wrong("messages", "must be an array");
+  if (messages.length === 0) throw wrong("messages", "must hold at least one message");
   const reader = new MessageReader(warn);
   messages.forEach((message: unknown, index) => {
     reader.add(message, `messages[${index}]`);

@@ -90,7 +90,7 @@ describe("a bad chat request", () => {
     [{ model: "x".repeat(300), messages }, "invalid_request", "model"],
     [{ model: "m" }, "missing_required_parameter", "messages"],
     [{ model: "m", messages: "hi" }, "invalid_request", "messages"],
-    [{ model: "m", messages: [] }, "invalid_request", "messages"],
+    [{ model: "m", messages: "x" }, "invalid_request", "messages"],
     [{ model: "m", messages, stream: "yes" }, "invalid_request", "stream"],
   ])("%j is refused as %s, naming %s", (body, code, param) => {
     expect(refusal(body)).toEqual({ code, param });

@@ -10,7 +10,7 @@ import {
   readLabel,
   readModel,
   readSmall,
-  requireItems,
+  requireArray,
   scanRequest,
   sizeOf,
 } from "../request-members.ts";
@@ -38,7 +38,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
   const members = scanRequest(body, wanted);
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
-  const messages = requireItems(body, members.get("messages"), "messages", "message");
+  const messages = requireArray(body, members.get("messages"), "messages");
   const stream = readBoolean(body, members.get("stream"), "stream");
   const options = members.get("stream_options");
   const wantsUsage = options !== undefined && body[options.start] === 0x7b && asksUsage(body, options);

@@ -3,7 +3,7 @@ import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { Span } from "../json-scan.ts";
 import { missing, wrong } from "../json-value.ts";
-import { readLabel, readModel, requireItems, scanRequest } from "../request-members.ts";
+import { readLabel, readModel, requireArray, scanRequest } from "../request-members.ts";
 
 const wanted = bodyNames(["model", "input", "user"]);
 
@@ -39,7 +39,7 @@ function estimateInput(body: Uint8Array, input: Span | undefined): number {
   if (input === undefined) throw missing("input");
   if (body[input.start] === QUOTE) return Math.ceil((input.end - input.start - 2) / 4);
   if (body[input.start] !== OPEN_ARRAY) throw wrong("input", "must be a string or an array");
-  const items = requireItems(body, input, "input", "text");
+  const items = requireArray(body, input, "input");
   if (!holdsNumbers(body, items)) return Math.ceil((items.end - items.start) / 4);
   let numbers = 1;
   for (let at = items.start; at < items.end; at++) if (body[at] === COMMA) numbers++;

@@ -1,8 +1,9 @@
+import { readCountReply } from "../anthropic-messages/reply.ts";
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { readChatRefusal, renderChatError, renderChatRefusal } from "../openai-chat/error.ts";
 import { openaiLimitHeaders } from "../openai-limit-headers.ts";
-import { readCompactRequest } from "./compact.ts";
+import { readCompactRequest, readInputTokensRequest } from "./compact.ts";
 import { renderResponsesStreamError } from "./error.ts";
 import { readResponsesAnswer } from "./read-answer.ts";
 import { ResponsesEventReader } from "./read-events.ts";
@@ -35,6 +36,13 @@ export const openaiResponsesWire: Wire = {
 
 /** POST /responses/compact: never streamed, answered with a response.compaction. */
 export const responsesCompactWire: Wire = { ...openaiResponsesWire, readRequest: readCompactRequest };
+
+/** POST /responses/input_tokens: the same prompt, answered with a number and never with a stream. */
+export const inputTokensWire: Wire = {
+  ...openaiResponsesWire,
+  readRequest: readInputTokensRequest,
+  readReply: readCountReply,
+};
 
 export const openaiResponsesCodec: CallerCodec & UpstreamCodec = {
   readTurn: readResponsesTurn,

@@ -113,11 +113,7 @@ describe("a bad Responses request", () => {
 });
 
 describe("a compaction", () => {
-  test("needs a model and something to compact, is never streamed and keeps nothing", () => {
-    expect(refusal(responsesCompactWire, { model: "m" })).toEqual({
-      code: "missing_required_parameter",
-      param: "input",
-    });
+  test("needs a model alone, is never streamed and keeps nothing", () => {
     expect(refusal(responsesCompactWire, { input: "x" })).toEqual({
       code: "missing_required_parameter",
       param: "model",

@@ -17,14 +17,17 @@ export function responseEcho({ turn, createdAt }: AnswerContext, id: string, mod
     store: false,
     previous_response_id: null,
     instructions: instructions === "" ? null : instructions,
+    frequency_penalty: turn.frequencyPenalty ?? 0,
     max_output_tokens: turn.outputTokensMax,
     max_tool_calls: null,
     metadata: turn.metadata ?? {},
     parallel_tool_calls: turn.parallelToolCalls ?? true,
+    presence_penalty: turn.presencePenalty ?? 0,
     prompt_cache_key: turn.cacheKey,
     reasoning: { effort: turn.reasoning?.effort ?? null, summary: turn.reasoning?.visible === true ? "auto" : null },
     safety_identifier: turn.userId,
-    service_tier: turn.serviceTier,
+    // What was used, not what was asked for: "auto" is none.
+    service_tier: turn.serviceTier === null || turn.serviceTier === "auto" ? "default" : turn.serviceTier,
     temperature: turn.temperature ?? 1,
     text: {
       format: echoFormat(turn.format),

@@ -100,7 +100,7 @@ export class ResponsesEventWriter implements EventWriter {
     if (this.#echo !== "") return "";
     const own = id?.startsWith("resp_") === true ? id : this.#context.newId("resp_");
     this.#echo = JSON.stringify(responseEcho(this.#context, own, model ?? this.#context.model)).slice(0, -1);
-    const begun = `"response":${this.#say({ status: "in_progress", error: null, incomplete_details: null }, [])}`;
+    const begun = `"response":${this.#say({ status: "in_progress", ...notDone }, [])}`;
     return this.#lines.line("response.created", begun) + this.#lines.line("response.in_progress", begun);
   }
 
@@ -198,7 +198,8 @@ export class ResponsesEventWriter implements EventWriter {
     }
     const details = this.#incomplete();
     const status = details === null ? "completed" : "incomplete";
-    const said = { status, error: null, incomplete_details: details, ...this.#used() };
+    const completed_at = details === null ? this.#now() : null;
+    const said = { status, completed_at, error: null, incomplete_details: details, usage: this.#used() };
     return compacted + this.#lines.line(`response.${status}`, `"response":${this.#say(said, this.#done)}`);
   }
 
@@ -217,12 +218,16 @@ export class ResponsesEventWriter implements EventWriter {
     if (this.#inBlock) this.#item?.endBlock();
     this.#close("incomplete");
     const error = responseError(failure);
-    const response = this.#say({ status: "failed", error, incomplete_details: null, ...this.#used() }, this.#done);
+    const response = this.#say({ status: "failed", ...notDone, error, usage: this.#used() }, this.#done);
     return failureEvents(failure, response, sequence);
   }
 
-  #used(): object {
-    return this.#usage === null ? {} : { usage: writeResponsesUsage(this.#usage) };
+  #used(): object | null {
+    return this.#usage === null ? null : writeResponsesUsage(this.#usage);
+  }
+
+  #now(): number {
+    return this.#context.now?.() ?? this.#context.createdAt;
   }
 
   #status(): ItemStatus {
@@ -249,6 +254,8 @@ export class ResponsesEventWriter implements EventWriter {
     return this.response;
   }
 }
+
+const notDone = { completed_at: null, error: null, incomplete_details: null, usage: null };
 
 const encoder = new TextEncoder();
 

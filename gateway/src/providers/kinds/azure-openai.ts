@@ -3,7 +3,7 @@ import type { BadAnswer, Lane, OutboundDraft, ProviderKind } from "../kind.ts";
 import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
 import { settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
-import { chat, embeddings, imageEdits, images, responses, responsesCompact } from "../standard-lanes.ts";
+import { chat, embeddings, imageEdits, images, inputTokens, responses, responsesCompact } from "../standard-lanes.ts";
 import { soraVideo } from "../video/sora.ts";
 
 /**
@@ -35,6 +35,7 @@ export const azureOpenai: ProviderKind = {
   lanes: [
     { ...responses, adjust: dated(responses, false) },
     { ...responsesCompact, adjust: dated(responsesCompact, false) },
+    { ...inputTokens, adjust: dated(inputTokens, false) },
     { ...chat, adjust: dated(chat, true) },
     { ...embeddings, adjust: dated(embeddings, true) },
     { ...images, adjust: dated(images, true) },

@@ -7,6 +7,7 @@ import {
   generate,
   imageEdits,
   images,
+  inputTokens,
   messages,
   responses,
   responsesCompact,
@@ -30,7 +31,18 @@ export const demo: ProviderKind = {
     },
     // How a call tells the simulator to behave.
     callerHeaders: ["x-sim-*"],
-    lanes: [chat, responses, responsesCompact, messages, countTokens, generate, embeddings, images, imageEdits],
+    lanes: [
+      chat,
+      responses,
+      responsesCompact,
+      inputTokens,
+      messages,
+      countTokens,
+      generate,
+      embeddings,
+      images,
+      imageEdits,
+    ],
     starterModels: [{ name: "demo", input: 0, cacheRead: 0, output: 0 }],
   }),
   // Its files are in this process too.

@@ -1,5 +1,14 @@
 import { openaiLike } from "../openai-like.ts";
-import { chat, embeddings, imageEdits, images, messages, responses, responsesCompact } from "../standard-lanes.ts";
+import {
+  chat,
+  embeddings,
+  imageEdits,
+  images,
+  inputTokens,
+  messages,
+  responses,
+  responsesCompact,
+} from "../standard-lanes.ts";
 
 /**
  * Any server that speaks chat completions below its base URL: llama.cpp, LM Studio, a vendor without a kind of its
@@ -23,6 +32,7 @@ export const openaiCompatible = openaiLike({
     imageEdits,
     { ...responses, onlyWhenNamed: true },
     { ...responsesCompact, onlyWhenNamed: true },
+    { ...inputTokens, onlyWhenNamed: true },
     { ...messages, onlyWhenNamed: true },
   ],
 });

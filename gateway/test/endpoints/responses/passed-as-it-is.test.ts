@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { errorOf, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { version } from "../messages/claude-house.ts";
+
+/** What only its reader can judge: a vendor answers for itself, and what has to be translated is judged here. */
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("openai", simulator, { kind: "openai" }),
+      upstream("claude", simulator, { kind: "anthropic" }),
+      upstream("google", simulator, {
+        kind: "gemini",
+        base_url: `${simulator.url}/v1beta`,
+        settings: { endpoints: ["generate"] },
+      }),
+    ],
+    models: [
+      ["openai", "upstream-gpt"],
+      ["claude", "claude-sim-4-5"],
+      ["google", "gemini-3-sim"],
+    ].map(([provider = "", upstream_model = ""]) => ({ name: provider, deployments: [{ provider, upstream_model }] })),
+  });
+});
+afterAll(() => house.stop());
+
+const reached = async (): Promise<number> => (await house.entries()).filter(({ provider }) => provider !== null).length;
+
+test.each([
+  ["/v1/responses/compact", { model: "openai" }, {}],
+  ["/v1/chat/completions", { model: "openai", messages: [] }, {}],
+  ["/v1/messages", { model: "claude", messages: [], max_tokens: 9 }, version],
+  ["/v1/messages/count_tokens", { model: "claude", messages: [] }, version],
+  ["/v1beta/models/google:generateContent", { contents: [] }, {}],
+])("%s with %j goes to the vendor, who answers", async (path, body, headers) => {
+  const before = await reached();
+  const answer = await house.post(path, body, { headers });
+  await answer.text();
+  expect(await reached()).toBe(before + 1);
+});
+
+test.each([
+  ["/v1/responses/compact", { model: "claude" }, {}, "input"],
+  ["/v1/chat/completions", { model: "claude", messages: [] }, {}, "messages"],
+  ["/v1/messages", { model: "openai", messages: [], max_tokens: 9 }, version, null],
+  ["/v1beta/models/claude:generateContent", { contents: [] }, {}, null],
+])("%s with %j cannot be translated, and is refused", async (path, body, headers, param) => {
+  const refused = await errorOf(await house.post(path, body, { headers }));
+  expect(refused.status).toBe(400);
+  if (param !== null) expect(refused).toMatchObject({ param });
+});
