@@ -14,12 +14,10 @@ export interface Lab {
   readonly nginx: Contender | null;
   readonly sluice: Sluice;
   readonly contenders: readonly Contender[];
-  /** Shares of the machine that others used while we measured. */
-  readonly noise: number[];
   close(): Promise<void>;
 }
 
-export async function startLab(run: Run, noise: number[]): Promise<Lab> {
+export async function startLab(run: Run): Promise<Lab> {
   const sluice = await startSluice(run, run.options.profile ? { profileDirectory: profileDirectory() } : {});
   const nginx = await startNginx(run);
   const upstream = direct(run);
@@ -29,7 +27,6 @@ export async function startLab(run: Run, noise: number[]): Promise<Lab> {
     nginx,
     sluice,
     contenders: nginx === null ? [upstream, sluice] : [upstream, nginx, sluice],
-    noise,
     close: async () => {
       await nginx?.stop();
       await sluice.stop();
@@ -48,8 +45,8 @@ export async function inTurn<Value>(
   const taken: Record<Contender["name"], { value: Value; cost: Cost }[]> = { direct: [], nginx: [], sluice: [] };
   for (let round = 0; round < rounds; round++) {
     for (const contender of lab.contenders) {
-      const sample = await measure(contender, () => act(contender));
-      lab.noise.push(sample.cost.foreignShare);
+      const sample = await lab.run.noise.undisturbed(() => measure(contender, () => act(contender)));
+      lab.run.noise.shares.push(sample.cost.foreignShare);
       taken[contender.name].push(sample);
     }
   }

@@ -14,6 +14,7 @@ import { translatedStreams } from "./figures/translated-streams.ts";
 import { keepResult } from "./keep-result.ts";
 import { type Lab, startLab } from "./lab.ts";
 import { describeMachine, type Machine } from "./machine.ts";
+import type { Noise } from "./noise.ts";
 import { type FigureName, readOptions, usage } from "./options.ts";
 import { type Run, startRun } from "./run.ts";
 import { quantiles } from "./statistics.ts";
@@ -33,7 +34,7 @@ const labFigures: readonly (readonly [FigureName, (lab: Lab) => Promise<Figure[]
 ];
 
 /** These start what they measure themselves. */
-const runFigures: readonly (readonly [FigureName, (run: Run, noise: number[]) => Promise<Figure[]>])[] = [
+const runFigures: readonly (readonly [FigureName, (run: Run) => Promise<Figure[]>])[] = [
   ["streams", pacedStreams],
   ["translated", translatedStreams],
   ["catalog", longCatalog],
@@ -53,17 +54,16 @@ async function main(): Promise<void> {
   }, runMs[options.mode]).unref();
   const startedAt = new Date();
   const machine = describeMachine();
-  const noise: number[] = [];
   const run = await startRun(options);
   try {
     console.log(introduction(machine, run));
-    const figures = await takeFigures(run, noise);
-    console.log(`\n${table(figures)}\n\n${noiseLine(noise)}`);
+    const figures = await takeFigures(run);
+    console.log(`\n${table(figures)}\n\n${noiseLine(run.noise)}`);
     await keepResult(options.mode, startedAt, {
       gateway: options.gateway,
       machine,
       pinned: run.cores,
-      noise: quantiles(noise),
+      noise: { ...quantiles(run.noise.shares), ...run.noise.tally() },
       figures,
     });
   } finally {
@@ -71,14 +71,14 @@ async function main(): Promise<void> {
   }
 }
 
-async function takeFigures(run: Run, noise: number[]): Promise<Figure[]> {
+async function takeFigures(run: Run): Promise<Figure[]> {
   const { only, simulator } = run.options;
   const wanted = (name: FigureName) =>
     (only.length === 0 || only.includes(name)) && !(simulator && lightOnly.includes(name));
   const figures: Figure[] = [];
   if (wanted("start")) figures.push(...(await announced("start", () => startUp(run))));
   if (labFigures.some(([name]) => wanted(name))) {
-    const lab = await startLab(run, noise);
+    const lab = await startLab(run);
     try {
       for (const [name, take] of labFigures) {
         if (wanted(name)) figures.push(...(await announced(name, () => take(lab))));
@@ -88,7 +88,7 @@ async function takeFigures(run: Run, noise: number[]): Promise<Figure[]> {
     }
   }
   for (const [name, take] of runFigures) {
-    if (wanted(name)) figures.push(...(await announced(name, () => take(run, noise))));
+    if (wanted(name)) figures.push(...(await announced(name, () => take(run))));
   }
   return figures;
 }
@@ -110,11 +110,12 @@ function introduction({ processor, cores, memoryGb, kernel, versions, commit }: 
   return `${processor}, ${cores} cores, ${memoryGb} GB, ${kernel}; ${tools.join(", ")}; commit ${commit}\n${pins}; ${run.options.mode} run`;
 }
 
-function noiseLine(noise: readonly number[]): string {
-  if (noise.length === 0) return "";
-  const { p50, max } = quantiles(noise);
+function noiseLine(noise: Noise): string {
+  if (noise.shares.length === 0) return "";
+  const { p50, max } = quantiles(noise.shares);
+  const { taken, dropped } = noise.tally();
   const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
-  return `others used ${percent(p50)} of the machine in the median measurement, ${percent(max)} in the noisiest`;
+  return `others used ${percent(p50)} of the machine in the median measurement, ${percent(max)} in the noisiest; ${dropped} of ${taken} samples were dropped because the host took processor time`;
 }
 
 await main().catch((error: unknown) => {

@@ -30,7 +30,9 @@ export async function probeContenders(lab: Lab, load: GentleLoad): Promise<Probe
 export async function runProbe(run: Run, lanes: readonly ProbeLane[], timeoutMs: number): Promise<ProbeResult[]> {
   const spec: ProbeSpec = { lanes };
   const command = run.programs("probe", spec);
-  const results = await runChild<ProbeResult[][]>({ command, cores: run.cores.load }, timeoutMs + 20_000);
+  const results = await run.noise.undisturbed(() =>
+    runChild<ProbeResult[][]>({ command, cores: run.cores.load }, timeoutMs + 20_000),
+  );
   for (const { name, failed } of results.flat()) if (failed > 0) throw new Error(`${name} failed ${failed} requests`);
   return results.flat();
 }

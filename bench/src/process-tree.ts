@@ -58,6 +58,12 @@ export function machineBusyMs(): number {
   return (ticks * 1000) / ticksPerSecond;
 }
 
+/** Processor time so far that the hypervisor gave to others while we could have run, in milliseconds. */
+export function machineStolenMs(): number {
+  const [, , , , , , , , steal] = readOr("/proc/stat").split("\n", 1)[0]?.split(/\s+/) ?? [];
+  return (Number(steal ?? 0) * 1000) / ticksPerSecond;
+}
+
 /** From now on: the share of the machine that belongs to nobody in this bench. */
 export function othersShare(): () => number {
   const begin = { busyMs: machineBusyMs(), oursMs: treeCpuMs(process.pid), at: performance.now() };

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Child, startChild } from "./child.ts";
 import { within } from "./deadline.ts";
+import { Noise } from "./noise.ts";
 import type { Options } from "./options.ts";
 
 /** One run of the bench: where it works, which cores serve whom, and the upstream behind every contender. */
@@ -12,6 +13,7 @@ export interface Run {
   readonly directory: string;
   readonly upstreamPort: number;
   readonly programs: Programs;
+  readonly noise: Noise;
   close(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export async function startRun(options: Options): Promise<Run> {
     directory,
     upstreamPort: port,
     programs,
+    noise: new Noise(),
     close: async () => {
       await upstream.stop();
       rmSync(directory, { recursive: true, force: true });

@@ -13,13 +13,12 @@ export interface WatchedStreams {
   readonly memory: Memory;
 }
 
-/** Holds streams through a contender and watches it while all of them run. Adds to `noise` what others used meanwhile. */
-export async function watchStreams(
-  run: Run,
-  contender: Contender,
-  load: StreamLoad,
-  noise: number[],
-): Promise<WatchedStreams> {
+/** Holds streams through a contender and watches it while all of them run. Tells the run's noise what others used meanwhile. */
+export function watchStreams(run: Run, contender: Contender, load: StreamLoad): Promise<WatchedStreams> {
+  return run.noise.undisturbed(() => watchOnce(run, contender, load));
+}
+
+async function watchOnce(run: Run, contender: Contender, load: StreamLoad): Promise<WatchedStreams> {
   let cpuMs = 0;
   let memory: Memory = { residentKb: 0, peakKb: 0 };
   const result = await holdStreams(run, contender, load, async () => {
@@ -31,7 +30,7 @@ export async function watchStreams(
       cpuMs = treeCpuMs(contender.pid) - before;
     }
     const foreignMs = machineBusyMs() - busyMs - (treeCpuMs(process.pid) - oursMs);
-    noise.push(Math.max(0, foreignMs) / (load.windowMs * navigator.hardwareConcurrency));
+    run.noise.shares.push(Math.max(0, foreignMs) / (load.windowMs * navigator.hardwareConcurrency));
   });
   return { result, cpuMs, memory };
 }

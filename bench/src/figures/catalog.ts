@@ -26,7 +26,7 @@ interface Contestant {
   readonly samples: Sample[];
 }
 
-export async function longCatalog(run: Run, noise: number[]): Promise<Figure[]> {
+export async function longCatalog(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const load = { bodyBytes: 1024, connections: 32, seconds: 1 };
   const started: Contestant[] = [];
@@ -48,7 +48,7 @@ export async function longCatalog(run: Run, noise: number[]): Promise<Figure[]> 
       for (const contestant of order) {
         const { value, cost } = await measure(contestant.sluice, () => saturate(run, contestant.sluice, load));
         if (cost.foreignShare > foreignShareMax && round < wanted) break;
-        noise.push(cost.foreignShare);
+        run.noise.shares.push(cost.foreignShare);
         taken.push([contestant, { cpuMicros: (cost.cpuMs * 1000) / value.requests, perSecond: value.perSecond }]);
       }
       if (taken.length === order.length) for (const [{ samples }, sample] of taken) samples.push(sample);

@@ -62,7 +62,7 @@ async function slowestBeside(lab: Lab, { name, bodyBytes, everyMs }: Size): Prom
         { targets: [small], everyMs: 2, inARow: 1, count, warmUp: 100 },
       ];
       const { value: results, cost } = await measure(contender, () => runProbe(lab.run, lanes, count * 20));
-      lab.noise.push(cost.foreignShare);
+      lab.run.noise.shares.push(cost.foreignShare);
       const result = results.find((one) => one.name === "small");
       worst[who].push(result?.total.max ?? Number.NaN);
       usual[who].push(result?.total.p99 ?? Number.NaN);

@@ -43,7 +43,7 @@ interface Outcome {
 
 type Outcomes = Record<Contender["name"], Outcome[]>;
 
-export async function pacedStreams(run: Run, noise: number[]): Promise<Figure[]> {
+export async function pacedStreams(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const figures: Figure[] = [];
   for (const level of levels[run.options.mode]) {
@@ -53,7 +53,7 @@ export async function pacedStreams(run: Run, noise: number[]): Promise<Figure[]>
         const contender = await start();
         if (contender === null) continue;
         try {
-          taken[contender.name].push(await hold(run, contender, level, quick ? 2_500 : 5_000, noise));
+          taken[contender.name].push(await hold(run, contender, level, quick ? 2_500 : 5_000));
         } finally {
           await contender.stop();
         }
@@ -96,13 +96,12 @@ async function hold(
   contender: Contender,
   { streams, bodyBytes, openPerSecond }: Level,
   windowMs: number,
-  noise: number[],
 ): Promise<Outcome> {
   await warmStreams(run, contender, { bodyBytes, openPerSecond });
   const before = contender.pid === null ? 0 : treeMemory(contender.pid).residentKb;
   const gapMs = (streams * 1000) / eventsPerSecond;
   const load = { streams, bodyBytes, gapMs, openPerSecond, windowMs };
-  const { result, cpuMs, memory } = await watchStreams(run, contender, load, noise);
+  const { result, cpuMs, memory } = await watchStreams(run, contender, load);
   return {
     delayP99Ms: result.delay.p99,
     cpuMicrosPerEvent: (cpuMs * 1000) / result.events,

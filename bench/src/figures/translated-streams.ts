@@ -44,7 +44,7 @@ interface Outcome {
   readonly delayP99Ms: number;
 }
 
-export async function translatedStreams(run: Run, noise: number[]): Promise<Figure[]> {
+export async function translatedStreams(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const ways = pairings.flatMap(({ native, translated }) => [native, ...translated]);
   const taken = new Map<Way, Outcome[]>(ways.map((way) => [way, []]));
@@ -52,8 +52,7 @@ export async function translatedStreams(run: Run, noise: number[]): Promise<Figu
   try {
     for (const { caller, model } of ways) await warmStreams(run, sluice, { bodyBytes, openPerSecond, caller, model });
     for (let round = 0; round < (quick ? 2 : 3); round++) {
-      for (const way of ways)
-        taken.get(way)?.push(await hold(run, sluice, { way, windowMs: quick ? 2_500 : 3_500, noise }));
+      for (const way of ways) taken.get(way)?.push(await hold(run, sluice, { way, windowMs: quick ? 2_500 : 3_500 }));
     }
   } finally {
     await sluice.stop();
@@ -81,13 +80,12 @@ function figureOf(way: Way, native: Way, of: (way: Way) => readonly Outcome[]): 
 interface Hold {
   readonly way: Way;
   readonly windowMs: number;
-  readonly noise: number[];
 }
 
-async function hold(run: Run, sluice: Sluice, { way, windowMs, noise }: Hold): Promise<Outcome> {
+async function hold(run: Run, sluice: Sluice, { way, windowMs }: Hold): Promise<Outcome> {
   const gapMs = (streams * 1000) / eventsPerSecond;
   const { caller, model } = way;
   const load = { streams, bodyBytes, gapMs, openPerSecond, windowMs, caller, model };
-  const { result, cpuMs } = await watchStreams(run, sluice, load, noise);
+  const { result, cpuMs } = await watchStreams(run, sluice, load);
   return { cpuMicros: (cpuMs * 1000) / result.events, delayP99Ms: result.delay.p99 };
 }

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { Noise } from "./noise.ts";
+
+/** A host that takes so many milliseconds away during each sample of a second. */
+function noiseWith(stolen: readonly number[]) {
+  let stolenMs = 0;
+  let nowMs = 0;
+  let count = 0;
+  const noise = new Noise(
+    () => stolenMs,
+    () => nowMs,
+  );
+  const take = async () => {
+    stolenMs += stolen[count] ?? 0;
+    nowMs += 1_000;
+    return ++count;
+  };
+  return { noise, take };
+}
+
+test("a sample during which the host took processor time away is taken anew, and counted as dropped", async () => {
+  const much = 100 * navigator.hardwareConcurrency;
+  const { noise, take } = noiseWith([0, much, 1]);
+  expect(await noise.undisturbed(take)).toBe(1);
+  expect(await noise.undisturbed(take)).toBe(3);
+  expect(noise.tally()).toEqual({ taken: 3, dropped: 1 });
+});
+
+test("on a host that always takes some, the third sample counts", async () => {
+  const much = 500 * navigator.hardwareConcurrency;
+  const { noise, take } = noiseWith([much, much, much, much]);
+  expect(await noise.undisturbed(take)).toBe(3);
+  expect(noise.tally()).toEqual({ taken: 3, dropped: 2 });
+});
