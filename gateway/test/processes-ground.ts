@@ -40,21 +40,22 @@ export async function startGateway(dataDir: string) {
     /** Until the key is answered so. */
     until: (secret: string, status: number) => until(async () => (await knock(secret)) === status),
     /** Until an answer of the admin API is so; the test's own bound ends it otherwise. */
-    // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
-    async sees(path: string, token: string, is: (body: any) => boolean): Promise<void> {
+    async sees<Body>(path: string, token: string, is: (body: Body) => boolean): Promise<void> {
       const headers = { authorization: `Bearer ${token}` };
-      await until(async () => is(await (await fetch(url + path, { headers })).json()));
+      await until(async () => is((await (await fetch(url + path, { headers })).json()) as Body));
     },
-    api: (token: string | null) => async (method: string, path: string, body?: object) => {
-      const headers = { "content-type": "application/json" };
-      const answer = await fetch(url + path, {
-        method,
-        headers: token === null ? headers : { ...headers, authorization: `Bearer ${token}` },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
-      return { status: answer.status, body: (await answer.json()) as any };
-    },
+    /** `Body`: what the caller goes by of the answer. */
+    api:
+      (token: string | null) =>
+      async <Body = unknown>(method: string, path: string, body?: object) => {
+        const headers = { "content-type": "application/json" };
+        const answer = await fetch(url + path, {
+          method,
+          headers: token === null ? headers : { ...headers, authorization: `Bearer ${token}` },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        return { status: answer.status, body: (await answer.json()) as Body };
+      },
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await child.exited;

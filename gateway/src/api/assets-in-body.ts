@@ -1,5 +1,6 @@
-import { mentionsAssets, outcomeOf } from "#bodies/index.ts";
-import type { Principal } from "#core/index.ts";
+import { type CarriedMedia, mentionsAssets, outcomeOf } from "#bodies/index.ts";
+import { bounds, Failure, type Principal } from "#core/index.ts";
+import type { BodyPlace } from "./body-room.ts";
 import type { Face } from "./face.ts";
 
 export interface BodyWithAssets {
@@ -13,14 +14,37 @@ export interface BodyWithAssets {
  * A JSON body with its references to assets put in their place: what belongs to the caller's workspace and is Active.
  * Throws asset_not_found, and invalid_request for one that is not Active, and for too many.
  */
-export async function withAssets(face: Face, principal: Principal, body: Uint8Array): Promise<BodyWithAssets> {
+export async function withAssets(
+  face: Face,
+  principal: Principal,
+  body: Uint8Array,
+  place: BodyPlace,
+): Promise<BodyWithAssets> {
   if (!mentionsAssets(body)) return { sent: body, body };
   const found = await face.bodies.do("assets", null, body);
   const urls: [id: string, url: string][] = [];
+  const media: CarriedMedia[] = [];
+  const beside: Uint8Array[] = [];
+  let size = 0;
   for (const id of outcomeOf(found).answer) {
-    urls.push([id, (await face.assets.portable(principal.workspace.id, id)).url]);
+    const { url, inline } = await face.assets.portable(principal.workspace.id, id);
+    urls.push([id, url]);
+    if (inline === null) continue;
+    size += inline.bytes.length;
+    if (size > bounds.inlinedBytesMax) throw tooMuch();
+    media.push({ url, mediaType: inline.mediaType });
+    beside.push(inline.bytes);
   }
   if (urls.length === 0) return { sent: found.body, body: found.body };
-  const put = await face.bodies.do("put-assets", urls, found.body);
+  // In base64, in the body, and in what goes upstream.
+  place.hold(2 * found.body.length + 4 * size);
+  const put = await face.bodies.do("put-assets", { urls, media }, found.body, { beside });
   return { sent: put.body, body: outcomeOf(put).made ?? put.body };
+}
+
+function tooMuch(): Failure {
+  return new Failure(
+    "invalid_request",
+    `The assets that the body refers to are more than the ${bounds.inlinedBytesMax} bytes that are sent inside a request.`,
+  );
 }

@@ -52,7 +52,7 @@ export function modelCall(options: ModelCallOptions): Endpoint {
       let read = asked instanceof Promise ? await asked : asked;
       let original = read.body;
       if (options.takesAssets === true) {
-        const { sent, body } = await withAssets(face, principal, read.body);
+        const { sent, body } = await withAssets(face, principal, read.body, place);
         original = sent;
         if (body === sent) read = { ...read, body };
         else read = await readRequest(face, exchange, speech, body, path);

@@ -37,15 +37,15 @@ export class Resolver implements AssetResolver {
   /** For an upstream that is not chosen yet: the bytes themselves where they are ours, else where they can be had. */
   async portable(workspaceId: string, assetId: string): Promise<ResolvedAsset> {
     const asset = await this.#active(workspaceId, assetId);
-    const url = asset.platform === "local" ? await this.#inlined(asset) : await this.#publicAddress(asset);
-    return { url, type: mediaTypes[asset.type] };
+    const place = asset.platform === "local" ? await this.#inlined(asset) : at(await this.#publicAddress(asset));
+    return { ...place, type: mediaTypes[asset.type] };
   }
 
-  async #for(asset: Asset, account: Provider): Promise<{ readonly url: string }> {
+  async #for(asset: Asset, account: Provider): Promise<Place> {
     if (asset.providerId === account.id && asset.upstreamId !== null) return libraryReference(asset.upstreamId);
     const library = libraryAccount(account, this.#house);
     if (asset.platform === "local") return this.#localAsset(asset, library);
-    if (library === null || library.platform !== asset.platform) return { url: await this.#publicAddress(asset) };
+    if (library === null || library.platform !== asset.platform) return at(await this.#publicAddress(asset));
     const { upstreamId } = await this.#bindings.bound(asset, library, () => this.#publicAddress(asset));
     return libraryReference(upstreamId);
   }
@@ -80,10 +80,10 @@ export class Resolver implements AssetResolver {
    * A library takes only what it can fetch from outside. Where it does not want the asset for a reason of the account's
    * (a plan without the library, a library that is down), the upstream itself may still take it by its address.
    */
-  async #localAsset(asset: Asset, library: LibraryAccount | null): Promise<{ readonly url: string }> {
+  async #localAsset(asset: Asset, library: LibraryAccount | null): Promise<Place> {
     const link = this.#link(asset);
-    if (link === null) return { url: await this.#inlined(asset) };
-    if (library === null) return { url: link };
+    if (link === null) return await this.#inlined(asset);
+    if (library === null) return at(link);
     try {
       return libraryReference((await this.#bindings.bound(asset, library, async () => link)).upstreamId);
     } catch (thrown) {
@@ -94,7 +94,7 @@ export class Resolver implements AssetResolver {
         provider: library.provider.id,
         error: failure,
       });
-      return { url: link };
+      return at(link);
     }
   }
 
@@ -116,7 +116,7 @@ export class Resolver implements AssetResolver {
     }
   }
 
-  async #inlined(asset: Asset): Promise<string> {
+  async #inlined(asset: Asset): Promise<Place> {
     const { blobHash, contentType, sizeBytes } = asset;
     if (blobHash === null || contentType === null || sizeBytes === null) throw lost(asset);
     if (sizeBytes > bounds.assetInlinedBytesMax) {
@@ -127,13 +127,19 @@ export class Resolver implements AssetResolver {
     }
     const stream = await this.#house.blobs.read(blobHash, 0, sizeBytes);
     if (stream === null) throw lost(asset);
-    const bytes = Buffer.from(await new Response(stream).arrayBuffer());
-    return `data:${contentType};base64,${bytes.toString("base64")}`;
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    return { url: `asset://${asset.id}`, inline: { mediaType: contentType, bytes } };
   }
 }
 
-function libraryReference(upstreamId: string): { readonly url: string } {
-  return { url: `asset://${upstreamId}` };
+type Place = Omit<ResolvedAsset, "type">;
+
+function at(url: string): Place {
+  return { url, inline: null };
+}
+
+function libraryReference(upstreamId: string): Place {
+  return at(`asset://${upstreamId}`);
 }
 
 function lost(asset: Asset): Failure {

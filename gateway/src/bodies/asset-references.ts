@@ -1,5 +1,6 @@
 import { bounds, Failure } from "#core/index.ts";
 import { isObject } from "#protocols/index.ts";
+import { carriedMedia } from "./carried-media.ts";
 import type { Job } from "./job-desk.ts";
 
 /** A reference as the whole of a text. */
@@ -14,11 +15,15 @@ export function mentionsAssets(body: Uint8Array): boolean {
 /** The ids that a JSON body refers to. Throws invalid_request for too many. */
 export const readAssets: Job<"assets"> = (body) => ({ made: null, answer: [...referencesIn(parsed(body))] });
 
-/** Writes the body with these addresses in the place of assets. */
-export const putAssets: Job<"put-assets"> = (body, urls) => ({
-  made: new TextEncoder().encode(JSON.stringify(replaced(parsed(body), new Map(urls)))),
-  answer: null,
-});
+/** Writes the body with these addresses and bytes in the place of assets. */
+export const putAssets: Job<"put-assets"> = (body, { urls, media }, beside) => {
+  const carried = carriedMedia(media, beside);
+  const places = urls.map(([id, url]) => {
+    const bytes = carried.get(url);
+    return [id, bytes === undefined ? url : `data:${bytes.mediaType};base64,${bytes.data}`] as const;
+  });
+  return { made: new TextEncoder().encode(JSON.stringify(replaced(parsed(body), new Map(places)))), answer: null };
+};
 
 /** undefined for what is no JSON: what is wrong with it is said by whoever reads it next. */
 function parsed(body: Uint8Array): unknown {

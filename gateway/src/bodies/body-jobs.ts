@@ -45,8 +45,15 @@ export interface BodyJobs {
   };
   /** The ids of assets that a body refers to. */
   assets: { readonly ask: null; readonly answer: readonly string[] };
-  /** Makes the body with addresses in the place of assets. */
-  "put-assets": { readonly ask: readonly (readonly [id: string, url: string])[]; readonly answer: null };
+  /** Makes the body with addresses in the place of assets, or with the bytes that stand beside it. */
+  "put-assets": {
+    readonly ask: {
+      readonly urls: readonly (readonly [id: string, url: string])[];
+      /** By the references that they replace. */
+      readonly media: readonly CarriedMedia[];
+    };
+    readonly answer: null;
+  };
   /** Makes the body for an upstream of the caller's dialect. */
   patch: {
     readonly ask: { readonly endpoint: CallEndpointId; readonly facts: RequestFacts; readonly upstreamModel: string };

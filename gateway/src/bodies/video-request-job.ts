@@ -18,7 +18,7 @@ export const writeVideoRequest: Job<"video-request"> = (body, ask, beside) => {
     if (one !== undefined) return `data:${one.mediaType};base64,${one.data}`;
     return material === null ? text : unmarked(text, body, material);
   };
-  const turn = material === null && media.length === 0 ? ask.turn : (withEach(ask.turn, inPlace) as VideoTurn);
+  const turn = material === null && media.length === 0 ? ask.turn : withEachIn(ask.turn, inPlace);
   const draft = adapter.create({ provider, upstreamModel, turn, taskId, callbackUrl });
   const { method, url, headers } = draft;
   return { made: draft.body, answer: { method, url, headers: { ...headers } } };
@@ -36,6 +36,13 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function cutShort(): Failure {
   return new Failure("internal_error", "The material of the task is not whole any more.");
+}
+
+/** Words are left as they are: a prompt may name what it likes. */
+function withEachIn(turn: VideoTurn, replace: (text: string) => string): VideoTurn {
+  const { material, content, more } = turn;
+  const replaced = withEach({ material, content, more }, replace) as Pick<VideoTurn, "material" | "content" | "more">;
+  return { ...turn, ...replaced };
 }
 
 function withEach(value: unknown, replace: (text: string) => string): unknown {

@@ -18,15 +18,15 @@ test("an installation is governed without a browser: a token, a key, and the end
   const api = gateway.api(made.secret);
   expect((await api("POST", "/api/workspaces", { slug: "acme" })).status).toBe(201);
   const bob = { email: "bob@example.com", role: "member" };
-  const { link } = (await api("POST", "/api/workspaces/acme/invitations", bob)).body;
+  const { link } = (await api<{ link: string }>("POST", "/api/workspaces/acme/invitations", bob)).body;
   const account = { token: link.split("#invite=")[1], name: "Bob", password: "another horse battery" };
   expect((await gateway.api(null)("POST", "/api/invitation/accept", account)).status).toBe(201);
 
   const owned = `token create --name bobs --user bob@example.com --workspace acme --role member --json`;
   const token = JSON.parse((await sluice(words(owned), dataDir)).stdout);
   expect(token).toMatchObject({ role: "member", workspace: { slug: "acme" }, owner: { email: "bob@example.com" } });
-  const { secret, key } = (await gateway.api(token.secret)("POST", "/api/workspaces/acme/keys", { name: "batch" }))
-    .body;
+  const batch = await gateway.api(token.secret)<Made>("POST", "/api/workspaces/acme/keys", { name: "batch" });
+  const { secret, key } = batch.body;
   expect(await gateway.knock(secret)).toBe(200);
 
   const asked = await sluice(words("user disable bob@example.com"), dataDir);
@@ -51,7 +51,7 @@ test("an installation is governed without a browser: a token, a key, and the end
   const listed = await sluice(["user", "list"], dataDir);
   expect(listed.stdout).toContain("anna@example.com");
   expect(listed.stdout).not.toContain("bob@example.com");
-  const rows = (await api("GET", "/api/workspaces/-/audit")).body.data as { action: string; object: string }[];
+  const rows = (await api<Listed<AuditRow>>("GET", "/api/workspaces/-/audit")).body.data;
   expect(rows.map(({ action, object }) => `${action} ${object}`)).toContain("remove user bob@example.com");
 });
 
@@ -99,17 +99,17 @@ test("what the console writes while a config file is applied, and the other way 
       answers.push((await api("PATCH", "/api/workspaces/lab", { limits: { rpm: n + 1 } })).status);
       answers.push((await api("POST", "/api/workspaces/lab/groups", { name: `group-${n}` })).status);
       // The file's own is not the console's to change, at any moment.
-      const { status, body } = await api("PATCH", "/api/workspaces/acme", { limits: { rpm: 999 } });
+      const { status, body } = await api<Refused>("PATCH", "/api/workspaces/acme", { limits: { rpm: 999 } });
       if (status !== 404) expect(body.error.code).toBe("managed_by_file");
     }
   };
   await Promise.all([applying().finally(() => (applied = true)), editing()]);
   expect(answers.filter((status) => status >= 300)).toEqual([]);
   const times = answers.length / 3;
-  const lab = (await api("GET", "/api/workspaces/lab")).body;
+  const lab = (await api<Workspace>("GET", "/api/workspaces/lab")).body;
   expect([lab.keys, lab.groups, lab.limits]).toEqual([times, times + 1, { rpm: times }]);
-  await gateway.sees("/api/workspaces/acme", made.secret, (acme) => acme.limits.rpm === rounds);
-  const keys = (await api("GET", "/api/workspaces/acme/keys")).body.data as { name: string }[];
+  await gateway.sees("/api/workspaces/acme", made.secret, (acme: Workspace) => acme.limits.rpm === rounds);
+  const keys = (await api<Listed<{ name: string }>>("GET", "/api/workspaces/acme/keys")).body.data;
   expect(keys.map(({ name }) => name)).toEqual(["always", `key-${rounds}`]);
   const rows = await auditOf(api);
   const count = (start: string) => rows.filter((row) => row.startsWith(start)).length;
@@ -127,11 +127,32 @@ async function auditOf(api: (method: string, path: string) => Promise<{ body: un
   do {
     const path = `/api/workspaces/-/audit?limit=200${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`;
     const { data, next } = (await api("GET", path)).body as {
-      data: { action: string; object: string }[];
+      data: AuditRow[];
       next: string | null;
     };
     rows.push(...data.map(({ action, object }) => `${action} ${object}`));
     cursor = next ?? "";
   } while (cursor !== "");
   return rows;
+}
+
+/** What is looked at of answers of the admin API. */
+interface Listed<Row> {
+  readonly data: readonly Row[];
+}
+interface AuditRow {
+  readonly action: string;
+  readonly object: string;
+}
+interface Made {
+  readonly secret: string;
+  readonly key: { readonly id: string };
+}
+interface Refused {
+  readonly error: { readonly code: string };
+}
+interface Workspace {
+  readonly keys: number;
+  readonly groups: number;
+  readonly limits: { readonly rpm?: number };
 }

@@ -1,21 +1,28 @@
-import { bounds, type VideoTurn } from "#core/index.ts";
+import { bounds, type VideoMaterial } from "#core/index.ts";
 import type { Transport } from "#ports/index.ts";
-import { type FetchedBytes, fetchBytes } from "#relay/index.ts";
+import { fetchBytes } from "#relay/index.ts";
+import { type PlacedMedia, sizeOf, type TurnFor } from "./video-turn-for.ts";
 
-/** What stands at the addresses of a turn, for vendors that fetch none. Throws Failure invalid_request. */
+/** The turn with what stands at the addresses of its material beside it, for vendors that fetch none. Throws Failure invalid_request. */
 export async function fetchMaterial(
-  { material }: Pick<VideoTurn, "material">,
+  { turn, media }: TurnFor,
+  taskId: string,
   transport: Transport,
   signal: AbortSignal,
-): Promise<readonly (FetchedBytes & { readonly url: string })[]> {
-  const found: (FetchedBytes & { readonly url: string })[] = [];
-  let left: number = bounds.inlinedBytesMax;
+): Promise<TurnFor> {
+  const found: PlacedMedia[] = [...media];
+  const material: VideoMaterial[] = [];
   // One after the other: their sum is bounded.
-  for (const { url } of material) {
-    if (!/^https?:/i.test(url)) continue;
-    const media = await fetchBytes(url, { transport, signal }, left);
-    left -= media.bytes.length;
-    found.push({ ...media, url });
+  for (const one of turn.material) {
+    if (!/^https?:/i.test(one.url)) {
+      material.push(one);
+      continue;
+    }
+    const fetched = await fetchBytes(one.url, { transport, signal }, bounds.inlinedBytesMax - sizeOf(found));
+    // The same address elsewhere in the body is not meant.
+    const url = `sluice-fetched:${taskId}:${found.length}`;
+    found.push({ url, ...fetched });
+    material.push({ ...one, url });
   }
-  return found;
+  return { turn: { ...turn, material }, media: found };
 }

@@ -8,7 +8,7 @@ import type { MaterialInHand } from "./materials.ts";
 import { parseObject } from "./parse-object.ts";
 import { adapterGone, authorize, isGood, ownSignal, readWhole, sendDraft, type WholeAnswer } from "./upstream-call.ts";
 import type { VideoRequest } from "./validate-video.ts";
-import { videoTurnFor } from "./video-turn-for.ts";
+import { sizeOf, videoTurnFor } from "./video-turn-for.ts";
 import { videoKindOf, videoWayOf } from "./video-way.ts";
 
 /** What is certain after a task was sent. `refused` is only said when the upstream certainly does not have it. */
@@ -24,40 +24,57 @@ export interface TaskToSend {
   readonly material: MaterialInHand | null;
 }
 
+/** A request that is ready to be sent. It holds room until it is released. */
+export interface PreparedCreate {
+  readonly draft: OutboundDraft;
+  release(): void;
+}
+
 /** The request that makes the task at this deployment, authorised. Nothing is sent yet. */
 export async function prepareCreate(
   house: TaskHouse,
   { task, request, material }: TaskToSend,
   { deployment, upstreamIds }: { readonly deployment: Deployment; readonly upstreamIds: ReadonlyMap<string, string> },
-): Promise<OutboundDraft> {
+): Promise<PreparedCreate> {
   const { provider, upstreamModel } = deployment;
   const way = videoWayOf(deployment);
   if (way === null) throw adapterGone(provider.kind);
   const { workspaceId, id: taskId, attemptId } = task;
-  const turn = await videoTurnFor(request, way, provider, { workspaceId, assets: house.assets, upstreamIds });
-  const fetched = way.adapter.materialAs === "data" ? await fetchMaterial(turn, house.transport, ownSignal()) : [];
-  const worked = await house.bodies.do(
-    "video-request",
-    {
-      provider: { ...provider, secret: null },
-      upstreamModel,
-      turn,
-      taskId,
-      callbackUrl: upstreamCallbackUrl(house, taskId),
-      material: material?.info ?? null,
-      media: fetched.map(({ url, mediaType }) => ({ url, mediaType })),
-    },
-    (await material?.take()) ?? new Uint8Array(0),
-    { beside: fetched.map(({ bytes }) => bytes) },
-  );
-  material?.give(worked.body);
-  const { made, answer } = outcomeOf(worked);
-  const { method, url } = answer;
-  const headers = { ...answer.headers, "x-attempt-id": attemptId };
-  const draft: OutboundDraft = { provider, upstreamModel, stream: false, method, url, headers, body: made };
-  await authorize(house, way.kind, draft, ownSignal());
-  return draft;
+  const resolved = await videoTurnFor(request, way, provider, { workspaceId, assets: house.assets, upstreamIds });
+  const fetches = way.adapter.materialAs === "data";
+  const { turn, media } = fetches ? await fetchMaterial(resolved, taskId, house.transport, ownSignal()) : resolved;
+  const held = house.bodyRoom.open();
+  try {
+    held.hold(inRequest * sizeOf(media));
+    const worked = await house.bodies.do(
+      "video-request",
+      {
+        provider: { ...provider, secret: null },
+        upstreamModel,
+        turn,
+        taskId,
+        callbackUrl: upstreamCallbackUrl(house, taskId),
+        material: material?.info ?? null,
+        media: media.map(({ url, mediaType }) => ({ url, mediaType })),
+      },
+      (await material?.take()) ?? new Uint8Array(0),
+      { beside: media.map(({ bytes }) => bytes) },
+    );
+    material?.give(worked.body);
+    const { made, answer } = outcomeOf(worked);
+    const { method, url } = answer;
+    const headers = { ...answer.headers, "x-attempt-id": attemptId };
+    const draft: OutboundDraft = { provider, upstreamModel, stream: false, method, url, headers, body: made };
+    await authorize(house, way.kind, draft, ownSignal());
+    return { draft, release: () => held.release() };
+  } catch (thrown) {
+    held.release();
+    throw thrown;
+  }
 }
+
+/** Bytes, and the same again in base64. */
+const inRequest = 7 / 3;
 
 /** Sends it once. Never throws. */
 export async function sendCreate(house: TaskHouse, draft: OutboundDraft, provider: Provider): Promise<CreateResult> {

@@ -40,7 +40,7 @@ test("assets are given to the account's upstream by the name that it knows, acco
   const assets = {
     async resolve(workspaceId: string, assetId: string, account: { readonly id: string }) {
       asked.push(`${workspaceId} ${assetId} ${account.id}`);
-      return { url: `asset://asset-of-${account.id}`, type: "image" as const };
+      return { url: `asset://asset-of-${account.id}`, inline: null, type: "image" as const };
     },
     holders: async () => ["second"],
   };

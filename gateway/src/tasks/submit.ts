@@ -7,7 +7,7 @@ import { keepAccepted } from "./keep-accepted.ts";
 import type { MaterialInHand } from "./materials.ts";
 import { type Leg, planLegs, type SubmitMeans } from "./plan-legs.ts";
 import { refusalAsError, refusalForCaller } from "./refusal-for-caller.ts";
-import { prepareCreate, sendCreate } from "./send-create.ts";
+import { type CreateResult, prepareCreate, sendCreate } from "./send-create.ts";
 import { settle } from "./settle.ts";
 import type { TaskPass } from "./task-pass.ts";
 import { ownSignal } from "./upstream-call.ts";
@@ -155,11 +155,16 @@ async function attempt(house: TaskHouse, submission: Submission, parts: AttemptP
     dueAt: now + bounds.taskSubmitLeaseMs,
     detail: `sent to ${deployment.provider.id} as ${deployment.upstreamModel}`,
   };
-  const begun =
-    (await pass.step(begin)) || (walk.sent && (await pass.insist()) === "again" && (await pass.step(begin)));
-  if (!begun) return { kind: "lost" };
-  walk.sent = true;
-  const result = await sendCreate(house, prepared, deployment.provider);
+  let result: CreateResult;
+  try {
+    const begun =
+      (await pass.step(begin)) || (walk.sent && (await pass.insist()) === "again" && (await pass.step(begin)));
+    if (!begun) return { kind: "lost" };
+    walk.sent = true;
+    result = await sendCreate(house, prepared.draft, deployment.provider);
+  } finally {
+    prepared.release();
+  }
   const latencyMs = clock.monotonic() - startMs;
   switch (result.kind) {
     case "accepted":

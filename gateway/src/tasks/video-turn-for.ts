@@ -1,4 +1,4 @@
-import type { Provider, VideoMaterial, VideoTurn } from "#core/index.ts";
+import { bounds, Failure, type Provider, type VideoMaterial, type VideoTurn } from "#core/index.ts";
 import type { AssetResolver } from "#ports/index.ts";
 import { objectOf } from "#protocols/index.ts";
 import { ratioFor } from "./check-capabilities.ts";
@@ -13,25 +13,40 @@ export interface TurnMeans {
   readonly upstreamIds: ReadonlyMap<string, string>;
 }
 
+/** Bytes that are to stand in the place of an address or a reference. */
+export interface PlacedMedia {
+  readonly url: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface TurnFor {
+  readonly turn: VideoTurn;
+  readonly media: readonly PlacedMedia[];
+}
+
 /** The request as this account's upstream is to be asked: assets and earlier tasks by the names that it knows. */
 export async function videoTurnFor(
   request: VideoRequest,
   way: VideoWay,
   provider: Provider,
   { workspaceId, assets, upstreamIds }: TurnMeans,
-): Promise<VideoTurn> {
+): Promise<TurnFor> {
+  const media: PlacedMedia[] = [];
   const known = new Map(upstreamIds);
   const types = new Map<string, VideoMaterial["type"]>();
   if (assets !== null) {
     for (const id of request.references.assetIds) {
-      const { url, type } = await assets.resolve(workspaceId, id, provider);
+      const { url, type, inline } = await assets.resolve(workspaceId, id, provider);
+      if (inline !== null) media.push({ url, ...inline });
+      if (sizeOf(media) > bounds.inlinedBytesMax) throw tooMuch();
       known.set(id, url);
       types.set(`asset://${id}`, type);
     }
   }
   const { asked, prompt, material, content, more, wantsLastFrame } = request;
   const replaced = content?.map((item) => withReferences(item, known)) ?? null;
-  return {
+  const turn: VideoTurn = {
     ...asked,
     prompt,
     ratio: ratioFor(asked.ratio, way.capabilities),
@@ -45,4 +60,16 @@ export async function videoTurnFor(
     more: objectOf(withReferences(more, known)),
     wantsLastFrame,
   };
+  return { turn, media };
+}
+
+export function sizeOf(media: readonly PlacedMedia[]): number {
+  return media.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+function tooMuch(): Failure {
+  return new Failure(
+    "invalid_request",
+    `The assets of this task are more than the ${bounds.inlinedBytesMax} bytes that are sent inside a request, and this gateway has no public address under which an upstream could fetch them: set SLUICE_PUBLIC_URL.`,
+  );
 }

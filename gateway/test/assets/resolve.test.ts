@@ -68,8 +68,8 @@ describe("a reference to an asset", () => {
   test("of our own platform is sent inside the request where we have none, while it is small enough", async () => {
     await using ground = await openGround();
     const id = await localAsset(ground);
-    const { url } = await ground.assets.resolve(acme, id, arkAccount("ark"));
-    expect(url).toBe(`data:image/png;base64,${picture.toString("base64")}`);
+    const inline = { mediaType: "image/png", bytes: new Uint8Array(picture) };
+    expect(await ground.assets.resolve(acme, id, arkAccount("ark"))).toMatchObject({ url: `asset://${id}`, inline });
     await ground.house.store.updateAsset(id, { sizeBytes: bounds.assetInlinedBytesMax + 1 });
     const thrown = await thrownBy(ground.assets.resolve(acme, id, plain));
     expect(thrown).toMatchObject({ code: "invalid_request" });

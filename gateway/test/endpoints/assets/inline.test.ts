@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { bounds } from "#core/index.ts";
+import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
+import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { ask, videoHouse } from "../video-tasks/video-house.ts";
+
+/** A vendor that keeps what it was sent. */
+const bodies: string[] = [];
+const vendor = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  maxRequestBodySize: 256 * 1024 * 1024,
+  async fetch(request) {
+    if (request.method === "GET") return new Response("{}", { status: 500 });
+    bodies.push(await request.text());
+    return Response.json({ id: `cgt-${bodies.length}`, created: 1, data: [{ b64_json: "AAAA" }] });
+  },
+});
+
+let house: StartedHouse;
+beforeAll(async () => {
+  const account = { id: "volc", kind: "ark", base_url: vendor.url.href, api_key: "sk-upstream-of-volc" } as const;
+  house = await startHouse({ ...videoHouse, providers: () => [{ ...account, allow_private_network: true }] });
+});
+afterAll(async () => {
+  await house.stop();
+  await vendor.stop(true);
+});
+
+/** An Active asset of our own platform; this gateway has no public address. */
+async function localAsset(id: string, bytes: Uint8Array): Promise<string> {
+  const { database } = house.control;
+  const clock = { now: () => Date.now() };
+  const blobs = createDiskBlobStore({ directory: join(house.dataDir, "blobs"), clock });
+  const { hash } = await blobs.put(new Blob([bytes]).stream(), bytes.length, new AbortController().signal);
+  const made = await house.post("/v1/asset-groups", { platform: "local", name: `of ${id}` });
+  const { id: groupId } = (await made.json()) as { id: string };
+  const { workspace_id: workspaceId } = await database.kysely
+    .selectFrom("asset_groups")
+    .select("workspace_id")
+    .where("id", "=", groupId)
+    .executeTakeFirstOrThrow();
+  const [createdAt, updatedAt] = [Date.now(), Date.now()];
+  await createAssetStore({ database }).createAsset({
+    id,
+    workspaceId,
+    groupId,
+    platform: "local",
+    name: id,
+    type: "Image",
+    sourceUrl: "https://a.example/x.png",
+    status: "Active",
+    error: null,
+    providerId: null,
+    upstreamId: null,
+    blobHash: hash,
+    sizeBytes: bytes.length,
+    contentType: "image/png",
+    createdAt,
+    updatedAt,
+    dueAt: null,
+  });
+  return `asset://${id}`;
+}
+
+const inBase64 = (bytes: Uint8Array): string => `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
+
+test("an asset of ours goes inside the request for a video where no upstream could fetch it, wherever it is referred to", async () => {
+  const small = new TextEncoder().encode("a small picture");
+  const large = crypto.getRandomValues(new Uint8Array(65_536));
+  const [one, two] = [await localAsset("as_0small", small), await localAsset("as_large", large)];
+  const content = [{ type: "image_url", image_url: { url: two }, role: "reference_image" }];
+  // Words that look like a reference are words.
+  const answer = await house.post("/v1/video/tasks", {
+    ...ask,
+    prompt: one,
+    image: one,
+    content,
+    more: { deep: [two] },
+  });
+  expect(answer.status).toBe(200);
+  const sent = JSON.parse(bodies.at(-1) ?? "");
+  expect(sent.content).toEqual([
+    { type: "text", text: one },
+    { type: "image_url", image_url: { url: inBase64(large) }, role: "reference_image" },
+    { type: "image_url", image_url: { url: inBase64(small) }, role: "first_frame" },
+  ]);
+  expect(sent.more).toEqual({ deep: [inBase64(large)] });
+});
+
+test("and inside the request for a picture", async () => {
+  const bytes = crypto.getRandomValues(new Uint8Array(40_000));
+  const one = await localAsset("as_picture", bytes);
+  const answer = await house.post("/v1/images/generations", { model: "paint-test", prompt: "x", image: [one, one] });
+  expect(answer.status).toBe(200);
+  expect(JSON.parse(bodies.at(-1) ?? "").image).toEqual([inBase64(bytes), inBase64(bytes)]);
+});
+
+test("more of them than one request may carry are refused, and nothing is sent", async () => {
+  const bytes = new Uint8Array(bounds.assetInlinedBytesMax);
+  const before = bodies.length;
+  const many: string[] = [];
+  for (let n = 0; n < 4; n++) many.push(await localAsset(`as_many${n}`, bytes));
+  const video = await errorOf(await house.post("/v1/video/tasks", { ...ask, references: many }));
+  expect(video).toMatchObject({ status: 400, code: "invalid_request" });
+  expect(video.message).toContain("SLUICE_PUBLIC_URL");
+  const picture = await errorOf(
+    await house.post("/v1/images/generations", { model: "paint-test", prompt: "x", image: many }),
+  );
+  expect(picture).toMatchObject({ status: 400, code: "invalid_request" });
+  expect(bodies.length).toBe(before);
+});
