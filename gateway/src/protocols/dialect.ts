@@ -55,6 +55,8 @@ export interface PathFacts {
 export interface UsageReading {
   readonly usage: Usage;
   readonly raw: string;
+  /** The side that the upstream's object says nothing of, or nothing that can be understood: it counts as 0 in `usage`. */
+  readonly untold?: "input" | "output" | "both" | undefined;
   /** What other models used within the call, which `usage` does not include: an adviser's turns. */
   readonly others?: readonly OtherUsage[];
 }

@@ -37,6 +37,10 @@ export function toolUseIn(reported: JsonObject, beside: unknown = null): ServerT
   };
 }
 
+export function usedAny({ webSearches, fileSearches, codeSessions }: ServerToolUse): boolean {
+  return webSearches + fileSearches + codeSessions > 0;
+}
+
 /** The larger of two countings of the same. */
 export function moreOf(one: ServerToolUse, other: ServerToolUse): ServerToolUse {
   return {

@@ -1,20 +1,20 @@
-import {
-  asFailure,
-  type Failure,
-  noUsage,
-  type Outcome,
-  onlyCounts,
-  tokensOf,
-  type Usage,
-  type UsageSource,
-} from "#core/index.ts";
+import { asFailure, type Failure, type Outcome, onlyCounts, tokensOf } from "#core/index.ts";
 import type { Attempt, AttemptFields } from "#ledger/index.ts";
-import type { OtherUsage, ReplyFacts, StreamTap, UsageReading } from "#protocols/index.ts";
+import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 import { failureWords } from "./failure-words.ts";
 import type { RelayHouse } from "./house.ts";
+import {
+  estimated,
+  type Heard,
+  type Measured,
+  measuredReply,
+  measuredStream,
+  nothingYet,
+  withImages,
+} from "./measured-usage.ts";
 import { bookOthers } from "./other-models.ts";
 import { StreamMoney } from "./stream-money.ts";
 import type { Warnings } from "./translator.ts";
@@ -46,7 +46,7 @@ export class AttemptEntry {
   #eventsTold = 0;
   #tap: StreamTap | null = null;
   #keptId: string | null = null;
-  #reported: () => UsageReading | null = () => null;
+  #heard: () => Heard | null = () => null;
   #refusedWith: string | null = null;
   #warnings: Warnings | null = null;
   /** null: no budget stands on the caller. */
@@ -112,9 +112,17 @@ export class AttemptEntry {
     return this.#overheadMs ?? 0;
   }
 
-  /** Where to ask for the upstream's last word on what it used: paid for even if nothing of the answer can be delivered. */
-  hears(reported: () => UsageReading | null): void {
-    this.#reported = reported;
+  /** A whole reply was read: what it says it used is paid for even if nothing of it can be delivered. */
+  hearsReply(reply: ReplyFacts): void {
+    this.#heard = () => ({ told: measuredReply(reply, this.#inputEstimate), raw: reply.usage?.raw ?? null });
+  }
+
+  /** The same of a stream, whose first events may bring its end with them. */
+  hearsStream(tap: StreamTap): void {
+    this.#heard = () =>
+      tap.usageFinal || tap.contentSeen
+        ? { told: measuredStream(tap, this.#inputEstimate), raw: tap.usage?.raw ?? null }
+        : null;
   }
 
   /** Where to ask, at the end, for what could not be carried. */
@@ -148,9 +156,15 @@ export class AttemptEntry {
   succeed(status: number, reply: ReplyFacts, images: number): void {
     if (reply.id !== null) this.#keep(reply.id);
     this.#owns(reply.made);
-    const told = withImages(measured(reply.usage, reply.outputEstimate, this.#inputEstimate), images);
+    const told = withImages(this.#notForNothing(measuredReply(reply, this.#inputEstimate)), images);
     this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null);
     this.#learn(told);
+  }
+
+  /** Vectors are no output, so their input is all there is to be guessed. */
+  #notForNothing(told: Measured): Measured {
+    const isGuessed = told.source === "none" && this.#call.speech.endpoint === "embeddings";
+    return isGuessed ? estimated(this.#inputEstimate(), 0) : told;
   }
 
   /** A stream that came to its good end. */
@@ -172,11 +186,10 @@ export class AttemptEntry {
     if (this.#firstByteMs === null && sent) this.#tally.awayMs += this.#house.clock.monotonic() - this.#sentMs;
     if (sent && neverDialled(failure)) this.#tally.tried--;
     const status = failure.upstream?.status ?? failure.status;
-    const reported = this.#reported();
-    const seen: Measured = mayBeCharged(failure) ? this.#unanswered() : nothingYet;
-    const told: Measured =
-      reported === null ? seen : { usage: reported.usage, source: "upstream", others: reported.others };
-    this.#settle(outcome, status, failure, told, reported?.raw ?? null);
+    const heard = this.#heard();
+    const unheard = mayBeCharged(failure) ? this.#unanswered() : nothingYet;
+    const told = heard === null || heard.told.source === "none" ? unheard : heard.told;
+    this.#settle(outcome, status, failure, told, heard?.raw ?? null);
     return failure;
   }
 
@@ -272,7 +285,7 @@ export class AttemptEntry {
 
   #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
-    const { usage, source, others } = this.#toBePaid(told) ? this.#withSearch(told, outcome) : nothingYet;
+    const { usage, source, others } = this.#toBePaid(told) ? this.#withSearch(told) : nothingYet;
     this.#record.settle({
       outcome,
       httpStatus,
@@ -294,9 +307,9 @@ export class AttemptEntry {
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
   }
 
-  /** A search that was asked for and is not told is one. */
-  #withSearch(told: Measured, outcome: Outcome): Measured {
-    if (!this.#searches || outcome !== "succeeded" || told.usage.webSearches > 0) return told;
+  /** A search that was asked for and is not told is one: it comes before the answer, so also when that breaks off. */
+  #withSearch(told: Measured): Measured {
+    if (!this.#searches || told.source === "none" || told.usage.webSearches > 0) return told;
     return { ...told, usage: { ...told.usage, webSearches: 1 } };
   }
 
@@ -341,47 +354,4 @@ interface Booking {
   readonly rawUsage: string | null;
   /** Monotonic milliseconds. */
   readonly now: number;
-}
-
-const nothingYet: Measured = { usage: noUsage, source: "none" };
-
-interface Measured {
-  readonly usage: Usage;
-  readonly source: UsageSource;
-  readonly others?: readonly OtherUsage[] | undefined;
-}
-
-/** Where the upstream does not say what its output is, it is the pictures. */
-function withImages(told: Measured, images: number): Measured {
-  if (images === 0) return told;
-  const { usage, source } = told;
-  const output = usage.imageOutput === 0 ? { output: 0, reasoning: 0, imageOutput: usage.output } : {};
-  return { usage: { ...usage, ...output, images }, source: source === "none" ? "estimated" : source };
-}
-
-/** The upstream's own numbers, else a guess from what was seen, marked so; nothing seen is nothing used. */
-function measured(reading: UsageReading | null, outputEstimate: number, inputEstimate: () => number): Measured {
-  if (reading !== null) return { usage: reading.usage, source: "upstream", others: reading.others };
-  if (outputEstimate === 0) return { usage: noUsage, source: "none" };
-  return estimated(inputEstimate(), outputEstimate);
-}
-
-function estimated(inputUncached: number, output: number): Measured {
-  return { usage: { ...noUsage, inputUncached, output }, source: "estimated" };
-}
-
-/**
- * The same of a stream. Numbers that were told at its start only are completed by what was seen since: a cut stream of
- * a dialect that tells its input first is an estimate with a true input.
- */
-function measuredStream(tap: StreamTap | null, inputEstimate: () => number): Measured {
-  const reading = tap?.usage ?? null;
-  if (tap === null || reading === null || tap.usageFinal)
-    return measured(reading, tap?.outputEstimate ?? 0, inputEstimate);
-  const { usage } = reading;
-  const output = Math.max(usage.output, tap.outputEstimate);
-  // Some tell zeros first and the truth at the end: an answer that was streaming had some input.
-  const told = tokensOf(usage) > usage.output || usage.images > 0;
-  const inputUncached = told ? usage.inputUncached : inputEstimate();
-  return { usage: { ...usage, inputUncached, output }, source: "estimated", others: reading.others };
 }

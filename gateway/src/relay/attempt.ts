@@ -114,7 +114,7 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
   const { idleMs } = pick.deployment.provider.timeouts;
   const read = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
   const { reply, facts } = await heard(parts, read);
-  entry.hears(() => facts.usage);
+  entry.hearsReply(facts);
   if (facts.errorMessage !== null) {
     throw new Failure("upstream_error", `The upstream reported an error: ${upstreamWords(facts.errorMessage)}`, {
       retry: "other",
@@ -160,7 +160,7 @@ async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Deliver
   const { provider } = pick.deployment;
   const { firstEventMs, idleMs } = provider.timeouts;
   const tap = tapOf(parts);
-  entry.hears(() => (tap.usageFinal ? tap.usage : null));
+  entry.hearsStream(tap);
   const deadlineMs = house.clock.monotonic() + firstEventMs;
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -256,6 +256,8 @@ function truncated(message: string): Failure {
   return new Failure("upstream_truncated", message, { retry: "other", unwell: true });
 }
 
+/** Whatever else went wrong at the same time; what is known of the request stays known. */
 function callerGone(thrown: unknown): Failure {
-  return new Failure("client_closed", "The caller went away.", { cause: thrown });
+  const { arrival } = asFailure(thrown);
+  return new Failure("client_closed", "The caller went away.", { arrival, cause: thrown });
 }

@@ -67,3 +67,14 @@ test("a handler's stream that breaks is upstream_truncated", async () => {
   const { body } = await transportTo(breaking).send(request, never);
   expect(await failure(body.read("idle", 1_000))).toMatchObject({ code: "upstream_truncated" });
 });
+
+test("for a caller that has gone before it is sent, nothing is sent, and that is known", async () => {
+  let asked = 0;
+  const transport = transportTo(() => {
+    asked++;
+    return new Response("");
+  });
+  const sent = transport.send(request, AbortSignal.abort());
+  expect(await failure(sent)).toMatchObject({ code: "client_closed", arrival: "unsent" });
+  expect(asked).toBe(0);
+});

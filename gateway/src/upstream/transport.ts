@@ -75,7 +75,7 @@ class FetchTransport implements Transport {
   }
 
   async send(given: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
-    if (signal.aborted) throw clientClosed();
+    if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
     const request = inPieces(given);
     const exchange = new Exchange(this.#clock, signal, request.totalMs);
     const { body, headersMs } = request;

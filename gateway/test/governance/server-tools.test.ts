@@ -197,6 +197,12 @@ test("what a call may use of them is held against its budget before it is sent",
   const refused = [
     await held("/v1/messages", { ...ask, tools: [search] }),
     await held("/v1/responses", { model: "gpt", input: "x", max_output_tokens: 10, tools: [{ type: "web_search" }] }),
+    await held("/v1/chat/completions", {
+      model: "gpt",
+      messages: ask.messages,
+      max_tokens: 10,
+      web_search_options: {},
+    }),
     await held("/v1beta/models/gem:generateContent", {
       contents: [{ parts: [{ text: "x" }] }],
       generationConfig: { maxOutputTokens: 10 },

@@ -8,11 +8,16 @@ export class KeptLedger {
   readonly entries: LedgerEntry[] = [];
   readonly faults: string[] = [];
   readonly #known = new Set<string>();
-  readonly #prices: ReadonlyMap<string, PriceVersion>;
+  readonly #prices: Map<string, PriceVersion>;
   #records: JournalRecord[] = [];
 
   constructor(prices: readonly PriceVersion[]) {
     this.#prices = new Map(prices.map((price) => [price.id, price]));
+  }
+
+  /** A version of a price that came into force later. */
+  knows(price: PriceVersion): void {
+    this.#prices.set(price.id, price);
   }
 
   /** The journal and the reports of one process. After `cut` it writes nothing any more. */

@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { Failure, noUsage } from "#core/index.ts";
 import { concat } from "../bytes.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
@@ -30,6 +30,7 @@ const contentMarks = [
   ascii('"citation":{'),
 ];
 const textMarks = 3;
+const serverToolMark = ascii('"server_tool_use"');
 const lineEnd = ascii("\n\n");
 const emptyBytes = new Uint8Array(0);
 
@@ -38,7 +39,6 @@ export class MessagesStreamTap implements StreamTap {
   events = 0;
   ended = false;
   contentSeen = false;
-  usage: UsageReading | null = null;
   usageFinal = false;
   failure: Failure | null = null;
   outputEstimate = 0;
@@ -47,11 +47,19 @@ export class MessagesStreamTap implements StreamTap {
 
   readonly #sse = new SseEvents();
   #reported: JsonObject = {};
+  #told: UsageReading | null = null;
+  #searches = 0;
   #rest: Uint8Array = emptyBytes;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
   push(chunk: Uint8Array): Uint8Array {
     return this.#sse.push(chunk, this.#visit);
+  }
+
+  get usage(): UsageReading | null {
+    if (this.usageFinal || this.#searches === 0) return this.#told;
+    const { usage, raw, ...rest } = this.#told ?? nothingTold;
+    return { ...rest, raw, usage: { ...usage, webSearches: Math.max(usage.webSearches, this.#searches) } };
   }
 
   /** message_stop was seen, if need be in a last event whose blank line is missing: that is supplied in `rest`. */
@@ -86,6 +94,7 @@ export class MessagesStreamTap implements StreamTap {
     if (this.events === 0 && whole === null) throw notJson();
     this.events++;
     if (type === "content_block_delta") this.#countContent(event, bytes, start, end);
+    else if (type === "content_block_start" && event.includes(serverToolMark)) this.#countTool(bytes, start, end);
     else if (type === "message_stop") this.ended = true;
     else if (whole !== null) this.#read(type, whole);
   }
@@ -114,13 +123,19 @@ export class MessagesStreamTap implements StreamTap {
   #readDelta(usage: unknown): void {
     if (!isObject(usage)) return;
     this.#report(usage);
-    this.usageFinal = this.usage !== null;
+    this.usageFinal = this.#told !== null;
   }
 
   #report(usage: unknown): void {
     if (!isObject(usage)) return;
     this.#reported = mergeUsage(this.#reported, usage);
-    this.usage = readMessagesUsage(this.#reported);
+    this.#told = readMessagesUsage(this.#reported);
+  }
+
+  /** The usage tells searches at the end; until then they are known by their blocks. */
+  #countTool(bytes: Uint8Array, start: number, end: number): void {
+    const block = objectOf(parseObject(eventData(bytes, start, end))?.["content_block"]);
+    if (block["type"] === "server_tool_use" && block["name"] === "web_search") this.#searches++;
   }
 
   #countContent(event: Buffer, bytes: Uint8Array, start: number, end: number): void {
@@ -142,6 +157,8 @@ export class MessagesStreamTap implements StreamTap {
     this.outputEstimate += length <= 16 ? 1 : Math.ceil(length / 4);
   }
 }
+
+const nothingTold: UsageReading = { usage: noUsage, raw: "{}", untold: "both" };
 
 /** False for comments and stray blank lines. */
 function mayHoldData(bytes: Uint8Array, start: number): boolean {

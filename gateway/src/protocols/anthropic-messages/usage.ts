@@ -2,6 +2,7 @@ import { bounds, noUsage, type Usage } from "#core/index.ts";
 import type { OtherUsage, UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { toolUseIn } from "../server-tools.ts";
+import { untoldOf } from "../untold-usage.ts";
 
 /**
  * Anthropic's usage object into classes that do not overlap: `input_tokens` leaves out what was written to and read
@@ -10,7 +11,9 @@ import { toolUseIn } from "../server-tools.ts";
  */
 export function readMessagesUsage(reported: unknown): UsageReading | null {
   if (!isObject(reported)) return null;
-  if (countOf(reported["input_tokens"]) === null && countOf(reported["output_tokens"]) === null) return null;
+  const input = countOf(reported["input_tokens"]);
+  const output = countOf(reported["output_tokens"]);
+  if (input === null && output === null) return null;
   let usage = classesOf(reported);
   const others: OtherUsage[] = [];
   for (const iteration of arrayOf(reported["iterations"])) {
@@ -26,6 +29,7 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
   return {
     usage,
     raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}",
+    ...untoldOf(input, output),
     ...(others.length === 0 ? {} : { others }),
   };
 }

@@ -1,6 +1,7 @@
 import { bounds, noUsage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, objectOf } from "../json-value.ts";
+import { untoldOf } from "../untold-usage.ts";
 
 /**
  * Converse's usage: `inputTokens` stands beside what was read from or written to a cache, and `cacheDetails` tells what
@@ -29,5 +30,6 @@ export function readConverseUsage(reported: unknown): UsageReading | null {
       output: output ?? 0,
     },
     raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}",
+    ...untoldOf(input, output),
   };
 }

@@ -44,6 +44,8 @@ export class GeminiStreamTap implements StreamTap {
   /** The last event from `"usageMetadata"` to the end of its line: an object but for its opening brace. */
   #usageTail: string | null = null;
   #usage: UsageReading | null = null;
+  /** Something was generated after the usage that was told last. */
+  #contentSince = false;
   #searches = 0;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
@@ -56,14 +58,16 @@ export class GeminiStreamTap implements StreamTap {
       this.#usage = readGeminiUsage(parseObject(`{${this.#usageTail}`)?.["usageMetadata"]) ?? this.#usage;
       this.#usageTail = null;
     }
-    if (this.#usage !== null && this.#usage.usage.webSearches !== this.#searches) {
+    if (this.#usage === null) return readGeminiUsage(null, this.#searches);
+    if (this.#usage.usage.webSearches !== this.#searches) {
       this.#usage = { ...this.#usage, usage: { ...this.#usage.usage, webSearches: this.#searches } };
     }
     return this.#usage;
   }
 
+  /** What was told before the last of the content does not count that. */
   get usageFinal(): boolean {
-    return this.#finished && this.usage !== null;
+    return this.#finished && !this.#contentSince && this.usage !== null;
   }
 
   complete(): boolean {
@@ -88,11 +92,13 @@ export class GeminiStreamTap implements StreamTap {
       this.#readWhole(bytes, start, end);
       return;
     }
-    const usageAt = event.lastIndexOf(usageMark);
-    if (usageAt !== -1) this.#usageTail = lineFrom(event, usageAt);
     if (!this.#finished) this.#finished = finishes(event);
     this.#countTexts(event);
     if (event.includes(inlineMark)) this.#countPicture();
+    const usageAt = event.lastIndexOf(usageMark);
+    if (usageAt === -1) return;
+    this.#usageTail = lineFrom(event, usageAt);
+    this.#contentSince = false;
   }
 
   #readWhole(bytes: Uint8Array, start: number, end: number): void {
@@ -106,17 +112,17 @@ export class GeminiStreamTap implements StreamTap {
       return;
     }
     this.id ??= textOf(response["responseId"]);
-    const usage = readGeminiUsage(response["usageMetadata"]);
-    if (usage !== null) {
-      this.#usage = usage;
-      this.#usageTail = null;
-    }
     if (blockReasonOf(response["promptFeedback"]) !== null) this.#finished = true;
     const candidates = arrayOf(response["candidates"]);
     for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
     // Told once, with the last of the text, or again with each event.
     const searches = candidates.reduce<number>((sum, candidate) => sum + searchesIn(candidate), 0);
     this.#searches = Math.max(this.#searches, searches);
+    const usage = readGeminiUsage(response["usageMetadata"]);
+    if (usage === null) return;
+    this.#usage = usage;
+    this.#usageTail = null;
+    this.#contentSince = false;
   }
 
   #readCandidate(candidate: JsonObject): void {
@@ -143,11 +149,13 @@ export class GeminiStreamTap implements StreamTap {
 
   #countText(length: number): void {
     this.contentSeen = true;
+    this.#contentSince = true;
     this.outputEstimate += Math.ceil(length / 4);
   }
 
   #countPicture(): void {
     this.contentSeen = true;
+    this.#contentSince = true;
     this.outputEstimate += pictureTokens;
   }
 }

@@ -1,18 +1,20 @@
 import { bounds, noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, type JsonObject, objectOf } from "../json-value.ts";
+import { untoldOf } from "../untold-usage.ts";
 
 /**
  * Gemini's usageMetadata into classes that do not overlap. `promptTokenCount` includes what came from the cache;
  * `toolUsePromptTokenCount` and `thoughtsTokenCount` stand beside the others. Zeros may be left out, so a missing count
- * is zero as long as any is there; null when there is none, so that nobody takes silence for zero. Searches are told by the
- * candidates, not here.
+ * is zero as long as any is there and nothing was seen of what it would count; null when there is none, so that nobody takes
+ * silence for zero. Searches are told by the candidates, not here.
  */
 export function readGeminiUsage(reported: unknown, webSearches = 0): UsageReading | null {
   const counts = objectOf(reported);
   const prompt = countOf(counts["promptTokenCount"]);
   const candidates = countOf(counts["candidatesTokenCount"]);
-  if (prompt === null && candidates === null && countOf(counts["totalTokenCount"]) === null) return null;
+  const isSilent = prompt === null && candidates === null && countOf(counts["totalTokenCount"]) === null;
+  if (isSilent && webSearches === 0) return null;
   const thoughts = countOf(counts["thoughtsTokenCount"]) ?? 0;
   const output = splitOutput(candidates ?? 0, counts["candidatesTokensDetails"]);
   return {
@@ -26,6 +28,7 @@ export function readGeminiUsage(reported: unknown, webSearches = 0): UsageReadin
       webSearches,
     },
     raw: rawText(objectOf(reported)),
+    ...untoldOf(prompt, candidates),
   };
 }
 

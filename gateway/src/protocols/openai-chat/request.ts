@@ -1,3 +1,4 @@
+import { bounds } from "#core/index.ts";
 import { splice } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
@@ -97,7 +98,9 @@ function usageEdit(body: Uint8Array, options: Span | null): { start: number; end
 function searchFacts(tools: ToolFacts, asked: boolean): ToolFacts & Pick<RequestFacts, "asksSearch"> {
   if (!asked) return tools;
   const { webSearches = 0, ...others } = tools.serverTools ?? noServerTools;
-  return { ...tools, asksSearch: true, serverTools: { ...others, webSearches: Math.max(1, webSearches) } };
+  // Vendors that tell how often they searched may tell more than one.
+  const most = Math.max(bounds.serverToolCallsAssumed, webSearches);
+  return { ...tools, asksSearch: true, serverTools: { ...others, webSearches: most } };
 }
 
 function said(body: Uint8Array, span: Span | undefined): boolean {

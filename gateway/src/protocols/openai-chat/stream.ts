@@ -32,6 +32,10 @@ export class ChatStreamTap implements StreamTap {
   readonly #sse = new SseEvents();
   #hidden: { start: number; end: number }[] = [];
   #finished = false;
+  /** The usage came behind the content, in an event without choices. */
+  #toldAlone = false;
+  /** Something was generated after the usage that was told last. */
+  #contentSince = false;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
   constructor(hideUsage: boolean) {
@@ -43,9 +47,9 @@ export class ChatStreamTap implements StreamTap {
     return this.#hidden.length === 0 ? whole : this.#withoutHidden(whole);
   }
 
-  /** Usage is told once, at the end. */
+  /** Most tell it once, at the end. Some tell it with each event, or zeros first: what came after the last is not in it. */
   get usageFinal(): boolean {
-    return this.usage !== null;
+    return this.usage !== null && !this.#contentSince && (this.#finished || this.ended || this.#toldAlone);
   }
 
   rest(): Uint8Array {
@@ -70,14 +74,14 @@ export class ChatStreamTap implements StreamTap {
       return;
     }
     if (this.events === 1) requireJson(bytes, start, end);
+    const hasChoices = event.includes(choicesMark);
+    if (hasChoices) {
+      this.#countContent(event);
+      if (!this.#finished) this.#finished = hasFinishReason(event);
+    }
     const usageAt = event.indexOf(usageMark);
     if (usageAt !== -1 && opensObject(event, usageAt + usageMark.length)) this.#readUsage(bytes, start, end);
-    if (!event.includes(choicesMark)) {
-      this.#readError(bytes, start, end);
-      return;
-    }
-    this.#countContent(event);
-    if (!this.#finished) this.#finished = hasFinishReason(event);
+    if (!hasChoices) this.#readError(bytes, start, end);
   }
 
   /** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four bytes. */
@@ -89,6 +93,7 @@ export class ChatStreamTap implements StreamTap {
       const length = event.indexOf(0x22, from) - from;
       if (length <= 0) continue;
       this.contentSeen = true;
+      this.#contentSince = true;
       this.outputEstimate += length <= 16 ? 1 : Math.ceil(length / 4);
       return;
     }
@@ -100,7 +105,9 @@ export class ChatStreamTap implements StreamTap {
     const reading = readChatUsage(chunk["usage"]);
     if (reading === null) return;
     this.usage = reading;
+    this.#contentSince = false;
     const choices = chunk["choices"];
+    this.#toldAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
     if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push({ start, end });
   }
 

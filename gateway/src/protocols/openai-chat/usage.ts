@@ -1,6 +1,7 @@
 import { bounds, noUsage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { toolUseIn } from "../server-tools.ts";
+import { untoldOf } from "../untold-usage.ts";
 
 /**
  * OpenAI's usage object into classes that do not overlap. `cached_tokens`, `cache_write_tokens` and `audio_tokens`
@@ -40,6 +41,7 @@ export function readChatUsage(reported: unknown): UsageReading | null {
       ...toolUseIn(reported),
     },
     raw: rawText(reported),
+    ...untoldOf(prompt, completion),
   };
 }
 

@@ -24,16 +24,19 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
   }
   const tools = new OutputTools();
   if (output !== undefined) tools.takeAll(body, output);
-  const usage = readResponsesUsage(read(members.get("usage")), {
+  const told = readResponsesUsage(read(members.get("usage")), {
     beside: read(members.get("tool_usage")),
     seen: tools.use,
   });
   const status = read(members.get("status"));
   const running = status === "queued" || status === "in_progress";
+  // What its tools did so far is told again at its end.
+  const usage = running && told?.untold === "both" ? null : told;
+  const isTold = usage !== null && usage.untold === undefined;
   return {
     usage,
     errorMessage: null,
-    outputEstimate: usage !== null || running || output === undefined ? 0 : estimate(output),
+    outputEstimate: isTold || running || output === undefined ? 0 : estimate(output),
     id: textOf(read(members.get("id"))),
     made: tools.made,
   };

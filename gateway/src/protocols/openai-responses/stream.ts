@@ -18,7 +18,6 @@ export class ResponsesStreamTap implements StreamTap {
   events = 0;
   ended = false;
   contentSeen = false;
-  usage: UsageReading | null = null;
   failure: Failure | null = null;
   outputEstimate = 0;
   id: string | null = null;
@@ -26,6 +25,7 @@ export class ResponsesStreamTap implements StreamTap {
   /** The last event repeats the whole answer, and pictures come as base64: as large as those of the images API. */
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   readonly #tools = new OutputTools();
+  #told: UsageReading | null = null;
   /** Set by the terminal event. */
   #madeInAll: readonly string[] = [];
   #rest: Uint8Array = emptyBytes;
@@ -39,9 +39,13 @@ export class ResponsesStreamTap implements StreamTap {
     return this.#madeInAll.length > 0 ? this.#madeInAll : this.#tools.made;
   }
 
-  /** Usage is told once, in the terminal event. */
+  /** Usage is told once, in the terminal event; until then it is known what the upstream's tools have done. */
+  get usage(): UsageReading | null {
+    return this.ended ? this.#told : readResponsesUsage(null, { beside: null, seen: this.#tools.use });
+  }
+
   get usageFinal(): boolean {
-    return this.usage !== null;
+    return this.#told !== null;
   }
 
   /** The terminal event was seen, be it only that its blank line is missing at the end of the bytes. */
@@ -118,7 +122,7 @@ export class ResponsesStreamTap implements StreamTap {
     this.#madeInAll = all.made;
     this.ended = true;
     this.id ??= textOf(response["id"]);
-    this.usage = readResponsesUsage(response["usage"], { beside: response["tool_usage"] ?? null, seen });
+    this.#told = readResponsesUsage(response["usage"], { beside: response["tool_usage"] ?? null, seen });
     if (type === "response.failed") this.failure ??= upstreamFailure(objectOf(response["error"]));
   }
 }

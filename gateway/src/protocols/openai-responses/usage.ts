@@ -1,20 +1,22 @@
 import { bounds, noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { countOf, isObject, objectOf } from "../json-value.ts";
-import { moreOf, noServerTools, type ServerToolUse, toolUseIn } from "../server-tools.ts";
+import { countOf, objectOf } from "../json-value.ts";
+import { moreOf, noServerTools, type ServerToolUse, toolUseIn, usedAny } from "../server-tools.ts";
+import { untoldOf } from "../untold-usage.ts";
 
 /**
  * A response's usage in classes that do not overlap. `cached_tokens` and `cache_write_tokens` are included in
- * `input_tokens`, reasoning in `output_tokens`. Returns null when there is no usable object, so that nobody takes
- * silence for zero.
+ * `input_tokens`, reasoning in `output_tokens`. Returns null when there is no usable object and no tool was used, so that
+ * nobody takes silence for zero.
  */
 export function readResponsesUsage(reported: unknown, tools: ToolReports = noReports): UsageReading | null {
-  if (!isObject(reported)) return null;
-  const input = countOf(reported["input_tokens"]);
-  const output = countOf(reported["output_tokens"]);
-  if (input === null && output === null) return null;
-  const inputDetails = objectOf(reported["input_tokens_details"]);
-  const outputDetails = objectOf(reported["output_tokens_details"]);
+  const told = objectOf(reported);
+  const input = countOf(told["input_tokens"]);
+  const output = countOf(told["output_tokens"]);
+  const toolUse = moreOf(toolUseIn(told, tools.beside), tools.seen);
+  if (input === null && output === null && !usedAny(toolUse)) return null;
+  const inputDetails = objectOf(told["input_tokens_details"]);
+  const outputDetails = objectOf(told["output_tokens_details"]);
 
   const inputTotal = input ?? 0;
   const cacheRead = Math.min(countOf(inputDetails["cached_tokens"]) ?? 0, inputTotal);
@@ -28,9 +30,10 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
       cacheWrite5m: cacheWrite,
       output: outputTotal,
       reasoning: Math.min(countOf(outputDetails["reasoning_tokens"]) ?? 0, outputTotal),
-      ...moreOf(toolUseIn(reported, tools.beside), tools.seen),
+      ...toolUse,
     },
-    raw: rawText(reported),
+    raw: rawText(told),
+    ...untoldOf(input, output),
   };
 }
 

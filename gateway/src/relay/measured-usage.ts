@@ -1,0 +1,68 @@
+import { noUsage, tokensOf, type Usage, type UsageSource } from "#core/index.ts";
+import type { OtherUsage, ReplyFacts, StreamTap, UsageReading } from "#protocols/index.ts";
+
+/** What an attempt is booked with. */
+export interface Measured {
+  readonly usage: Usage;
+  readonly source: UsageSource;
+  readonly others?: readonly OtherUsage[] | undefined;
+}
+
+/** The same, with the upstream's own words beside it. */
+export interface Heard {
+  readonly told: Measured;
+  readonly raw: string | null;
+}
+
+export const nothingYet: Measured = { usage: noUsage, source: "none" };
+
+export function estimated(inputUncached: number, output: number): Measured {
+  return { usage: { ...noUsage, inputUncached, output }, source: "estimated" };
+}
+
+/** Where the upstream does not say what its output is, it is the pictures. */
+export function withImages(told: Measured, images: number): Measured {
+  if (images === 0) return told;
+  const { usage, source } = told;
+  const output = usage.imageOutput === 0 ? { output: 0, reasoning: 0, imageOutput: usage.output } : {};
+  return { usage: { ...usage, ...output, images }, source: source === "none" ? "estimated" : source };
+}
+
+/** The upstream's own numbers, else a guess from what was seen, marked so; nothing seen is nothing used. */
+export function measuredReply({ usage, outputEstimate }: ReplyFacts, inputEstimate: () => number): Measured {
+  return measured(usage, outputEstimate, inputEstimate);
+}
+
+/**
+ * The same of a stream. Numbers that were told at its start only are completed by what was seen since: a cut stream of
+ * a dialect that tells its input first is an estimate with a true input.
+ */
+export function measuredStream(tap: StreamTap | null, inputEstimate: () => number): Measured {
+  const reading = tap?.usage ?? null;
+  if (tap === null || reading === null || tap.usageFinal)
+    return measured(reading, tap?.outputEstimate ?? 0, inputEstimate);
+  const { usage } = reading;
+  const output = Math.max(usage.output, tap.outputEstimate);
+  // Some tell zeros first and the truth at the end: an answer that was streaming had some input.
+  const told = tokensOf(usage) > usage.output || usage.images > 0;
+  const inputUncached = told ? usage.inputUncached : inputEstimate();
+  return { usage: { ...usage, inputUncached, output }, source: "estimated", others: reading.others };
+}
+
+function measured(reading: UsageReading | null, outputEstimate: number, inputEstimate: () => number): Measured {
+  if (reading !== null) return completed(reading, outputEstimate, inputEstimate);
+  return outputEstimate === 0 ? nothingYet : estimated(inputEstimate(), outputEstimate);
+}
+
+/** A side of which a usage says nothing is not free: it is guessed, and all of it is marked as that. */
+function completed(reading: UsageReading, outputEstimate: number, inputEstimate: () => number): Measured {
+  const { usage, untold, others } = reading;
+  const output = untold === undefined || untold === "input" ? usage.output : Math.max(usage.output, outputEstimate);
+  let { inputUncached } = usage;
+  if (untold === "input" || untold === "both") {
+    const cached = usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
+    inputUncached = Math.max(inputUncached, inputEstimate() - cached);
+  }
+  if (output === usage.output && inputUncached === usage.inputUncached) return { usage, source: "upstream", others };
+  return { usage: { ...usage, inputUncached, output }, source: "estimated", others };
+}

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { LedgerEntry } from "#core/index.ts";
+import { type StartedHouse, startHouse, upstream } from "../started-house.ts";
+
+const price = { input: 1, output: 10, web_search: 10 };
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("chat", simulator),
+      upstream("open", simulator, { kind: "openai", settings: { endpoints: ["responses"] } }),
+      upstream("claude", simulator, { kind: "anthropic" }),
+      upstream("google", simulator, { kind: "gemini", settings: { endpoints: ["generate"] } }),
+    ],
+    models: ["chat", "open", "claude", "google"].map((name) => ({ name, deployments: [{ provider: name }], price })),
+  });
+});
+afterAll(() => house.stop());
+
+const text = "a few words to be counted by their size, however short they are";
+const messages = [{ role: "user", content: "Say a few words to everybody who is here" }];
+const asks = {
+  chat: ["/v1/chat/completions", { model: "chat", messages }],
+  claude: ["/v1/messages", { model: "claude", max_tokens: 64, messages }],
+  open: ["/v1/responses", { model: "open", input: "Say a few words to everybody who is here" }],
+  google: ["", { contents: [{ parts: [{ text: "Say a few words to everybody who is here" }] }] }],
+} as const;
+type Vendor = keyof typeof asks;
+
+function event(value: object): string {
+  const name = "type" in value ? `event: ${value.type}\n` : "";
+  return `${name}data: ${JSON.stringify(value)}\n\n`;
+}
+
+function answered(type: string, body: string): string {
+  const length = Buffer.byteLength(body);
+  return `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${body}`;
+}
+
+/** The connection ends it, wherever it is. */
+function endless(body: string): string {
+  return `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n${body}`;
+}
+
+async function entryAfter(vendor: Vendor, stream: boolean, reply: string): Promise<LedgerEntry | undefined> {
+  const [path, body] = asks[vendor];
+  const verb = stream ? "streamGenerateContent?alt=sse" : "generateContent";
+  const target = vendor === "google" ? `/v1beta/models/google:${verb}` : path;
+  const headers = { "anthropic-version": "2023-06-01" };
+  const response = await house.post(target, { ...body, stream }, { headers, script: { raw_reply: reply } });
+  await response.text().catch(() => "");
+  return (await house.entries()).find(({ requestId }) => requestId === response.headers.get("x-request-id"));
+}
+
+/** Answers whose usage says nothing, or nothing that can be understood, of one side. */
+const told: Readonly<
+  Record<Vendor, (input: unknown, output: unknown) => { whole: object; events: readonly object[] }>
+> = {
+  chat(input, output) {
+    const usage = { prompt_tokens: input, completion_tokens: output };
+    const choice = { index: 0, finish_reason: "stop" };
+    return {
+      whole: { id: "c", choices: [{ ...choice, message: { role: "assistant", content: text } }], usage },
+      events: [
+        { id: "c", choices: [{ index: 0, delta: { content: text }, finish_reason: null }] },
+        { id: "c", choices: [{ ...choice, delta: {} }] },
+        { id: "c", choices: [], usage },
+      ],
+    };
+  },
+  claude(input, output) {
+    const usage = { input_tokens: input, output_tokens: output };
+    const message = { id: "m", type: "message", role: "assistant", model: "claude" };
+    return {
+      whole: { ...message, content: [{ type: "text", text }], stop_reason: "end_turn", usage },
+      events: [
+        { type: "message_start", message: { ...message, content: [] } },
+        { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+        { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
+        { type: "content_block_stop", index: 0 },
+        { type: "message_delta", delta: { stop_reason: "end_turn" }, usage },
+        { type: "message_stop" },
+      ],
+    };
+  },
+  open(input, output) {
+    const usage = { input_tokens: input, output_tokens: output };
+    const item = { type: "message", id: "i", role: "assistant", content: [{ type: "output_text", text }] };
+    const whole = { id: "r", object: "response", status: "completed", output: [item], usage };
+    return {
+      whole,
+      events: [
+        { type: "response.created", response: { id: "r", object: "response", status: "in_progress", output: [] } },
+        { type: "response.output_text.delta", item_id: "i", output_index: 0, content_index: 0, delta: text },
+        { type: "response.completed", response: whole },
+      ],
+    };
+  },
+  google(input, output) {
+    const usageMetadata = { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: 90 };
+    const candidate = { content: { role: "model", parts: [{ text }] }, finishReason: "STOP" };
+    const whole = { candidates: [candidate], usageMetadata };
+    return { whole, events: [whole] };
+  },
+};
+
+const vendors: readonly Vendor[] = ["chat", "claude", "open", "google"];
+const kinds = vendors.flatMap((vendor) => [[vendor, "whole", false] as const, [vendor, "streamed", true] as const]);
+
+describe("a usage that tells one side only is completed by what was seen, and marked as that", () => {
+  const reply = (vendor: Vendor, stream: boolean, input: unknown, output: unknown): string => {
+    const { whole, events } = told[vendor](input, output);
+    return stream
+      ? answered("text/event-stream", events.map(event).join("") + (vendor === "chat" ? "data: [DONE]\n\n" : ""))
+      : answered("application/json", JSON.stringify(whole));
+  };
+
+  test.each(kinds)("of %s, %s: the output is not free", async (vendor, _, stream) => {
+    for (const output of ["many", undefined, null, -3]) {
+      const entry = await entryAfter(vendor, stream, reply(vendor, stream, 70, output));
+      expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "estimated", usage: { inputUncached: 70 } });
+      expect(entry?.usage.output).toBeGreaterThanOrEqual(text.length / 4);
+    }
+  });
+
+  test.each(kinds)("of %s, %s: the input is not free", async (vendor, _, stream) => {
+    const entry = await entryAfter(vendor, stream, reply(vendor, stream, "some", 12));
+    expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "estimated", usage: { output: 12 } });
+    expect(entry?.usage.inputUncached).toBeGreaterThan(5);
+  });
+
+  test.each(kinds)("of %s, %s: both sides told are taken as they are, zeros too", async (vendor, _, stream) => {
+    const entry = await entryAfter(vendor, stream, reply(vendor, stream, 70, 0));
+    expect(entry).toMatchObject({ usageSource: "upstream", usage: { inputUncached: 70, output: 0 } });
+  });
+});
+
+describe("numbers that are told before the content do not count it", () => {
+  const chunk = (content: string, usage: object | null) =>
+    event({ id: "c", choices: [{ index: 0, delta: { content }, finish_reason: null }], usage });
+
+  test("zeros at the start of a chat stream that is cut are no last word", async () => {
+    const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+    const body = chunk("", zeros) + chunk(text, null);
+    const entry = await entryAfter("chat", true, endless(body));
+    expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_truncated", usageSource: "estimated" });
+    expect(entry?.usage.inputUncached).toBeGreaterThan(5);
+    expect(entry?.usage.output).toBe(Math.ceil(text.length / 4));
+  });
+
+  test("numbers that run with the content count as far as they come, and what is seen beyond them is added", async () => {
+    const body = chunk(text, { prompt_tokens: 70, completion_tokens: 40 }) + chunk("more", null);
+    const entry = await entryAfter("chat", true, endless(body));
+    expect(entry).toMatchObject({ usageSource: "estimated", usage: { inputUncached: 70, output: 40 } });
+  });
+
+  test("Gemini's zeros before the last of the text are no last word", async () => {
+    const first = { candidates: [{ content: { parts: [{ text: "a" }] } }], usageMetadata: { promptTokenCount: 9 } };
+    const last = { candidates: [{ content: { parts: [{ text }] }, finishReason: "STOP" }] };
+    const entry = await entryAfter("google", true, answered("text/event-stream", event(first) + event(last)));
+    expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "estimated", usage: { inputUncached: 9 } });
+    expect(entry?.usage.output).toBeGreaterThanOrEqual(text.length / 4);
+  });
+});
+
+describe("what an upstream has made before it fails is paid for", () => {
+  test("an error that comes in one piece with the first words does not make them free", async () => {
+    const word = event({ id: "c", choices: [{ index: 0, delta: { content: text }, finish_reason: null }] });
+    const error = event({ error: { message: "broken", type: "server_error" } });
+    const entry = await entryAfter("chat", true, answered("text/event-stream", word + error));
+    expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_error", usageSource: "estimated" });
+    expect(entry?.usage.output).toBe(Math.ceil(text.length / 4));
+    // Without a word of the answer it was a refusal.
+    expect(await entryAfter("chat", true, answered("text/event-stream", error))).toMatchObject({ costNanoUsd: 0 });
+  });
+
+  const searched: readonly (readonly [Vendor, string])[] = [
+    [
+      "claude",
+      event({
+        type: "message_start",
+        message: { id: "m", content: [], usage: { input_tokens: 9, output_tokens: 1 } },
+      }) +
+        event({
+          type: "content_block_start",
+          index: 0,
+          content_block: { type: "server_tool_use", id: "s", name: "web_search", input: {} },
+        }),
+    ],
+    [
+      "open",
+      event({ type: "response.created", response: { id: "r", object: "response", status: "in_progress" } }) +
+        event({
+          type: "response.output_item.done",
+          output_index: 0,
+          item: { type: "web_search_call", id: "w", status: "completed", action: { type: "search", query: "q" } },
+        }),
+    ],
+  ];
+  test.each(searched)("searches that were seen of a cut stream of %s", async (vendor, body) => {
+    const entry = await entryAfter(vendor, true, endless(body));
+    expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_truncated", usage: { webSearches: 1 } });
+    expect(entry?.usage.inputUncached).toBeGreaterThan(0);
+  });
+
+  test("searches of an answer that has no usage", async () => {
+    const item = { type: "web_search_call", id: "w", status: "completed", action: { type: "search", query: "q" } };
+    const open = { id: "r", object: "response", status: "completed", output: [item] };
+    const metadata = { webSearchQueries: ["one", "two"] };
+    const candidate = { content: { parts: [{ text }] }, finishReason: "STOP", groundingMetadata: metadata };
+    const google = { candidates: [candidate] };
+    expect(await entryAfter("open", false, answered("application/json", JSON.stringify(open)))).toMatchObject({
+      usageSource: "estimated",
+      usage: { webSearches: 1 },
+    });
+    for (const stream of [false, true]) {
+      const reply = stream
+        ? answered("text/event-stream", event(google))
+        : answered("application/json", JSON.stringify(google));
+      const entry = await entryAfter("google", stream, reply);
+      expect(entry).toMatchObject({ usageSource: "estimated", usage: { webSearches: 2 } });
+      expect(entry?.usage.output).toBeGreaterThanOrEqual(text.length / 4);
+    }
+  });
+});
+
+test("an embeddings answer without a usage costs its input", async () => {
+  const reply = answered(
+    "application/json",
+    JSON.stringify({ object: "list", data: [{ index: 0, embedding: [0.5] }] }),
+  );
+  const response = await house.post(
+    "/v1/embeddings",
+    { model: "chat", input: "x".repeat(400) },
+    { script: { raw_reply: reply } },
+  );
+  expect(response.status).toBe(200);
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ usageSource: "estimated", usage: { inputUncached: 100, output: 0 } });
+});
