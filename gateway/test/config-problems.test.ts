@@ -160,11 +160,18 @@ describe("settings of a provider", () => {
         "providers: [{ id: a, kind: azure-openai, base_url: 'https://a.example', settings: { x: 1, api_verson: y } }]",
       ),
     ).toEqual([
-      "1 providers[0].settings.x: the kind azure-openai has no setting `x`; it has resource, api_version, endpoints, forward_headers, objects, fetches_urls, pass_members",
+      "1 providers[0].settings.x: the kind azure-openai has no setting `x`; it has resource, api_version, endpoints, forward_headers, objects, fetches_urls, reasoning, pass_members",
       "1 providers[0].settings.api_verson: the kind azure-openai has no setting `api_verson`; did you mean `api_version`?",
     ]);
     expect(await linesOf("providers: [{ id: a, kind: ark, api_key: k, settings: { mark_tasks: 'yes' } }]")).toEqual([
       "1 providers[0].settings.mark_tasks: must be true or false",
+    ]);
+    expect(
+      await linesOf(
+        "providers: [{ id: a, kind: groq, api_key: k, settings: { reasoning: { 'x*': { efforts: [hard] } } } }]",
+      ),
+    ).toEqual([
+      '1 providers[0].settings: settings.reasoning: of "x*", efforts must be a list out of: none, minimal, low, medium, high, xhigh, max',
     ]);
     const secret = await linesOf("providers: [{ id: a, kind: openai, settings: { token: canary-secret } }]");
     expect(secret.join()).not.toContain("canary");

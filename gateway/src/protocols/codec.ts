@@ -1,5 +1,7 @@
 import type { Answer, AnswerEvent, AskedTurn, Turn } from "#core/index.ts";
 
+import type { ReasoningTraits } from "./reasoning-traits.ts";
+
 /** Says what could not be carried: short ASCII, no content of the call. The caller reads it in x-sluice-warnings. */
 export type Warn = (what: string) => void;
 
@@ -14,8 +16,12 @@ export interface DialectTraits {
   readonly outputCapName?: "max_tokens" | "max_completion_tokens";
   /** openai-chat: the role that instructions get. Default system. */
   readonly instructionRole?: "system" | "developer";
-  /** openai-chat: what a tool loop's own thoughts go back as; absent: they are not sent back. */
-  readonly reasoningField?: "reasoning_content" | "reasoning";
+  /** openai-chat: what earlier thoughts go back as, with the tool calls that they led to; absent or none: they do not. */
+  readonly reasoningField?: "reasoning_content" | "reasoning" | "none";
+  /** What the model takes of a wish to reason. Absent: it is told as it is. */
+  readonly reasoning?: ReasoningTraits;
+  /** openai-chat: stream_options are refused. Default false. */
+  readonly noStreamOptions?: boolean;
   /** The upstream downloads media from URLs. Default: as the dialect's own vendor does. */
   readonly fetchesUrls?: boolean;
   /** anthropic-messages: sampling parameters are refused (version 2026-10-21). Default false. */

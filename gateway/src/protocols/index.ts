@@ -68,6 +68,7 @@ export {
   openaiResponsesWire,
   responsesCompactWire,
 } from "./openai-responses/index.ts";
+export { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 export { parseSmall, refuseCrowd } from "./request-members.ts";
 export { opens, readSealText, sealMark, sealText } from "./seal-text.ts";
 export { eventData, SseEvents } from "./sse-events.ts";

@@ -8,6 +8,13 @@ export function asMaxTokens(draft: OutboundDraft): void {
   }
 }
 
+/** The other way round, for servers of newer models only. */
+export function asMaxCompletionTokens(draft: OutboundDraft): void {
+  if (mentions(draft.body, "max_tokens")) {
+    draft.body = editBody(draft.body, { rename: { max_tokens: "max_completion_tokens" } });
+  }
+}
+
 /** For vendors that refuse `stream_options`. */
 export function withoutStreamOptions(draft: OutboundDraft): void {
   if (mentions(draft.body, "stream_options")) draft.body = editBody(draft.body, { remove: ["stream_options"] });

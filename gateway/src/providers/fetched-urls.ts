@@ -5,10 +5,11 @@ export const fetchesUrlsSetting = "fetches_urls";
 
 /**
  * Whether addresses that callers name may be left for this upstream to fetch. One in a private network would reach what
- * its callers must not, unless its operator says that it cannot.
+ * its callers must not, unless its operator says that it cannot; of any other its operator may say that it does not fetch.
  */
 export function mayFetch(provider: Provider): boolean {
-  return !provider.allowPrivateNetwork || provider.settings[fetchesUrlsSetting] === true;
+  const said = provider.settings[fetchesUrlsSetting];
+  return typeof said === "boolean" ? said : !provider.allowPrivateNetwork;
 }
 
 /** What is wrong with `settings.fetches_urls`; null when nothing is. */

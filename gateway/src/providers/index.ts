@@ -20,6 +20,7 @@ export type {
 } from "./kind.ts";
 export { kindForm } from "./kind-form.ts";
 export { providerKind, providerKinds } from "./kinds.ts";
+export { laneTraits } from "./lane-traits.ts";
 export { defaultBaseUrl, lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
 export { adviceFor, type BadProbe } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";

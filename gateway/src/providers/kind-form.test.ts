@@ -3,6 +3,7 @@ import type { Provider } from "#core/index.ts";
 import { draftOf, means, providerOf } from "../../test/provider-ground.ts";
 import { kindForm } from "./kind-form.ts";
 import { providerKinds } from "./kinds.ts";
+import { laneTraits } from "./lane-traits.ts";
 import { defaultBaseUrl, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
 import { settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
 import type { CreateInput } from "./video-adapter.ts";
@@ -66,6 +67,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
       const draft = draftOf(provider, lane, "claude-x", { model: "claude-x", anthropic_beta: ["a"] });
       draft.headers["anthropic-beta"] = "a";
       laneUrl(provider, lane, "m", true);
+      laneTraits(kind, provider, lane, "m");
       lane.adjust?.(draft, () => {});
       await kind.authorize(draft, means);
     });

@@ -2,6 +2,7 @@ import { forwardHeaders } from "./caller-headers.ts";
 import { fetchesUrlsSetting } from "./fetched-urls.ts";
 import { passMembers } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
+import { reasoningSetting } from "./reasoning/reasoning-setting.ts";
 import { type KindForm, settingField } from "./setting-field.ts";
 import { objectsSetting } from "./shared-objects.ts";
 
@@ -33,7 +34,11 @@ export function kindForm(kind: ProviderKind): KindForm {
       }),
       settingField(fetchesUrlsSetting, "Fetches what callers name", {
         type: "boolean",
-        help: "Of an upstream in a private network: it can reach nothing that callers must not. Otherwise pictures are fetched here and sent along.",
+        help: "No: pictures are fetched here and sent along. Yes, for an upstream in a private network: it can reach nothing that callers must not. Default: no in a private network, else yes.",
+      }),
+      settingField(reasoningSetting, "Reasoning of its models", {
+        type: "json",
+        help: 'By names of models or beginnings with a *: {"glm-*": {"switch": "thinking", "efforts": ["high", "max"]}}. Also always, never and wants_thoughts. Only where it differs from what is known.',
       }),
     );
   }

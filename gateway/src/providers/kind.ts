@@ -3,6 +3,7 @@ import type { EndpointId, Failure, Provider, WireDialectId } from "#core/index.t
 import type { DialectTraits, MemberRules, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
+import type { ReasoningRule } from "./reasoning/reasoning-rule.ts";
 import type { KindForm } from "./setting-field.ts";
 import type { VideoAdapter } from "./video-adapter.ts";
 
@@ -27,8 +28,12 @@ export interface Lane {
   readonly onlyWhenNamed?: true;
   /** For a model that this lane does not fit (Bedrock: other vendors' models). Absent: fits all. */
   fits?(upstreamModel: string): boolean;
+  /** What an account's settings say otherwise than `traits`. */
+  traitsOf?(provider: Provider): DialectTraits;
   /** Last changes to a request of this lane before it is authorised. `warn` hears what the caller would miss. */
   adjust?(draft: OutboundDraft, warn?: Warn): void;
+  /** Whether this account's requests are to be changed. Default: all are. */
+  adjusts?(provider: Provider): boolean;
 }
 
 /** What a signature needs beside the request. `now` is Unix milliseconds; `token` as `tokenRequest` brought it. */
@@ -84,6 +89,8 @@ export interface ProviderKind {
   readonly form?: Partial<KindForm>;
   /** Members of a body that choose a model or multiply a cost, where this vendor differs from what is common. */
   readonly memberRules?: MemberRules;
+  /** What its models take of a wish to reason. */
+  readonly reasoning?: readonly ReasoningRule[];
   /** Headers of a caller that this vendor's clients depend on, beside those of its dialects' families. `x-*` as well. */
   readonly callerHeaders?: readonly string[];
   readonly tokens?: TokenExchange;

@@ -4,6 +4,7 @@ import { fetchesUrlsProblem } from "./fetched-urls.ts";
 import { passMembersProblem } from "./governed-members.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
+import { reasoningProblem } from "./reasoning/reasoning-setting.ts";
 import { objectsProblem } from "./shared-objects.ts";
 
 /** The lanes that this account offers, in its kind's order: the usual ones, or those that `settings.endpoints` names. */
@@ -34,7 +35,12 @@ export function defaultBaseUrl(kind: ProviderKind, provider: Provider): string |
 
 /** Of the settings that every kind with lanes has. */
 function commonProblem(provider: Provider): string | null {
-  return forwardHeadersProblem(provider) ?? objectsProblem(provider) ?? fetchesUrlsProblem(provider);
+  return (
+    forwardHeadersProblem(provider) ??
+    objectsProblem(provider) ??
+    fetchesUrlsProblem(provider) ??
+    reasoningProblem(provider)
+  );
 }
 
 /** What is wrong with an account's settings, in one sentence that names the setting; null when nothing is. */

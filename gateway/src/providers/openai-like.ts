@@ -14,6 +14,7 @@ export interface OpenAiLike {
   readonly starterModels?: readonly StarterModel[];
   readonly callerHeaders?: readonly string[];
   readonly memberRules?: NonNullable<ProviderKind["memberRules"]>;
+  readonly reasoning?: NonNullable<ProviderKind["reasoning"]>;
   readonly form?: NonNullable<ProviderKind["form"]>;
 }
 

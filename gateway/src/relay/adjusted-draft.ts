@@ -17,9 +17,9 @@ export interface AdjustedFor {
  * anew. Throws Failure invalid_request.
  */
 export function adjustDraft(house: RelayHouse, draft: OutboundDraft, how: AdjustedFor): Promise<void> | undefined {
-  const { lane } = how.way;
+  const { lane, adjusts } = how.way;
   const { body } = draft;
-  if (lane.adjust === undefined) return undefined;
+  if (!adjusts || lane.adjust === undefined) return undefined;
   if (body !== null && body.length > bounds.readInPlaceBytesMax) return adjustBeside(house, draft, body, how);
   lane.adjust(draft, how.warn);
   return undefined;

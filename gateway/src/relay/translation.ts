@@ -104,8 +104,8 @@ export class Translation implements Translator {
 
   /** An upstream that may not fetch what callers name reads no addresses. */
   #traits(): DialectTraits {
-    const { traits = {}, dialect } = this.#way.lane;
-    const reads = upstreamSide(dialect).takesUrl === null;
+    const { traits, lane } = this.#way;
+    const reads = upstreamSide(lane.dialect).takesUrl === null;
     return reads && !mayFetch(this.#pick.deployment.provider) ? { ...traits, fetchesUrls: false } : traits;
   }
 

@@ -1,6 +1,6 @@
 import type { Deployment, EndpointId, Model } from "#core/index.ts";
-import { upstreamSide } from "#protocols/index.ts";
-import { type Lane, lanesOf, type ProviderKind, providerKind } from "#providers/index.ts";
+import { type DialectTraits, upstreamSide } from "#protocols/index.ts";
+import { type Lane, lanesOf, laneTraits, type ProviderKind, providerKind } from "#providers/index.ts";
 import type { Speech } from "./call.ts";
 
 /** How a call gets to a deployment: by a lane of its own dialect, or translated into the dialect of another. */
@@ -8,6 +8,10 @@ export interface Way {
   readonly kind: ProviderKind;
   readonly lane: Lane;
   readonly translated: boolean;
+  /** What is different about the lane, for this account and this model. */
+  readonly traits: DialectTraits;
+  /** Requests are changed by the lane before they are sent. */
+  readonly adjusts: boolean;
 }
 
 /** null: a call of this speech cannot be served there. */
@@ -52,19 +56,37 @@ function findWay(deployment: Deployment, speech: Speech): Way | null {
   if (kind === null) return null;
   const lanes = lanesOf(kind, deployment.provider).filter((lane) => lane.fits?.(deployment.upstreamModel) ?? true);
   const own = lanes.find((lane) => lane.endpoint === speech.endpoint);
-  if (speech.bodies === "openai-images") return imageWay(kind, lanes, own, speech);
-  if (own?.dialect === speech.bodies) return { kind, lane: own, translated: false };
+  if (speech.bodies === "openai-images") {
+    const way = imageWay(lanes, own, speech);
+    return way === null ? null : wayBy({ kind, deployment, ...way });
+  }
+  const by = (lane: Lane, translated: boolean): Way => wayBy({ kind, deployment, lane, translated });
+  if (own?.dialect === speech.bodies) return by(own, false);
   if (speech.codec === null || !generated.has(speech.endpoint)) return null;
   const lane = own ?? lanes.find(({ endpoint }) => generating.has(endpoint));
   if (lane === undefined || upstreamSide(lane.dialect).codec === null) return null;
-  return { kind, lane, translated: true };
+  return by(lane, true);
+}
+
+function wayBy({ kind, deployment, lane, translated }: Pick<Way, "kind" | "lane" | "translated"> & For): Way {
+  const { provider, upstreamModel } = deployment;
+  const adjusts = lane.adjust !== undefined && (lane.adjusts?.(provider) ?? true);
+  return { kind, lane, translated, traits: laneTraits(kind, provider, lane, upstreamModel), adjusts };
+}
+
+interface For {
+  readonly deployment: Deployment;
 }
 
 /** Pictures are also changed where they are made, if the vendor takes the ones to change with the words. */
-function imageWay(kind: ProviderKind, lanes: readonly Lane[], own: Lane | undefined, speech: Speech): Way | null {
-  if (own !== undefined) return { kind, lane: own, translated: own.dialect !== speech.bodies };
+function imageWay(
+  lanes: readonly Lane[],
+  own: Lane | undefined,
+  speech: Speech,
+): Pick<Way, "lane" | "translated"> | null {
+  if (own !== undefined) return { lane: own, translated: own.dialect !== speech.bodies };
   const making = lanes.find(({ endpoint }) => endpoint === "images");
   if (making === undefined || (making.dialect === speech.bodies && making.traits?.editsWhereItMakes !== true))
     return null;
-  return { kind, lane: making, translated: true };
+  return { lane: making, translated: true };
 }

@@ -1,6 +1,8 @@
 import type { ReasoningWish, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
+import type { Effort, ReasoningTraits } from "../reasoning-traits.ts";
+import { tellReasoning } from "../told-reasoning.ts";
 import { isThinking, type Message } from "./write-messages.ts";
 
 export interface ThinkingPlan {
@@ -23,13 +25,12 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
   if (wish === null) return { maxTokens, thinking: null, effort: null, on: false };
   const adaptive = thinksAdaptively(target.upstreamModel);
   const off = wish.effort === "none" || wish.budgetTokens === 0;
-  if (off || excluded(turn, adaptive, messages, warn)) {
-    return { maxTokens, thinking: { type: "disabled" }, effort: null, on: false };
+  const traits = target.traits.reasoning ?? {};
+  if (adaptive && traits.always === true) return { maxTokens, ...thinksAlways(wish, off, traits, warn) };
+  if (off || excluded(turn, { adaptive, takesForce: traits.refusesForcedTools !== true }, messages, warn)) {
+    return { maxTokens, thinking: { type: traits.least ?? "disabled" }, effort: null, on: false };
   }
-  if (adaptive) {
-    const thinking = { type: "adaptive", display: wish.visible ? "summarized" : "omitted" };
-    return { maxTokens, thinking, effort: effortOf(wish), on: true };
-  }
+  if (adaptive) return { maxTokens, ...adaptiveThinking(wish, traits, warn) };
   const wanted = Math.max(budgetMin, wish.budgetTokens ?? budgets[wish.effort ?? "medium"]);
   const fitted = fit(wanted, turn.outputTokensMax, usual, warn);
   return {
@@ -38,6 +39,23 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
     effort: null,
     on: true,
   };
+}
+
+function adaptiveThinking(wish: ReasoningWish, traits: ReasoningTraits, warn: Warn): Omit<ThinkingPlan, "maxTokens"> {
+  const thinking = { type: "adaptive", display: wish.visible ? "summarized" : "omitted" };
+  return { thinking, effort: tellReasoning(wish, effortOf(wish), traits, warn).effort, on: true };
+}
+
+/** It refuses to be switched off: what comes nearest is the lowest effort. */
+function thinksAlways(
+  wish: ReasoningWish,
+  off: boolean,
+  traits: ReasoningTraits,
+  warn: Warn,
+): Omit<ThinkingPlan, "maxTokens"> {
+  if (!off) return adaptiveThinking(wish, traits, warn);
+  warn("reasoning cannot be switched off on this model: the lowest effort was asked for");
+  return { thinking: { type: "adaptive", display: "omitted" }, effort: "low", on: true };
 }
 
 /**
@@ -63,9 +81,14 @@ const budgets: Readonly<Record<NonNullable<ReasoningWish["effort"]>, number>> = 
 };
 
 /** What Anthropic refuses together with thinking. */
-function excluded(turn: Turn, adaptive: boolean, messages: readonly Message[], warn: Warn): boolean {
+function excluded(
+  turn: Turn,
+  { adaptive, takesForce }: { readonly adaptive: boolean; readonly takesForce: boolean },
+  messages: readonly Message[],
+  warn: Warn,
+): boolean {
   const forced = turn.toolChoice?.kind === "any" || turn.toolChoice?.kind === "tool";
-  if (forced && turn.tools.length > 0) {
+  if (forced && turn.tools.length > 0 && takesForce) {
     warn("thinking was switched off: a forced tool call excludes it");
     return true;
   }
@@ -108,7 +131,7 @@ function fit(
   return { budget: budgetMin, maxTokens: budgetMin + cap };
 }
 
-function effortOf(wish: ReasoningWish): string | null {
+function effortOf(wish: ReasoningWish): Effort | null {
   if (wish.effort !== null) return wish.effort === "minimal" ? "low" : wish.effort;
   const budget = wish.budgetTokens;
   if (budget === null) return null;

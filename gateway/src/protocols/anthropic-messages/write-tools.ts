@@ -21,7 +21,7 @@ export interface ToolsWritten {
 export function writeTools(turn: Turn, target: TurnTarget, warn: Warn): ToolsWritten {
   if (turn.tools.length === 0) return onlyInHistory(turn, warn);
   const tools = turn.tools.map((tool) => writeTool(tool, target));
-  return { tools, choice: writeChoice(turn) };
+  return { tools, choice: writeChoice(turn, target, warn) };
 }
 
 const nameLengthMax = 128;
@@ -44,7 +44,12 @@ function objectSchema(parameters: TurnTool["parameters"]): JsonObject {
   return parameters["type"] === "object" ? parameters : { ...parameters, type: "object" };
 }
 
-function writeChoice(turn: Turn): JsonObject | null {
+function writeChoice(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
+  const forced = turn.toolChoice?.kind === "any" || turn.toolChoice?.kind === "tool";
+  if (forced && target.traits.reasoning?.refusesForcedTools === true) {
+    warn("this model takes no choice that forces a tool: it was left to the model");
+    return writeChoice({ ...turn, toolChoice: { kind: "auto" } }, target, warn);
+  }
   const single = turn.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   switch (turn.toolChoice?.kind) {
     case "none":

@@ -12,10 +12,10 @@ import { callIdCharactersMax, shortId } from "./short-id.ts";
 export function writeMessages(
   turn: Turn,
   target: TurnTarget,
-  instructions: readonly string[],
+  { instructions, thinks }: { readonly instructions: readonly string[]; readonly thinks: boolean },
   warn: Warn,
 ): readonly JsonObject[] {
-  const writer = new MessageWriter(target, warn);
+  const writer = new MessageWriter(target, thinks, warn);
   if (instructions.length > 0) writer.instruct(instructions.join("\n\n"));
   writer.write(mergeAssistants(turn.messages));
   return writer.messages;
@@ -26,13 +26,16 @@ class MessageWriter {
   readonly #target: TurnTarget;
   readonly #warn: Warn;
   readonly #fetchesUrls: boolean;
+  /** Calls need thoughts before them. */
+  readonly #wantsThoughts: boolean;
   /** Results that stand behind their calls already. */
   readonly #placed = new Set<TurnPart>();
 
-  constructor(target: TurnTarget, warn: Warn) {
+  constructor(target: TurnTarget, thinks: boolean, warn: Warn) {
     this.#target = target;
     this.#warn = warn;
     this.#fetchesUrls = target.traits.fetchesUrls ?? true;
+    this.#wantsThoughts = thinks && target.traits.reasoning?.wantsThoughts === true;
   }
 
   instruct(text: string): void {
@@ -61,7 +64,7 @@ class MessageWriter {
       this.#warn("media in an answer of the model are not understood by the upstream and were left out");
     }
     if (text === "" && refusal === "" && calls.length === 0) return;
-    const thoughts = inLoop ? this.#thoughts(message.parts) : {};
+    const thoughts = inLoop || calls.length > 0 ? this.#thoughts(message.parts, calls.length > 0) : {};
     this.messages.push({
       role: "assistant",
       content: text === "" && calls.length > 0 ? null : text,
@@ -71,16 +74,21 @@ class MessageWriter {
     });
   }
 
-  /** Thoughts go back within a tool loop only, and only where they may be this upstream's own. */
-  #thoughts(parts: readonly TurnPart[]): JsonObject {
-    const field = this.#target.traits.reasoningField;
-    if (field === undefined) return {};
+  /**
+   * Thoughts go back with the calls that they led to, in later turns too, and only where they may be this upstream's own.
+   * Where it refuses a call without any, one of another model gets the shortest there is.
+   */
+  #thoughts(parts: readonly TurnPart[], calls: boolean): JsonObject {
+    const field = this.#target.traits.reasoningField ?? "none";
     const own = parts.flatMap((part) => {
       if (part.kind !== "reasoning" || part.redacted) return [];
       return part.seal === null || opens(part.seal, "openai-chat", this.#target.account) ? [part.text] : [];
     });
     const text = own.join("\n\n");
-    return text === "" ? {} : { [field]: text };
+    if (text === "") return calls && this.#wantsThoughts && field !== "none" ? { [field]: noThoughts } : {};
+    if (field !== "none") return { [field]: text };
+    if (calls) this.#warn("thoughts before earlier tool calls are not taken back by the upstream and were left out");
+    return {};
   }
 
   /** A signature goes back only where this account is known to have made it: others refuse the field. */
@@ -146,6 +154,9 @@ class MessageWriter {
     return [textContent(text), ...media.map((part) => contentPart(part, this.#fetchesUrls))];
   }
 }
+
+/** Nothing at all counts as missing. */
+const noThoughts = ".";
 
 function callId(id: string): string {
   return shortId(id, "call_", callIdCharactersMax);

@@ -1,6 +1,7 @@
 import type { ToolChoice, Turn, TurnTool } from "#core/index.ts";
-import type { TurnTarget, Warn } from "../codec.ts";
+import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
+import { type ToldReasoning, tellReasoning } from "../told-reasoning.ts";
 import { warnOnce } from "../warn-once.ts";
 import { writeFormat } from "./format-writer.ts";
 import { writeMessages } from "./message-writer.ts";
@@ -17,10 +18,13 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
   const format = writeFormat(turn, target.traits.noSchemaOutput !== true, warn);
   const instructions = turn.system.map((part) => part.text);
   if (format.instruction !== null) instructions.push(format.instruction);
+  const { traits } = target;
+  const told = tellReasoning(turn.reasoning, chatEffort(turn.reasoning), traits.reasoning ?? {}, warn);
   const request: JsonObject = {
     model: target.upstreamModel,
-    messages: writeMessages(turn, target, instructions, warn),
-    ...(turn.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    messages: writeMessages(turn, target, { instructions, thinks: told.on !== false && told.effort !== "none" }, warn),
+    ...(turn.stream ? { stream: true } : {}),
+    ...(turn.stream && traits.noStreamOptions !== true ? { stream_options: { include_usage: true } } : {}),
     ...writeTools(turn, warn),
     [target.traits.outputCapName ?? "max_completion_tokens"]: said(turn.outputTokensMax),
     temperature: said(turn.temperature),
@@ -30,13 +34,23 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
     seed: said(turn.seed),
     stop: turn.stop.length === 0 ? undefined : turn.stop.slice(0, stopsMax),
     response_format: format.responseFormat,
-    reasoning_effort: said(chatEffort(turn.reasoning)),
+    ...writeReasoning(turn, told, traits),
     verbosity: said(turn.verbosity),
     user: turn.userId === null ? undefined : shortId(turn.userId, "user_", userIdCharactersMax),
     service_tier: said(writeTier(turn.serviceTier, warn)),
   };
   warnOfLosses(turn, warn);
   return encoder.encode(JSON.stringify(request));
+}
+
+function writeReasoning({ reasoning }: Turn, { effort, on }: ToldReasoning, traits: DialectTraits): JsonObject {
+  const { switch: by } = traits.reasoning ?? {};
+  return {
+    reasoning_effort: said(effort),
+    ...(by === "thinking" && on !== null ? { thinking: { type: on ? "enabled" : "disabled" } } : {}),
+    ...(by === "enable_thinking" && on !== null ? { enable_thinking: on } : {}),
+    ...(by === "enable_thinking" && on === true ? { thinking_budget: said(reasoning?.budgetTokens ?? null) } : {}),
+  };
 }
 
 /** JSON.stringify leaves undefined members out. */

@@ -3,6 +3,8 @@ import { safeName } from "../anthropic-messages/safe-name.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
 import { shortId } from "../openai-chat/short-id.ts";
+import type { Effort } from "../reasoning-traits.ts";
+import { tellReasoning } from "../told-reasoning.ts";
 import { warnOnce } from "../warn-once.ts";
 import { InputWriter, idCharactersMax } from "./write-input.ts";
 
@@ -14,7 +16,7 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
   const input = new InputWriter(target, warn);
   input.write(turn.messages);
   const instructions = turn.system.map((part) => part.text).join("\n\n");
-  const reasoning = turn.reasoning === null ? null : writeReasoning(turn.reasoning);
+  const reasoning = turn.reasoning === null ? null : writeReasoning(turn.reasoning, target.traits, warn);
   const body: Record<string, unknown> = {
     model: target.upstreamModel,
     // Instructions alone are no input; said as a message they are.
@@ -84,17 +86,21 @@ function writeToolChoice(choice: ToolChoice): string | JsonObject {
   return choice.kind === "any" ? "required" : choice.kind;
 }
 
-function writeReasoning(wish: ReasoningWish): JsonObject | null {
-  const effort = wish.effort ?? (wish.budgetTokens === null ? null : effortOf(wish.budgetTokens));
-  if (effort === null && !wish.visible) return null;
+function writeReasoning(wish: ReasoningWish, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
+  const asked = wish.effort ?? (wish.budgetTokens === null ? null : effortOf(wish.budgetTokens));
+  const told = tellReasoning(wish, asked, reasoning, warn);
+  // In this dialect the effort is the only switch; the least of some vendors is no reasoning.
+  const off = reasoning.efforts?.includes("minimal") === true ? "minimal" : "none";
+  const effort = told.on === false ? off : told.effort;
+  if (reasoning.never === true || (effort === null && !wish.visible)) return null;
   return { ...(effort === null ? {} : { effort }), ...(wish.visible && effort !== "none" ? { summary: "auto" } : {}) };
 }
 
-function effortOf(budgetTokens: number): string {
+function effortOf(budgetTokens: number): Effort {
   return budgets.find(([upTo]) => budgetTokens <= upTo)?.[1] ?? "xhigh";
 }
 
-const budgets: readonly (readonly [number, string])[] = [
+const budgets: readonly (readonly [number, Effort])[] = [
   [0, "none"],
   [1_024, "minimal"],
   [4_096, "low"],

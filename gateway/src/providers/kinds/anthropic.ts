@@ -1,6 +1,7 @@
 import { authorizeApiKey, classifyAnthropicShaped } from "../anthropic-shaped.ts";
 import { withVersion } from "../base-url.ts";
 import type { ProviderKind } from "../kind.ts";
+import { claudeModels } from "../reasoning/claude-models.ts";
 import { countTokens, messages } from "../standard-lanes.ts";
 
 /** The base URL may be written with or without /v1: the vendor's SDK puts it there itself. */
@@ -14,6 +15,7 @@ export const anthropic: ProviderKind = {
     baseUrlHelp: "With or without /v1 at its end.",
     apiKeyHelp: "Make one at console.anthropic.com, under API keys.",
   },
+  reasoning: claudeModels,
   lanes: [messages, countTokens],
   rootOf: withVersion,
   modelsQuery: "limit=1000",

@@ -1,6 +1,7 @@
 import { byteplusPlace, libraryProblem, volcengineLibrary, volcenginePlace } from "../assets/volcengine-library.ts";
 import type { Lane, ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
+import { arkModels } from "../reasoning/vendor-models.ts";
 import { type SettingField, settingField, signingFields } from "../setting-field.ts";
 import { chatWith, embeddings, images, responses } from "../standard-lanes.ts";
 import { arkVideo } from "../video/ark.ts";
@@ -27,6 +28,7 @@ export const ark: ProviderKind = {
       apiKeyHelp: "Make one at console.volcengine.com/ark, under API keys.",
       fields: arkFields("https://open.volcengineapi.com/", "cn-beijing"),
     },
+    reasoning: arkModels,
     lanes,
   }),
   checkSettings: libraryProblem,
@@ -45,6 +47,7 @@ export const byteplus: ProviderKind = {
       apiKeyHelp: "Make one at console.byteplus.com/ark, under API keys.",
       fields: arkFields("https://ark.ap-southeast-1.byteplusapi.com/", "ap-southeast-1"),
     },
+    reasoning: arkModels,
     lanes,
   }),
   checkSettings: libraryProblem,

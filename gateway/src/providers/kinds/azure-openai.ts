@@ -1,6 +1,7 @@
 import { Failure, type Provider } from "#core/index.ts";
 import type { BadAnswer, Lane, OutboundDraft, ProviderKind } from "../kind.ts";
 import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
+import { openaiModels } from "../reasoning/openai-models.ts";
 import { settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
 import { chat, embeddings, imageEdits, images, inputTokens, responses, responsesCompact } from "../standard-lanes.ts";
@@ -32,6 +33,7 @@ export const azureOpenai: ProviderKind = {
       }),
     ],
   },
+  reasoning: openaiModels,
   lanes: [
     { ...responses, adjust: dated(responses, false) },
     { ...responsesCompact, adjust: dated(responsesCompact, false) },

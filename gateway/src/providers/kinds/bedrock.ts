@@ -6,6 +6,7 @@ import { withoutQuery } from "../base-url.ts";
 import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
+import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField, signingFields } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
 
@@ -30,6 +31,7 @@ export const bedrock: ProviderKind = {
       betasField,
     ],
   },
+  reasoning: claudeModels,
   lanes: [
     {
       endpoint: "messages",

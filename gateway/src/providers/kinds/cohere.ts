@@ -1,6 +1,7 @@
 import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
 import type { OutboundDraft } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
+import { cohereModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings } from "../standard-lanes.ts";
 
 /** By its compatibility API, which refuses stream_options and knows JSON output without a schema's name. */
@@ -12,6 +13,7 @@ export const cohere = openaiLike({
   form: {
     apiKeyHelp: "Make one at dashboard.cohere.com, under API keys.",
   },
+  reasoning: cohereModels,
   lanes: [{ ...chatWith({ outputCapName: "max_tokens", noSchemaOutput: true }), adjust: asCohereTakes }, embeddings],
 });
 

@@ -1,6 +1,7 @@
 import { classifyDashscope } from "../dashscope-shaped.ts";
 import type { ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
+import { dashscopeModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, messagesBeside, responses } from "../standard-lanes.ts";
 import { wanVideo } from "../video/wan.ts";
 
@@ -16,6 +17,7 @@ export const dashscope: ProviderKind = {
         "A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1.",
       apiKeyHelp: "Make one in the console of Model Studio (Bailian), under API keys.",
     },
+    reasoning: dashscopeModels,
     lanes: [
       chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
       messagesBeside(/\/compatible-mode\/v1$/, "/apps/anthropic/v1"),

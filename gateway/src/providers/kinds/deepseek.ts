@@ -1,5 +1,6 @@
 import { asMaxTokens } from "../chat-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
+import { deepseekModels } from "../reasoning/vendor-models.ts";
 import { chatWith, messagesBeside, responses } from "../standard-lanes.ts";
 
 /**
@@ -14,6 +15,7 @@ export const deepseek = openaiLike({
   form: {
     apiKeyHelp: "Make one at platform.deepseek.com, under API keys.",
   },
+  reasoning: deepseekModels,
   lanes: [
     {
       ...chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content", noSchemaOutput: true }),

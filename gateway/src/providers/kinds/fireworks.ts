@@ -1,4 +1,5 @@
 import { openaiLike } from "../openai-like.ts";
+import { openWeights } from "../reasoning/openai-models.ts";
 import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
 
 /** Model names are paths: accounts/fireworks/models/…. */
@@ -12,6 +13,7 @@ export const fireworks = openaiLike({
   },
   // Its prompt cache goes by it.
   callerHeaders: ["x-session-affinity"],
+  reasoning: openWeights,
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
     messages,

@@ -1,4 +1,5 @@
 import { openaiLike } from "../openai-like.ts";
+import { groqModels } from "../reasoning/vendor-models.ts";
 import { chat, responses } from "../standard-lanes.ts";
 
 export const groq = openaiLike({
@@ -9,5 +10,6 @@ export const groq = openaiLike({
   form: {
     apiKeyHelp: "Make one at console.groq.com, under API keys.",
   },
+  reasoning: groqModels,
   lanes: [chat, responses],
 });

@@ -1,6 +1,7 @@
 import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
 import type { OutboundDraft } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
+import { mistralModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings } from "../standard-lanes.ts";
 
 /** Refuses members it does not know (422 extra_forbidden), and tells usage in every stream unasked. */
@@ -12,6 +13,7 @@ export const mistral = openaiLike({
   form: {
     apiKeyHelp: "Make one at console.mistral.ai, under API keys.",
   },
+  reasoning: mistralModels,
   lanes: [{ ...chatWith({ outputCapName: "max_tokens" }), adjust: asMistralTakes }, embeddings],
 });
 

@@ -1,4 +1,5 @@
 import { openaiLike } from "../openai-like.ts";
+import { moonshotModels } from "../reasoning/vendor-models.ts";
 import { chatWith, messagesBeside } from "../standard-lanes.ts";
 
 /** Thinking models refuse a tool loop whose reasoning_content is missing. In China: https://api.moonshot.cn/v1. */
@@ -11,6 +12,7 @@ export const moonshot = openaiLike({
     baseUrlHelp: "For an account in China: https://api.moonshot.cn/v1.",
     apiKeyHelp: "Make one at platform.moonshot.ai (in China: platform.moonshot.cn), under API keys.",
   },
+  reasoning: moonshotModels,
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
     messagesBeside(/\/v1$/, "/anthropic/v1"),

@@ -1,5 +1,6 @@
 import { withDefaultPath } from "../base-url.ts";
 import { openaiLike } from "../openai-like.ts";
+import { ollamaModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
 
 /** Runs on a machine of one's own: the provider needs allow_private_network. Older versions speak chat alone. */
@@ -14,6 +15,7 @@ export const ollama = openaiLike({
     baseUrlHelp: "A server of your own: allow the private network for this provider.",
   },
   rootOf: (provider) => withDefaultPath(provider, "/v1"),
+  reasoning: ollamaModels,
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning", fetchesUrls: false }),
     messages,

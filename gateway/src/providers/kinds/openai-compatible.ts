@@ -1,6 +1,8 @@
+import { asServersVary, compatibleFields } from "../compatible-settings.ts";
 import { openaiLike } from "../openai-like.ts";
+import { openWeights } from "../reasoning/openai-models.ts";
 import {
-  chat,
+  chatWith,
   embeddings,
   imageEdits,
   images,
@@ -24,9 +26,11 @@ export const openaiCompatible = openaiLike({
     apiKeyHelp: "What the server asks for, if anything; sent as a bearer.",
     baseUrlHelp:
       "What stands before /chat/completions, mostly with /v1 at its end. On a private address, allow the private network.",
+    fields: compatibleFields,
   },
+  reasoning: openWeights,
   lanes: [
-    chat,
+    asServersVary(chatWith({ reasoningField: "reasoning_content" })),
     embeddings,
     images,
     imageEdits,

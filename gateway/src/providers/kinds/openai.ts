@@ -1,4 +1,5 @@
 import { openaiLike } from "../openai-like.ts";
+import { openaiModels } from "../reasoning/openai-models.ts";
 import { chat, embeddings, imageEdits, images, inputTokens, responses, responsesCompact } from "../standard-lanes.ts";
 import { plainRoot } from "../video/root.ts";
 import { soraVideo } from "../video/sora.ts";
@@ -11,6 +12,7 @@ export const openai = openaiLike({
   form: {
     apiKeyHelp: "Make one at platform.openai.com, under API keys.",
   },
+  reasoning: openaiModels,
   lanes: [responses, responsesCompact, inputTokens, chat, embeddings, images, imageEdits],
   video: soraVideo(plainRoot),
   // https://developers.openai.com/api/docs/pricing, read on 2026-11-22: beyond 272,000 input tokens the whole request costs more.

@@ -1,4 +1,5 @@
 import { openaiLike } from "../openai-like.ts";
+import { openWeights } from "../reasoning/openai-models.ts";
 import { chatWith, embeddings, images, responses } from "../standard-lanes.ts";
 
 export const together = openaiLike({
@@ -9,5 +10,6 @@ export const together = openaiLike({
   form: {
     apiKeyHelp: "Make one at api.together.ai, under Settings, API keys.",
   },
+  reasoning: openWeights,
   lanes: [chatWith({ outputCapName: "max_tokens" }), responses, embeddings, images],
 });

@@ -5,6 +5,7 @@ import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
 import type { AuthorizeMeans, OutboundDraft, ProviderKind } from "../kind.ts";
+import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
 import { countTokens, generate, messages } from "../standard-lanes.ts";
@@ -33,6 +34,7 @@ export const vertex: ProviderKind = {
       betasField,
     ],
   },
+  reasoning: claudeModels,
   lanes: [
     { ...generate, path: google + generate.path, streamPath: `${google}${generate.streamPath ?? ""}`, fits: isGoogles },
     {

@@ -1,5 +1,7 @@
 import { withDefaultPath } from "../base-url.ts";
+import { asServersVary, compatibleFields } from "../compatible-settings.ts";
 import { openaiLike } from "../openai-like.ts";
+import { openWeights } from "../reasoning/openai-models.ts";
 import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
 
 /** A server of one's own, mostly on a private address: the provider then needs allow_private_network. */
@@ -13,7 +15,14 @@ export const vllm = openaiLike({
     apiKeyHelp: "What the server was started with as --api-key, if anything.",
     baseUrlHelp:
       "Where the server listens, such as http://10.0.0.7:8000. On a private address, allow the private network.",
+    fields: compatibleFields,
   },
   rootOf: (provider) => withDefaultPath(provider, "/v1"),
-  lanes: [chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning" }), messages, responses, embeddings],
+  reasoning: openWeights,
+  lanes: [
+    asServersVary(chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning" })),
+    messages,
+    responses,
+    embeddings,
+  ],
 });

@@ -1,4 +1,5 @@
 import { openaiLike } from "../openai-like.ts";
+import { xaiModels } from "../reasoning/vendor-models.ts";
 import { chatWith, images, responses } from "../standard-lanes.ts";
 
 /** Responses is its first endpoint, chat completions its older one. */
@@ -12,5 +13,6 @@ export const xai = openaiLike({
   },
   // Its prompt cache goes by it.
   callerHeaders: ["x-grok-conv-id"],
+  reasoning: xaiModels,
   lanes: [responses, chatWith({ reasoningField: "reasoning_content" }), images],
 });

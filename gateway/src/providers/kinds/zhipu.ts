@@ -1,5 +1,6 @@
 import { asMaxTokens } from "../chat-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
+import { zhipuModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, messagesBeside } from "../standard-lanes.ts";
 
 /** In China: https://open.bigmodel.cn/api/paas/v4. A coding plan: https://api.z.ai/api/coding/paas/v4. */
@@ -13,6 +14,7 @@ export const zhipu = openaiLike({
       "For an account in China: https://open.bigmodel.cn/api/paas/v4. For a coding plan: https://api.z.ai/api/coding/paas/v4.",
     apiKeyHelp: "Make one at z.ai (in China: open.bigmodel.cn), under API keys.",
   },
+  reasoning: zhipuModels,
   lanes: [
     {
       ...chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content", noSchemaOutput: true }),

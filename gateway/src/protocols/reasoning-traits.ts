@@ -1,0 +1,27 @@
+import type { ReasoningWish } from "#core/index.ts";
+
+export type Effort = NonNullable<ReasoningWish["effort"]>;
+
+/** From the least to the most. */
+export const efforts: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/** What one model takes of a wish to reason. What is absent is not known: the wish is then told as it is. */
+export interface ReasoningTraits {
+  /** The efforts that it takes; it is told no others. `none` among them switches reasoning off. */
+  readonly efforts?: readonly Effort[];
+  /**
+   * What switches reasoning on and off. Default: the effort. `thinking`: an object with `type`, enabled or disabled;
+   * `enable_thinking`: true or false, and `thinking_budget` in tokens.
+   */
+  readonly switch?: "effort" | "thinking" | "enable_thinking";
+  /** It cannot be switched off. */
+  readonly always?: boolean;
+  /** It does not reason. */
+  readonly never?: boolean;
+  /** Every tool call of its own must come back with the thoughts before it, or the request is refused. */
+  readonly wantsThoughts?: boolean;
+  /** anthropic-messages: what Claude is told instead of `disabled`. */
+  readonly least?: "between_tools";
+  /** anthropic-messages: a choice that forces a tool is refused. */
+  readonly refusesForcedTools?: boolean;
+}

@@ -1,0 +1,20 @@
+import type { ReasoningRule } from "./reasoning-rule.ts";
+
+/**
+ * Sources: platform.claude.com, "Adaptive thinking", "Effort" and the migration guides to Opus 5.5 and Sonnet 5.5;
+ * docs.aws.amazon.com/bedrock, "Adaptive thinking". Read on 2026-11-22. Models from 4.7 on take every effort.
+ */
+export const claudeModels: readonly ReasoningRule[] = [
+  {
+    models: /claude-(fable|mythos)|claude-opus-5-5/,
+    takes: { always: true, refusesForcedTools: true },
+    also: { refusesSampling: true },
+  },
+  {
+    models: /claude-sonnet-5-5/,
+    takes: { least: "between_tools", refusesForcedTools: true },
+    also: { refusesSampling: true },
+  },
+  { models: /claude-(opus|sonnet)-4-6/, takes: { efforts: ["none", "low", "medium", "high", "max"] } },
+  { models: /claude-opus-4-[7-9]|claude-[a-z]+-[5-9]/, takes: {}, also: { refusesSampling: true } },
+];

@@ -1,0 +1,28 @@
+import { always, never, type ReasoningRule } from "./reasoning-rule.ts";
+
+/**
+ * Sources: developers.openai.com/api/docs/guides/reasoning and the reference of `reasoning.effort` (before gpt-5.1 no
+ * `none`; gpt-5-pro only `high`; xhigh after gpt-5.1-codex-max; max from gpt-5.6 on), and the refusals `unsupported_value`
+ * that name what each model takes. Read on 2026-11-22. A newer name is told what was asked.
+ */
+export const openaiModels: readonly ReasoningRule[] = [
+  { models: /gpt-oss/, takes: { always: true, efforts: ["low", "medium", "high"] } },
+  { models: /gpt-5(\.\d+)?-chat/, takes: never },
+  { models: /gpt-(3|4)|chatgpt|davinci|babbage/, takes: never },
+  { models: /\bo1-(mini|preview)/, takes: always },
+  { models: /\bo[134](-|$)/, takes: { always: true, efforts: ["low", "medium", "high"] } },
+  { models: /gpt-5-pro/, takes: { always: true, efforts: ["high"] } },
+  { models: /gpt-5\.\d+-pro/, takes: { always: true, efforts: ["medium", "high", "xhigh"] } },
+  {
+    models: /gpt-5-codex|gpt-5\.1-codex(?!-max)|codex-mini/,
+    takes: { always: true, efforts: ["low", "medium", "high"] },
+  },
+  { models: /gpt-5\.[1-3]-codex/, takes: { always: true, efforts: ["low", "medium", "high", "xhigh"] } },
+  { models: /gpt-5\.1/, takes: { efforts: ["none", "low", "medium", "high"] } },
+  { models: /gpt-5\.[2-5]/, takes: { efforts: ["none", "low", "medium", "high", "xhigh"] } },
+  { models: /gpt-(5\.[6-9]|6)/, takes: { efforts: ["none", "low", "medium", "high", "xhigh", "max"] } },
+  { models: /gpt-5(?!\.)/, takes: { always: true, efforts: ["minimal", "low", "medium", "high"] } },
+];
+
+/** Models of OpenAI's that others serve too. */
+export const openWeights: readonly ReasoningRule[] = openaiModels.slice(0, 1);

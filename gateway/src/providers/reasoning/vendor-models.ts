@@ -1,0 +1,76 @@
+import { always, never, type ReasoningRule } from "./reasoning-rule.ts";
+
+/** Source: api-docs.deepseek.com/guides/thinking_mode (every other effort is mapped onto these three). */
+export const deepseekModels: readonly ReasoningRule[] = [
+  { models: /reasoner|-r1/, takes: always },
+  { models: /./, takes: { switch: "thinking", efforts: ["low", "high", "max"], wantsThoughts: true } },
+];
+
+/** Source: platform.kimi.ai/docs, "Use thinking effort" and "Use Kimi K2 thinking models". */
+export const moonshotModels: readonly ReasoningRule[] = [
+  { models: /kimi-k(3|4)/, takes: { always: true, efforts: ["low", "high", "max"], wantsThoughts: true } },
+  { models: /kimi-k2\.7|kimi-k2-thinking/, takes: { ...always, wantsThoughts: true } },
+  { models: /kimi-k2\.[56]/, takes: { switch: "thinking", efforts: [], wantsThoughts: true } },
+  { models: /kimi-k2|kimi-latest|moonshot-v1/, takes: never },
+  { models: /./, takes: { switch: "thinking", efforts: [], wantsThoughts: true } },
+];
+
+/** Sources: docs.bigmodel.cn and docs.z.ai, "Thinking mode" (an effort from GLM-5.2 on; GLM-5.3 thinks in any case). */
+export const zhipuModels: readonly ReasoningRule[] = [
+  { models: /glm-5\.[3-9]/, takes: { always: true, efforts: ["low", "high", "max"] } },
+  { models: /glm-5\.2/, takes: { switch: "thinking", efforts: ["low", "medium", "high", "xhigh", "max"] } },
+  { models: /glm-(4\.[5-9]|5)/, takes: { switch: "thinking", efforts: [] } },
+  { models: /glm-4|glm-3|charglm|codegeex/, takes: never },
+  { models: /./, takes: { switch: "thinking", efforts: [] } },
+];
+
+/** Source: volcengine-go-sdk, arkruntime: `thinking.type`, and an effort from minimal to high. Endpoints have names of their own. */
+export const arkModels: readonly ReasoningRule[] = [
+  { models: /doubao-1[.-]5-(?!.*thinking)|doubao-(pro|lite)/, takes: never },
+  { models: /deepseek|kimi|glm/, takes: { switch: "thinking", efforts: [] } },
+  { models: /./, takes: { switch: "thinking", efforts: ["minimal", "low", "medium", "high"] } },
+];
+
+/** Source: docs.mistral.ai, "Reasoning": Magistral reasons by nature, Small 4 and Medium 3.5 by `reasoning_effort`. */
+export const mistralModels: readonly ReasoningRule[] = [
+  { models: /magistral/, takes: always },
+  {
+    models: /mistral-(small|medium)-(latest|2[6-9]\d\d|[4-9])|mistral-medium-3[-.]5/,
+    takes: { efforts: ["none", "high"] },
+  },
+  { models: /./, takes: never },
+];
+
+/** Source: docs.x.ai, "Reasoning": before 4.3 the name of the model says whether it reasons, but for Grok 3 Mini. */
+export const xaiModels: readonly ReasoningRule[] = [
+  { models: /non-reasoning|grok-(2|3(?!-mini))/, takes: never },
+  { models: /grok-3-mini/, takes: { always: true, efforts: ["low", "high"] } },
+  { models: /grok-4\.3/, takes: { efforts: ["none", "low", "medium", "high"] } },
+  { models: /grok-4(\.20|\.1|-|$)|grok-code/, takes: always },
+];
+
+/** Source: console.groq.com/docs/reasoning. */
+export const groqModels: readonly ReasoningRule[] = [
+  { models: /gpt-oss/, takes: { always: true, efforts: ["low", "medium", "high"] } },
+  { models: /qwen3|qwen-3/, takes: { efforts: ["none"] } },
+  { models: /./, takes: never },
+];
+
+/** Source: help.aliyun.com, Model Studio, "Deep thinking". */
+export const dashscopeModels: readonly ReasoningRule[] = [
+  { models: /qwq|qvq|-thinking|-r1/, takes: always },
+  { models: /-instruct|qwen2|qwen-(long|vl|audio|omni|mt|math|coder)/, takes: never },
+  { models: /./, takes: { switch: "enable_thinking", efforts: [] } },
+];
+
+/** Source: docs.cohere.com, "Compatibility API". */
+export const cohereModels: readonly ReasoningRule[] = [
+  { models: /reasoning/, takes: { efforts: ["none", "high"] } },
+  { models: /./, takes: never },
+];
+
+/** Source: docs.ollama.com, "OpenAI compatibility". */
+export const ollamaModels: readonly ReasoningRule[] = [
+  { models: /gpt-oss/, takes: { always: true, efforts: ["low", "medium", "high"] } },
+  { models: /./, takes: { efforts: ["none", "low", "medium", "high"] } },
+];

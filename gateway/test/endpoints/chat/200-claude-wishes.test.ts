@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { StartedHouse } from "../../started-house.ts";
+import { reasoningHouse, type Served, toldTo } from "../reasoning-house.ts";
+
+const claude = (model: string): Served => ({ kind: "anthropic", model });
+const names = [
+  "claude-opus-5-5",
+  "claude-sonnet-5-5",
+  "claude-opus-5",
+  "claude-opus-4-6",
+  "claude-haiku-4-5",
+  "claude-fable-5-1",
+];
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await reasoningHouse(names.map(claude));
+});
+afterAll(() => house.stop());
+
+const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
+const asked = { messages: [{ role: "user", content: "hi" }], max_completion_tokens: 4_000 };
+const tell = (model: string, more: object) =>
+  toldTo(house, claude(model), "/v1/chat/completions", { ...asked, ...more });
+
+test.each([
+  ["claude-opus-5-5", { type: "adaptive", display: "omitted" }, "low", /cannot be switched off/],
+  ["claude-fable-5-1", { type: "adaptive", display: "omitted" }, "low", /cannot be switched off/],
+  ["claude-sonnet-5-5", { type: "between_tools" }, undefined, /^$/],
+  ["claude-opus-5", { type: "disabled" }, undefined, /^$/],
+  ["claude-haiku-4-5", { type: "disabled" }, undefined, /^$/],
+])("%s is not told to stop thinking in a way that it refuses", async (model, thinking, effort, warned) => {
+  const { body, warnings } = await tell(model, { reasoning_effort: "none" });
+  expect([body["thinking"], (body["output_config"] as { effort?: string } | undefined)?.effort]).toEqual([
+    thinking,
+    effort,
+  ]);
+  expect(warnings).toMatch(warned);
+});
+
+test("an effort that a model does not take becomes the next one, with a warning", async () => {
+  const { body, warnings } = await tell("claude-opus-4-6", { reasoning_effort: "xhigh" });
+  expect(body["output_config"]).toEqual({ effort: "max" });
+  expect(warnings).toContain('"xhigh" is not taken by this model: "max" was asked for');
+  expect((await tell("claude-opus-5", { reasoning_effort: "xhigh" })).body["output_config"]).toEqual({
+    effort: "xhigh",
+  });
+});
+
+test("models that refuse forced tools and sampling are told neither, with warnings", async () => {
+  for (const model of ["claude-opus-5-5", "claude-sonnet-5-5"]) {
+    const { body, warnings } = await tell(model, { tools, tool_choice: "required", temperature: 0.5 });
+    expect([body["tool_choice"], body["temperature"]]).toEqual([{ type: "auto" }, undefined]);
+    expect(warnings).toContain("no choice that forces a tool");
+    expect(warnings).toContain("temperature");
+  }
+  const { body } = await tell("claude-haiku-4-5", { tools, tool_choice: "required", temperature: 0.5 });
+  expect([body["tool_choice"], body["temperature"]]).toEqual([{ type: "any" }, 0.5]);
+});
