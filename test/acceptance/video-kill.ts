@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,7 +10,7 @@ import { type Gateway, startGateway } from "./start-gateway.ts";
 import { startSimulator } from "./start-simulator.ts";
 import { keys } from "./test-config.ts";
 import { VideoLoad } from "./video-load.ts";
-import { ordersOf, videoConfig } from "./video-orders.ts";
+import { isLarge, ordersOf, pictureBytes, videoConfig } from "./video-orders.ts";
 
 export interface VideoKillOptions {
   readonly orders: number;
@@ -48,6 +48,8 @@ export interface VideoKillReport extends VideoVerdict {
   readonly verifyStatus: number;
   readonly verifyOutput: string;
   readonly slowestStartMs: number;
+  /** Requests with a picture inside that reached a vendor, and how many of them were too short to hold it. */
+  readonly pictures: { readonly sent: number; readonly cut: number };
 }
 
 /** Longer than the longest lease: a submission's. */
@@ -93,10 +95,13 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
     const after = await spentStanding(gateway);
     const verify = await gateway.cli("ledger", "verify");
     const rows = await everyRow(gateway);
+    // What killed processes have left of material is collected by those that follow.
+    await until(() => filesIn(join(gateway.dataDir, "blobs")) === 0);
+    const requests = readRequests(truthFile);
     const booked = rows.reduce((sum, row) => sum + row.cost_nano_usd, 0);
     const made = await simulator.tasks();
     return {
-      ...judgeVideos({ placed, shown, rows, made, requests: readRequests(truthFile) }),
+      ...judgeVideos({ placed, shown, rows, made, requests }),
       kills: options.kills,
       placedAgain: placed.filter(({ unanswered }) => unanswered > 0).length,
       callbacksTaken: made.reduce((sum, { callbacks_taken }) => sum + callbacks_taken, 0),
@@ -106,6 +111,7 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
       verifyStatus: verify.status,
       verifyOutput: `${verify.stdout}${verify.stderr}`.trim(),
       slowestStartMs,
+      pictures: picturesIn(requests, rows),
     };
   } finally {
     await gateway.remove();
@@ -186,7 +192,19 @@ async function everyRow(gateway: Gateway): Promise<readonly VideoRow[]> {
   return lines(stdout);
 }
 
-function readRequests(file: string): readonly CreateRequest[] {
+function filesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
+}
+
+function picturesIn(requests: readonly SentRequest[], rows: readonly VideoRow[]): VideoKillReport["pictures"] {
+  const large = new Set(rows.filter(({ tags }) => isLarge(Number(tags["order"]))).map((row) => row.attempt_id));
+  const sent = requests.filter(({ attempt_id }) => large.has(attempt_id));
+  return { sent: sent.length, cut: sent.filter(({ body_bytes }) => body_bytes < pictureBytes).length };
+}
+
+type SentRequest = CreateRequest & Pick<TruthRecord, "body_bytes">;
+
+function readRequests(file: string): readonly SentRequest[] {
   const creates = /\/(?:contents\/generations\/tasks|videos)$/;
   const all: readonly TruthRecord[] = lines(readFileSync(file, "utf8"));
   return all.filter(({ method, path }) => method === "POST" && creates.test(path));
