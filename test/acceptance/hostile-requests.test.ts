@@ -20,7 +20,11 @@ const attemptsMax = 3;
 /** What a large request may leave behind for the collector. */
 const growthBytesMax = 900 * 1024 * 1024;
 
-const keys = { hostile: "sk-acme-hostile-000000000001", small: "sk-acme-small-0000000000001" };
+const keys = {
+  hostile: "sk-acme-hostile-000000000001",
+  captured: "sk-acme-captured-00000000001",
+  small: "sk-acme-small-0000000000001",
+};
 let upstream: QuietUpstream;
 let gateway: Gateway;
 let watchUrl = "";
@@ -104,12 +108,14 @@ interface Answer {
   readonly text: string;
 }
 
-async function answerOf({ path, headers, body }: HostileShape): Promise<Answer> {
+async function answerOf({ path, headers, body, captured }: HostileShape): Promise<Answer> {
   const answer = await fetch(`${gateway.url}${path}`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
-      ...(path.startsWith("/v1") ? { authorization: `Bearer ${keys.hostile}` } : {}),
+      ...(path.startsWith("/v1")
+        ? { authorization: `Bearer ${captured === true ? keys.captured : keys.hostile}` }
+        : {}),
       ...headers,
     },
     body: body(),
@@ -217,6 +223,7 @@ function configOf(url: string): ConfigFile {
         groups: [{ name: "default" }],
         keys: [
           { name: "hostile", secret: keys.hostile },
+          { name: "captured", secret: keys.captured, capture: "bodies" },
           { name: "small", secret: keys.small },
         ],
       },

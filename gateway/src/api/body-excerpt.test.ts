@@ -96,4 +96,14 @@ describe("what is kept of a body", () => {
     const everyByteMs = leastCpuMs(() => large.reduce((sum, byte) => sum + byte, 0), 2);
     expect(leastCpuMs(() => void excerptOf(large, null))).toBeLessThan(everyByteMs / 2);
   });
+
+  test.each([
+    ["quotes", '"', '",'],
+    ["line ends", "", "\n"],
+  ])("costs no more when there is much base64 between %s before much else", (_between, begin, end) => {
+    const some = `${begin}${"A".repeat(1_100)}${end}`.repeat(2_000);
+    const large = bytes(some + " ".repeat(60_000_000));
+    const everyByteMs = leastCpuMs(() => large.reduce((sum, byte) => sum + byte, 0), 2);
+    expect(leastCpuMs(() => void excerptOf(large, null), 2)).toBeLessThan(everyByteMs / 2);
+  });
 });

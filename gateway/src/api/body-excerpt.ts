@@ -25,9 +25,13 @@ export class BodyExcerpt {
   #run = 0;
   #passedOver = 0;
   #truncated = false;
+  #quotes = new NextByte(quote);
+  #lineEnds = new NextByte(lineEnd);
 
   push(piece: Uint8Array): void {
     this.#bytes += piece.length;
+    this.#quotes = new NextByte(quote);
+    this.#lineEnds = new NextByte(lineEnd);
     let at = 0;
     while (at < piece.length && !this.#truncated) at = this.#run === -1 ? this.#pass(piece, at) : this.#take(piece, at);
   }
@@ -64,8 +68,7 @@ export class BodyExcerpt {
 
   /** To the end of the string or line that the base64 stands in: found far faster than by looking at each letter. */
   #pass(piece: Uint8Array, start: number): number {
-    const ends = [piece.indexOf(quote, start), piece.indexOf(lineEnd, start)].filter((end) => end !== -1);
-    const end = Math.min(piece.length, ...ends);
+    const end = Math.min(this.#quotes.from(piece, start), this.#lineEnds.from(piece, start));
     this.#passedOver += end - start;
     if (end < piece.length) this.#note();
     return end;
@@ -86,6 +89,25 @@ export class BodyExcerpt {
     const larger = new Uint8Array(Math.min(wanted * 2, bounds.captureBodyBytesMax + noteBytesMax));
     larger.set(this.#kept.subarray(0, this.#length));
     this.#kept = larger;
+  }
+}
+
+/** Where a byte comes next in one piece, asked for from the left to the right: no part of the piece is searched twice. */
+class NextByte {
+  readonly #byte: number;
+  #next = -1;
+
+  constructor(byte: number) {
+    this.#byte = byte;
+  }
+
+  /** The end of the piece where there is none. */
+  from(piece: Uint8Array, start: number): number {
+    if (this.#next < start) {
+      const found = piece.indexOf(this.#byte, start);
+      this.#next = found === -1 ? piece.length : found;
+    }
+    return this.#next;
   }
 }
 

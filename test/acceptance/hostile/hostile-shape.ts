@@ -3,6 +3,8 @@ export interface HostileShape {
   readonly name: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent with the key whose bodies are kept. */
+  readonly captured?: true;
   /** Made when it is sent. */
   readonly body: () => string | Uint8Array;
   /** What it may be answered with. */

@@ -1,3 +1,4 @@
+import { capturedShapes } from "./captured-shapes.ts";
 import { changed } from "./changed-shapes.ts";
 import { conversations, unreadable } from "./conversation-shapes.ts";
 import { forms } from "./form-shapes.ts";
@@ -16,6 +17,7 @@ export const hostileShapes: readonly HostileShape[] = [
   ...changed,
   ...videoShapes,
   ...imageShapes,
+  ...capturedShapes,
   ...conversations,
   ...unreadable,
   ...packed,
