@@ -1,6 +1,7 @@
 import type { AnswerFormat, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
+import { withProperties } from "../object-schema.ts";
 
 export interface WrittenFormat {
   readonly responseFormat: JsonObject | undefined;
@@ -30,7 +31,7 @@ function schemaFormat(format: AnswerFormat & { readonly kind: "schema" }): JsonO
     json_schema: {
       name: schemaName(format.name),
       ...(format.description === null ? {} : { description: format.description }),
-      schema: format.schema,
+      schema: withProperties(format.schema, format.strict === true),
       ...(format.strict === null ? {} : { strict: format.strict }),
     },
   };

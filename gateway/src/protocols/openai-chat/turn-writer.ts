@@ -1,6 +1,7 @@
 import type { ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
+import { toolParameters } from "../object-schema.ts";
 import { type ToldReasoning, tellReasoning } from "../told-reasoning.ts";
 import { warnOnce } from "../warn-once.ts";
 import { writeFormat } from "./format-writer.ts";
@@ -88,7 +89,7 @@ function writeTool(tool: TurnTool): JsonObject {
     function: {
       name: tool.name,
       description: said(tool.description),
-      parameters: tool.parameters ?? { type: "object", properties: {} },
+      parameters: toolParameters(tool.parameters, tool.strict === true),
       strict: said(tool.strict),
     },
   };

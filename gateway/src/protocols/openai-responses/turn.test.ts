@@ -152,7 +152,7 @@ function turns(): fc.Arbitrary<Turn> {
           kind: "schema",
           name: "n",
           description: "d",
-          schema: { type: "object" },
+          schema: { type: "object", properties: {} },
           strict: true,
         },
       ),

@@ -2,6 +2,7 @@ import type { AnswerFormat, ReasoningWish, ToolChoice, Turn, TurnTool } from "#c
 import { safeName } from "../anthropic-messages/safe-name.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
+import { toolParameters, withProperties } from "../object-schema.ts";
 import { shortId } from "../openai-chat/short-id.ts";
 import type { Effort } from "../reasoning-traits.ts";
 import { tellReasoning } from "../told-reasoning.ts";
@@ -75,7 +76,7 @@ function writeTool(tool: TurnTool): JsonObject {
     type: "function",
     name: safeName(tool.name),
     ...(tool.description === null ? {} : { description: tool.description }),
-    parameters: tool.parameters ?? { type: "object", properties: {} },
+    parameters: toolParameters(tool.parameters, tool.strict === true),
     // Left unsaid, this API would hold the schema to rules that other dialects do not know.
     strict: tool.strict ?? false,
   };
@@ -124,7 +125,7 @@ function writeFormat(format: AnswerFormat, traits: DialectTraits, warn: Warn): J
   return {
     type: "json_schema",
     name: (format.name ?? "answer").replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer",
-    schema: format.schema,
+    schema: withProperties(format.schema, format.strict === true),
     ...(format.description === null ? {} : { description: format.description }),
     ...(format.strict === null ? {} : { strict: format.strict }),
   };
