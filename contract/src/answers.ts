@@ -39,6 +39,18 @@ export const anthropicModelListAnswerSchema = z.looseObject({
   last_id: z.string().nullable(),
 });
 
+export const geminiModelAnswerSchema = z.looseObject({
+  name: z.string().describe("`models/` and the model's name."),
+  displayName: z.string(),
+  outputTokenLimit: count.optional(),
+  supportedGenerationMethods: z.array(z.string()),
+});
+
+export const geminiModelListAnswerSchema = z.looseObject({
+  models: z.array(geminiModelAnswerSchema).describe("Sorted by name."),
+  nextPageToken: z.string().optional().describe("Absent on the last page."),
+});
+
 export const usageTotalsSchema = z.looseObject({
   requests: count,
   input_tokens: count,

@@ -37,6 +37,11 @@ export const modelEndpoints = {
   "responses-compact": { path: "/v1/responses/compact", label: "Compact responses", types: ["chat"] },
   "input-tokens": { path: "/v1/responses/input_tokens", label: "Count input tokens", types: [] },
   generate: { path: "/v1beta/models/{model}:generateContent", label: "Generate content", types: ["chat"] },
+  "gemini-count-tokens": {
+    path: "/v1beta/models/{model}:countTokens",
+    label: "Count tokens (Gemini)",
+    types: [],
+  },
   images: { path: "/v1/images/generations", label: "Images", types: ["image"] },
   "image-edits": { path: "/v1/images/edits", label: "Image edits", types: ["image"] },
   embeddings: { path: "/v1/embeddings", label: "Embeddings", types: ["embedding"] },

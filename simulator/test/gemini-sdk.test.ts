@@ -15,7 +15,11 @@ let running: RunningSimulator;
 let client: GoogleGenAI;
 beforeAll(() => {
   running = serveSimulator();
-  client = new GoogleGenAI({ apiKey: "AIza-sim-4321", httpOptions: { baseUrl: `http://127.0.0.1:${running.port}` } });
+  client = new GoogleGenAI({
+    apiKey: "AIza-sim-4321",
+    apiVersion: "v1beta",
+    httpOptions: { baseUrl: `http://127.0.0.1:${running.port}` },
+  });
 });
 afterAll(() => running.stop());
 

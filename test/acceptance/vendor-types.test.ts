@@ -97,7 +97,7 @@ function isUpstreamsOwnFault({ url, sent, status }: Taped, upstream: string): bo
 }
 
 function dialectAt(path: string): CallerDialect {
-  if (path.startsWith("/v1beta/")) return "generate";
+  if (/^\/v1(?:beta)?\/models\/.+:/.test(path)) return "generate";
   if (path === "/v1/messages") return "messages";
   return path === "/v1/responses" ? "responses" : "chat";
 }

@@ -15,6 +15,12 @@ export function generationPaths(): Record<string, PathItem> {
     "/v1/responses/{id}/input_items": { get: listInputItems },
     "/v1beta/models/{model}:generateContent": { post: generateContent },
     "/v1beta/models/{model}:streamGenerateContent": { post: streamGenerateContent },
+    "/v1beta/models/{model}:countTokens": { post: geminiCountTokens },
+    "/v1/models/{model}:generateContent": { post: { ...generateContent, operationId: "generateContentBelowV1" } },
+    "/v1/models/{model}:streamGenerateContent": {
+      post: { ...streamGenerateContent, operationId: "streamGenerateContentBelowV1" },
+    },
+    "/v1/models/{model}:countTokens": { post: { ...geminiCountTokens, operationId: "geminiCountTokensBelowV1" } },
     "/v1/embeddings": { post: createEmbeddings },
     "/v1/images/generations": { post: createImage },
     "/v1/images/edits": { post: editImage },
@@ -208,6 +214,21 @@ const streamGenerateContent = call({
     },
   ],
   request: contents,
+});
+
+const geminiCountTokens = call({
+  operationId: "geminiCountTokens",
+  summary: "How many input tokens a call in Gemini's dialect would have",
+  description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
+  parameters: [modelInPath],
+  request: json(
+    body([], {
+      contents: { type: "array" },
+      generateContentRequest: { type: "object", description: "A whole request, in the place of `contents`." },
+    }),
+    { contents: [{ role: "user", parts: [{ text: "Say hello." }] }] },
+  ),
+  streams: false,
 });
 
 const createEmbeddings = call({

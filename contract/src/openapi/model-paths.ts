@@ -8,6 +8,8 @@ export function modelPaths(): Record<string, PathItem> {
   return {
     "/v1/models": { get: listModels },
     "/v1/models/{model}": { get: getModel },
+    "/v1beta/models": { get: listGeminiModels },
+    "/v1beta/models/{model}": { get: getGeminiModel },
     "/v1/chat/completions": { post: createChatCompletion },
     "/v1/usage": { get: getUsage },
   };
@@ -73,6 +75,45 @@ const getModel: Operation = {
       content: eitherShape("Model", "AnthropicModel"),
     },
     ...errorReferences(401, 403, 404, 405, 500),
+  },
+};
+
+const listGeminiModels: Operation = {
+  operationId: "listGeminiModels",
+  summary: "The same list in Gemini's shape, in pages",
+  description: "Also at `GET /v1/models` for a client that sends `x-goog-api-key` or `x-goog-api-client`.",
+  tags: ["models"],
+  parameters: [
+    {
+      name: "pageSize",
+      in: "query",
+      description: "At most 1,000 count; 50 by default.",
+      schema: { type: "integer", minimum: 0 },
+    },
+    { name: "pageToken", in: "query", description: "As a page before gave it.", schema: { type: "string" } },
+  ],
+  responses: {
+    "200": {
+      description: "The page, sorted by name.",
+      headers: headersOf("plain"),
+      content: { "application/json": { schema: { $ref: "#/components/schemas/GeminiModelList" } } },
+    },
+    ...errorReferences(400, 401, 403, 405, 500),
+  },
+};
+
+const getGeminiModel: Operation = {
+  ...getModel,
+  operationId: "getGeminiModel",
+  summary: "Whether a model is available to the calling key, in Gemini's shape",
+  parameters: (getModel.parameters ?? []).slice(0, 1),
+  responses: {
+    ...getModel.responses,
+    "200": {
+      description: "The model.",
+      headers: headersOf("plain"),
+      content: { "application/json": { schema: { $ref: "#/components/schemas/GeminiModel" } } },
+    },
   },
 };
 

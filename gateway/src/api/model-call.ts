@@ -16,8 +16,8 @@ import { readTags } from "./tags.ts";
 /** What one endpoint of model calls does differently from the others. */
 export interface ModelCallOptions {
   readonly speech: Speech;
-  /** What the path says of the call, where the body does not. */
-  readonly path?: (exchange: Exchange) => PathFacts;
+  /** What the path says of the call, where the body does not. `available`: whether the caller may use a model of this name. */
+  readonly path?: (exchange: Exchange, available: (model: string) => boolean) => PathFacts;
   /** Refuses what cannot be called so, before the body is read. Throws Failure. */
   readonly require?: (exchange: Exchange) => void;
   /** The query goes on to upstreams of the same dialect (`?beta=true`). */
@@ -34,7 +34,7 @@ export function modelCall(options: ModelCallOptions): Endpoint {
   return async (face, exchange) => {
     const principal = await authenticated(face, exchange);
     options.require?.(exchange);
-    const path = options.path?.(exchange) ?? null;
+    const path = options.path?.(exchange, (name) => isCallable(face.catalog(), principal, name)) ?? null;
     exchange.patient();
     if (mayBeLarge(exchange.request)) {
       const refused = await refusedUnread(face, exchange, speech, principal);
@@ -227,6 +227,10 @@ function whyNotFound(principal: Principal, model: string): string {
 class StreamEnd {
   heard = (): void => {};
   readonly tell = (): void => this.heard();
+}
+
+function isCallable(catalog: Catalog, principal: Principal, name: string): boolean {
+  return catalog.models.has(name) && mayCall(principal, name);
 }
 
 /** The model asked for and, behind it, its fallbacks; only what the caller may use. Empty: not found. */

@@ -9,7 +9,8 @@ import {
 import { assetsPath, blobsPath, createAsset, deleteAsset, getAsset, getBlob, listAssets } from "./endpoints/assets.ts";
 import { chat } from "./endpoints/chat.ts";
 import { countTokens } from "./endpoints/count-tokens.ts";
-import { generate, generatePrefix, isGenerate } from "./endpoints/generate.ts";
+import { geminiCountTokens } from "./endpoints/gemini-count-tokens.ts";
+import { generate } from "./endpoints/generate.ts";
 import { healthz, metrics, readyz } from "./endpoints/health.ts";
 import { imageEdits } from "./endpoints/image-edits.ts";
 import { images } from "./endpoints/images.ts";
@@ -31,6 +32,7 @@ import {
   videoTasksPath,
 } from "./endpoints/video-tasks.ts";
 import type { Endpoint } from "./face.ts";
+import { geminiPrefix, isGoogles, verbOf } from "./google-path.ts";
 import { modelPrefix } from "./model-path.ts";
 
 interface Route {
@@ -57,6 +59,7 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   [assetGroupsPath, { name: "asset-groups", methods: { POST: createAssetGroup, GET: listAssetGroups } }],
   [assetsPath, { name: "assets", methods: { POST: createAsset, GET: listAssets } }],
   ["/v1/models", { name: "models", methods: { GET: listModels } }],
+  ["/v1beta/models", { name: "models", methods: { GET: listModels }, dialect: gemini }],
   ["/v1/usage", { name: "usage", methods: { GET: getUsage } }],
   ["/healthz", { name: "healthz", methods: { GET: healthz, HEAD: healthz } }],
   ["/readyz", { name: "readyz", methods: { GET: readyz, HEAD: readyz } }],
@@ -67,7 +70,14 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
 export const exactPaths: readonly string[] = [...exact.keys()];
 
 const model: Route = { name: "model", methods: { GET: getModel } };
+const geminiModel: Route = { name: "model", methods: { GET: getModel }, dialect: gemini };
 const generation: Route = { name: "generate", methods: { POST: generate }, dialect: gemini };
+/** What Google's clients ask of a model. */
+const verbs: ReadonlyMap<string, Route> = new Map([
+  ["generateContent", generation],
+  ["streamGenerateContent", generation],
+  ["countTokens", { name: "gemini-count-tokens", methods: { POST: geminiCountTokens }, dialect: gemini }],
+]);
 const videoTask: Route = { name: "video-task", methods: { GET: getVideoTask, DELETE: cancelVideoTask } };
 const content: Route = { name: "video-content", methods: { GET: videoContent, HEAD: videoContent } };
 const callback: Route = { name: "video-callback", methods: { POST: videoCallback } };
@@ -85,11 +95,19 @@ export function routeOf(path: string, method: string): Route | null {
   const route = exact.get(path);
   if (route !== undefined) return route;
   if (path === "/" && method === "HEAD") return warmUp;
-  // Model names may hold slashes, so the whole rest of the path is the name.
-  if (path.startsWith(modelPrefix)) return path.length > modelPrefix.length ? model : null;
+  if (path.startsWith(modelPrefix)) return ofModel(path, modelPrefix, method, model);
+  if (path.startsWith(geminiPrefix)) return ofModel(path, geminiPrefix, method, geminiModel);
   if (path.startsWith(responsesPrefix)) return oneOrPart(path.slice(responsesPrefix.length), kept, keptPart);
   for (const [prefix, below] of prefixes) if (path.startsWith(prefix)) return below(path.slice(prefix.length));
-  return path.startsWith(generatePrefix) && isGenerate(path) ? generation : null;
+  return null;
+}
+
+/** Model names may hold slashes and colons, so the whole rest of the path is the name, but for what is asked of the model. */
+function ofModel(path: string, prefix: string, method: string, one: Route): Route | null {
+  if (path.length === prefix.length) return null;
+  // Whoever reads looks the model up: a name may end like a verb.
+  const asked = method === "GET" ? undefined : verbs.get(verbOf(path));
+  return asked !== undefined && path.lastIndexOf(":") > prefix.length ? asked : one;
 }
 
 /** What stands below a path, by the rest of it; only ids of ours, in as many parts as there are. */
@@ -115,5 +133,7 @@ export function dialectOf(route: Route | null, path: string, headers: Headers): 
   if (route?.dialect !== undefined) return route.dialect;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
   if (path.startsWith("/v1beta/")) return gemini;
-  return path.startsWith("/v1/models") && headers.has("anthropic-version") ? anthropicMessages : openaiChat;
+  if (!path.startsWith("/v1/models")) return openaiChat;
+  if (headers.has("anthropic-version")) return anthropicMessages;
+  return isGoogles(headers) ? gemini : openaiChat;
 }

@@ -18,6 +18,7 @@ export const responsesSpeech = speech("responses", "openai-responses", openaiRes
 export const compactSpeech = speech("responses-compact", "openai-responses", openaiResponses);
 export const inputTokensSpeech = speech("input-tokens", "openai-responses", openaiResponses);
 export const generateSpeech = speech("generate", "gemini", gemini);
+export const geminiCountTokensSpeech = speech("gemini-count-tokens", "gemini", gemini);
 export const imagesSpeech = speech("images", "openai-images", openaiChat);
 export const imageEditsSpeech = speech("image-edits", "openai-images", openaiChat);
 
@@ -42,6 +43,7 @@ export const speeches: Readonly<Record<CallEndpointId, Speech>> = {
   "responses-compact": compactSpeech,
   "input-tokens": inputTokensSpeech,
   generate: generateSpeech,
+  "gemini-count-tokens": geminiCountTokensSpeech,
   images: imagesSpeech,
   "image-edits": imageEditsSpeech,
   ...natives,

@@ -23,7 +23,7 @@ export type DialectId = WireDialectId | "video-tasks";
 
 /** Calls at these count the tokens of a prompt: nothing is generated, and nobody is charged. */
 export function onlyCounts(endpoint: EndpointId): boolean {
-  return endpoint === "count-tokens" || endpoint === "input-tokens";
+  return endpoint === "count-tokens" || endpoint === "input-tokens" || endpoint === "gemini-count-tokens";
 }
 
 /** What a caller asked for, independent of path: an endpoint's stable name in ledger, metrics and lanes. */

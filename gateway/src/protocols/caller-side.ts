@@ -2,7 +2,7 @@ import type { EndpointId, NativeEndpointId } from "#core/index.ts";
 import { anthropicMessagesCodec, anthropicMessagesWire, countTokensWire } from "./anthropic-messages/index.ts";
 import type { CallerCodec } from "./codec.ts";
 import type { Wire } from "./dialect.ts";
-import { geminiCodec, geminiWire } from "./gemini/index.ts";
+import { geminiCodec, geminiCountWire, geminiWire } from "./gemini/index.ts";
 import { nativeWires } from "./native-wires.ts";
 import { openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
@@ -32,6 +32,7 @@ const sides: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, CallerSi
   "responses-compact": { wire: responsesCompactWire, codec: responsesCompactCodec },
   "input-tokens": { wire: inputTokensWire, codec: null },
   generate: { wire: geminiWire, codec: geminiCodec },
+  "gemini-count-tokens": { wire: geminiCountWire, codec: null },
   images: { wire: imagesWire, codec: null },
   "image-edits": { wire: imagesWire, codec: null },
 };

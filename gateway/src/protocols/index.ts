@@ -42,7 +42,7 @@ export type {
 export { editBody } from "./edit-body.ts";
 export { createFormBody } from "./form-body.ts";
 export { readFormContent } from "./form-content.ts";
-export { gemini, geminiCodec, geminiImageCodec, geminiWire, readGeminiRetryMs } from "./gemini/index.ts";
+export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest, readGeminiRetryMs } from "./gemini/index.ts";
 export { type Governing, governBody, type MemberRule, type MemberRules } from "./govern-body.ts";
 export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
 export { holdsSeals } from "./held-seals.ts";

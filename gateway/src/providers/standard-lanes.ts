@@ -38,6 +38,13 @@ export const generate: Lane = {
   streamPath: "/models/{model}:streamGenerateContent?alt=sse",
 };
 
+/** Counts what `generate` would read. */
+export const geminiCountTokens: Lane = {
+  endpoint: "gemini-count-tokens",
+  dialect: "gemini",
+  path: "/models/{model}:countTokens",
+};
+
 export function chatWith(traits: DialectTraits): Lane {
   return { ...chat, traits };
 }

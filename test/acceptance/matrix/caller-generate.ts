@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import {
   ApiError,
   type Content,
@@ -12,36 +13,34 @@ import type { Ask, Caller, Heard, HeardUsage, Said, ToolChoice } from "./ask.ts"
 import type { Door } from "./door.ts";
 import { createTape, type Tape } from "./tape.ts";
 
-/** generateContent of the official `@google/genai`. */
-export function generateCaller(door: Door): Caller {
+/** generateContent of the official `@google/genai`, this major version or the one before, with nothing set but the address. */
+export function generateCaller(door: Door, version: "latest" | "previous"): Caller {
+  const client = (tape: Tape): GoogleGenAI => {
+    const options = { apiKey: door.key, httpOptions: { baseUrl: door.url, fetch: tape.fetch } };
+    return version === "latest" ? new GoogleGenAI(options) : new previous.GoogleGenAI(options);
+  };
   return {
-    name: "google genai",
+    name: version === "latest" ? "google genai" : "google genai previous",
     dialect: "generate",
     async whole(ask) {
       const tape = createTape(door.onExchange);
-      const response = await client(door, tape).models.generateContent(paramsOf(ask));
+      const response = await client(tape).models.generateContent(paramsOf(ask));
       return heardOf([response], tape);
     },
     async stream(ask) {
       const tape = createTape(door.onExchange);
-      const stream = await client(door, tape).models.generateContentStream(paramsOf(ask));
+      const stream = await client(tape).models.generateContentStream(paramsOf(ask));
       return heardOf(await Array.fromAsync(stream), tape);
     },
     errorOf(thrown) {
-      if (!(thrown instanceof ApiError)) return null;
+      if (!(thrown instanceof ApiError || thrown instanceof previous.ApiError)) return null;
       return { status: thrown.status, kind: thrown.constructor.name, said: thrown.message };
     },
   };
 }
 
-function client(door: Door, tape: Tape): GoogleGenAI {
-  return new GoogleGenAI({
-    apiKey: door.key,
-    vertexai: false,
-    apiVersion: "v1beta",
-    httpOptions: { baseUrl: door.url, fetch: tape.fetch },
-  });
-}
+/** The two majors differ in where they send calls, and in types that these calls do not touch: those of the newest are checked. */
+const previous = createRequire(import.meta.url)("google-genai-previous") as typeof import("@google/genai");
 
 function paramsOf(ask: Ask): GenerateContentParameters {
   const { model, system, turns, tools, thinks, schema, outputMax, toolChoice } = ask;

@@ -15,7 +15,8 @@ export function matrixCallers(door: Door): readonly Caller[] {
     messagesCaller(door, "latest"),
     messagesCaller(door, "previous"),
     messagesCaller(door, "previous beta"),
-    generateCaller(door),
+    generateCaller(door, "latest"),
+    generateCaller(door, "previous"),
   ];
 }
 
@@ -25,6 +26,6 @@ export function latestCallers(door: Door): readonly Caller[] {
     chatCaller(door, "latest"),
     responsesCaller(door, "latest"),
     messagesCaller(door, "latest"),
-    generateCaller(door),
+    generateCaller(door, "latest"),
   ];
 }

@@ -17,6 +17,7 @@ export const countTokens = modelCall({
 /** A count that is a guess, in the shape of its dialect. */
 export function estimatedCount(count: object, requestId: string): Response {
   const response = json(count, requestId);
-  response.headers.set("x-sluice-warnings", "input_tokens is an estimate: no upstream of this model counts tokens");
+  const [name = ""] = Object.keys(count);
+  response.headers.set("x-sluice-warnings", `${name} is an estimate: no upstream of this model counts tokens`);
   return response;
 }

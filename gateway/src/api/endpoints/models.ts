@@ -6,7 +6,8 @@ import { type Speech, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import type { Endpoint, Exchange } from "../face.ts";
-import { modelPrefix } from "../model-path.ts";
+import { geminiModel, geminiModels } from "../gemini-models.ts";
+import { isGoogles, modelNamed } from "../google-path.ts";
 import { json } from "../respond.ts";
 import { speeches } from "../speeches.ts";
 
@@ -22,28 +23,36 @@ function pathsFor(type: ModelType) {
   );
 }
 
-/** GET /v1/models: what the calling key may use, sorted by id; `?type=` filters. */
+/** GET /v1/models and /v1beta/models: what the calling key may use, sorted by id; `?type=` filters. */
 export const listModels: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
-  const type = new URLSearchParams(exchange.query).get("type");
+  const query = new URLSearchParams(exchange.query);
+  const type = query.get("type");
   const models = availableModels(face.catalog(), principal).filter((model) => type === null || model.type === type);
   if (speaksAnthropic(exchange)) return json(anthropicList(models), exchange.requestId);
+  if (speaksGemini(exchange)) return json(geminiModels(models, query), exchange.requestId);
   return json({ object: "list", data: models.map(openaiModel) }, exchange.requestId);
 };
 
-/** GET /v1/models/{model}: one of them. A model that does not exist and one not granted look alike. */
+/** GET /v1/models/{model} and /v1beta/models/{model}: one of them. A model that does not exist and one not granted look alike. */
 export const getModel: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
-  const name = decodeName(exchange.path.slice(modelPrefix.length));
-  const model = face.catalog().models.get(name);
-  if (model === undefined || !isAvailable(model) || !mayCall(principal, name)) throw modelNotFound(name);
-  return json(speaksAnthropic(exchange) ? anthropicModel(model) : openaiModel(model), exchange.requestId);
+  const catalog = face.catalog();
+  const name = modelNamed(exchange.path, (name) => availableModel(catalog, principal, name) !== null);
+  const model = availableModel(catalog, principal, name);
+  if (model === null) throw modelNotFound(name);
+  return json(shapeFor(exchange)(model), exchange.requestId);
 };
 
 export function modelNotFound(name: string): Failure {
   return new Failure("model_not_found", `The model "${name}" does not exist or is not available to this API key.`, {
     param: "model",
   });
+}
+
+function availableModel(catalog: Catalog, principal: Principal, name: string): Model | null {
+  const model = catalog.models.get(name);
+  return model !== undefined && isAvailable(model) && mayCall(principal, name) ? model : null;
 }
 
 function availableModels(catalog: Catalog, principal: Principal): Model[] {
@@ -101,14 +110,18 @@ function anthropicList(models: readonly Model[]): object {
   };
 }
 
-function speaksAnthropic(exchange: Exchange): boolean {
-  return exchange.request.headers.has("anthropic-version");
+function shapeFor(exchange: Exchange): (model: Model) => object {
+  if (speaksAnthropic(exchange)) return anthropicModel;
+  return speaksGemini(exchange) ? geminiModel : openaiModel;
 }
 
-function decodeName(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    throw new Failure("invalid_request", "The model in the path is not valid percent-encoding.", { param: "model" });
-  }
+/** Below `/v1beta` everything is Google's. */
+function speaksAnthropic({ path, request }: Exchange): boolean {
+  return !path.startsWith(geminiRoot) && request.headers.has("anthropic-version");
 }
+
+function speaksGemini({ path, request }: Exchange): boolean {
+  return path.startsWith(geminiRoot) || isGoogles(request.headers);
+}
+
+const geminiRoot = "/v1beta/";

@@ -1,6 +1,7 @@
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { openaiLimitHeaders } from "../openai-limit-headers.ts";
+import { patchGeminiCount, readGeminiCount, readGeminiCountReply } from "./count-tokens.ts";
 import { readGeminiRefusal, renderGeminiError, renderGeminiRefusal, renderGeminiStreamError } from "./error.ts";
 import { readGeminiAnswer } from "./read-answer.ts";
 import { GeminiEventReader } from "./read-events.ts";
@@ -12,6 +13,7 @@ import { writeGeminiAnswer } from "./write-answer.ts";
 import { GeminiEventWriter } from "./write-events.ts";
 import { writeGeminiTurn } from "./write-turn.ts";
 
+export { innerRequest } from "./count-tokens.ts";
 export { readGeminiRetryMs } from "./error.ts";
 export { geminiImageCodec } from "./image-codec.ts";
 export { isGeminiUrl } from "./write-media.ts";
@@ -32,6 +34,14 @@ export const geminiWire: Wire = {
   readRequest: readGeminiRequest,
   patchRequest: patchGeminiRequest,
   readReply: readGeminiReply,
+  tapStream: () => new GeminiStreamTap(),
+};
+
+/** `:countTokens`: answered with a number and never with a stream. */
+export const geminiCountWire: Wire = {
+  readRequest: readGeminiCount,
+  patchRequest: patchGeminiCount,
+  readReply: readGeminiCountReply,
   tapStream: () => new GeminiStreamTap(),
 };
 

@@ -79,7 +79,7 @@ function outputFacts(body: Uint8Array, config: Span): Pick<RequestFacts, "output
 }
 
 /** A member in one of its two spellings. In both at once the vendor and we could come to different values. */
-function eitherOf(members: ReadonlyMap<string, Span>, camel: string, snake: string): Span | undefined {
+export function eitherOf(members: ReadonlyMap<string, Span>, camel: string, snake: string): Span | undefined {
   const span = members.get(camel);
   if (span === undefined) return members.get(snake);
   if (members.has(snake)) throw wrong(snake, `stands beside "${camel}", which is the same parameter`);

@@ -2,7 +2,7 @@ import type { Provider } from "#core/index.ts";
 import { withDefaultPath } from "../base-url.ts";
 import { authorizeGoogleKey, classifyGoogleShaped } from "../google-shaped.ts";
 import type { ProviderKind } from "../kind.ts";
-import { chat, embeddings, generate } from "../standard-lanes.ts";
+import { chat, embeddings, geminiCountTokens, generate } from "../standard-lanes.ts";
 import { veoVideo } from "../video/veo.ts";
 
 /** Pictures are made by the generating method itself. Below /openai it speaks chat completions. */
@@ -17,6 +17,7 @@ export const gemini: ProviderKind = {
   },
   lanes: [
     generate,
+    geminiCountTokens,
     { ...chat, path: "/openai/chat/completions", errorDialect: "gemini" },
     { ...embeddings, path: "/openai/embeddings", errorDialect: "gemini" },
     { endpoint: "images", dialect: "gemini", path: generate.path },

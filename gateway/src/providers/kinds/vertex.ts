@@ -1,5 +1,5 @@
 import type { Provider } from "#core/index.ts";
-import { editBody, type Warn } from "#protocols/index.ts";
+import { editBody, innerRequest, type Warn } from "#protocols/index.ts";
 import { withoutQuery } from "../base-url.ts";
 import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
@@ -8,7 +8,7 @@ import type { AuthorizeMeans, OutboundDraft, ProviderKind } from "../kind.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
-import { countTokens, generate, messages } from "../standard-lanes.ts";
+import { countTokens, geminiCountTokens, generate, messages } from "../standard-lanes.ts";
 import { veoOnVertex } from "../video/veo-on-vertex.ts";
 
 const google = "/publishers/google";
@@ -37,6 +37,7 @@ export const vertex: ProviderKind = {
   reasoning: claudeModels,
   lanes: [
     { ...generate, path: google + generate.path, streamPath: `${google}${generate.streamPath ?? ""}`, fits: isGoogles },
+    { ...geminiCountTokens, path: google + geminiCountTokens.path, fits: isGoogles, adjust: asVertexCounts },
     {
       ...messages,
       path: `${claude}/{model}:rawPredict`,
@@ -89,6 +90,22 @@ function asVertexTakes(draft: OutboundDraft, remove: readonly string[], warn?: W
   if (draft.body === null) return;
   draft.body = editBody(draft.body, { remove, add: { anthropic_version: '"vertex-2023-10-16"' } });
 }
+
+/** Here a prompt stands in the body itself, with nothing beside it that is not counted. Source: Vertex AI reference, countTokens. */
+function asVertexCounts(draft: OutboundDraft): void {
+  if (draft.body !== null) draft.body = editBody(innerRequest(draft.body), { remove: notCounted });
+}
+
+const notCounted = [
+  "model",
+  "toolConfig",
+  "tool_config",
+  "safetySettings",
+  "safety_settings",
+  "cachedContent",
+  "cached_content",
+  "labels",
+];
 
 /** Where its videos are put. */
 function storageProblem(provider: Provider): string | null {

@@ -1,0 +1,46 @@
+import { Failure } from "#core/index.ts";
+import type { PathFacts } from "#protocols/index.ts";
+import type { Exchange } from "./face.ts";
+import { modelPrefix } from "./model-path.ts";
+
+/** Google's own prefix. Its SDK from version 3 on asks below `/v1/models/` instead, where other vendors' clients look models up. */
+export const geminiPrefix = "/v1beta/models/";
+
+/** What is asked of a model: the word behind the last colon of the path. Model names may hold slashes and colons before it. */
+export function verbOf(path: string): string {
+  return path.slice(path.lastIndexOf(":") + 1);
+}
+
+/** The model that a path of Google's names, as it is or percent-encoded. Throws Failure invalid_request. */
+export function modelAsked({ path }: Exchange, available: (model: string) => boolean): PathFacts {
+  return { model: named(belowPrefix(path, path.lastIndexOf(":")), available), stream: false };
+}
+
+/** The model behind the prefix, whichever it is, when nothing is asked of it. */
+export function modelNamed(path: string, available: (model: string) => boolean): string {
+  return named(belowPrefix(path, path.length), available);
+}
+
+/** A client of Google's, by the header in which it sends its key or says what it is. */
+export function isGoogles(headers: Headers): boolean {
+  return headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
+}
+
+function belowPrefix(path: string, end: number): string {
+  return path.slice(path.startsWith(geminiPrefix) ? geminiPrefix.length : modelPrefix.length, end);
+}
+
+/** Google's SDK puts `models/` before a name that does not begin so, and nothing before one that does. */
+function named(encoded: string, available: (model: string) => boolean): string {
+  const name = decodedName(encoded);
+  const whole = `models/${name}`;
+  return !available(name) && available(whole) ? whole : name;
+}
+
+function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    throw new Failure("invalid_request", "The model in the path is not valid percent-encoding.", { param: "model" });
+  }
+}

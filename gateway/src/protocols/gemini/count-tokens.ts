@@ -1,0 +1,88 @@
+import { Failure } from "#core/index.ts";
+import { splice } from "../bytes.ts";
+import { bodyNames } from "../choosing-members.ts";
+import type { PathFacts, ReplyFacts, RequestFacts } from "../dialect.ts";
+import { GovernedNames } from "../governed-names.ts";
+import { JsonInvalid, readSpan, type Span, scanObject } from "../json-scan.ts";
+import { countOf, wrong } from "../json-value.ts";
+import { scanRequest } from "../request-members.ts";
+import { errorMessageOf } from "./error.ts";
+import { eitherOf, readGeminiRequest } from "./request.ts";
+
+const wrapping = bodyNames(["model", "contents", "generateContentRequest", "generate_content_request"]);
+const wrapped = new GovernedNames(["model"]);
+
+/**
+ * Reads a countTokens request: `contents` alone, or a whole `generateContentRequest`, which names its model once more.
+ * Source: Gemini API reference, models.countTokens.
+ */
+export function readGeminiCount(body: Uint8Array, path: PathFacts | null): RequestFacts {
+  const members = scanRequest(body, wrapping);
+  const inner = eitherOf(members, "generateContentRequest", "generate_content_request");
+  if (inner === undefined) return { ...readGeminiRequest(body, path), outputTokensMax: 0 };
+  if (members.has("contents"))
+    throw wrong("contents", "stands beside generateContentRequest: only one of them is counted");
+  if (body[inner.start] !== OPEN_OBJECT) throw wrong("generateContentRequest", "must be an object");
+  const request = body.subarray(inner.start, inner.end);
+  const named = scanRequest(request, wrapped).get("model");
+  const { choosing: _, ...facts } = readGeminiRequest(request, path);
+  return {
+    ...facts,
+    outputTokensMax: 0,
+    modelSpan: named === undefined ? null : { start: inner.start + named.start, end: inner.start + named.end },
+    choosing: members.has("model") ? ["model"] : undefined,
+  };
+}
+
+/** The request that is to be counted, out of what may be wrapped around it. */
+export function innerRequest(body: Uint8Array): Uint8Array {
+  try {
+    const members = scanObject(body, wrapping);
+    const inner = members.get("generateContentRequest") ?? members.get("generate_content_request");
+    return inner === undefined ? body : body.subarray(inner.start, inner.end);
+  } catch (thrown) {
+    if (thrown instanceof JsonInvalid) return body;
+    throw thrown;
+  }
+}
+
+/** The model that the inner request names has to be the path's. */
+export function patchGeminiCount(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
+  if (facts.modelSpan === null) return body;
+  return splice(body, [{ ...facts.modelSpan, text: JSON.stringify(`models/${upstreamModel}`) }]);
+}
+
+/** Reads the answer of a count: it used nothing. Zeros may be left out of it. */
+export function readGeminiCountReply(body: Uint8Array): ReplyFacts {
+  const members = scanReply(body);
+  const total = members.get("totalTokens");
+  const error = members.get("error");
+  if (total !== undefined && countOf(readSpan(body, total)) === null) throw notACount();
+  return {
+    usage: null,
+    errorMessage: total === undefined && error !== undefined ? errorMessageOf(readSpan(body, error)) : null,
+    outputEstimate: 0,
+    id: null,
+  };
+}
+
+const wantedReply: ReadonlySet<string> = new Set(["totalTokens", "error"]);
+
+function scanReply(body: Uint8Array): ReadonlyMap<string, Span> {
+  try {
+    return scanObject(body, wantedReply);
+  } catch (thrown) {
+    if (thrown instanceof JsonInvalid) throw notACount(thrown);
+    throw thrown;
+  }
+}
+
+function notACount(cause?: unknown): Failure {
+  return new Failure("upstream_error", "The upstream's answer is not a count of tokens.", {
+    retry: "other",
+    unwell: true,
+    cause,
+  });
+}
+
+const OPEN_OBJECT = 0x7b;

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("google", simulator, { kind: "gemini" }),
+      upstream("vertex", simulator, { kind: "vertex", settings: { project: "proj" } }),
+      upstream("other", simulator),
+    ],
+    models: [
+      { name: "gem", deployments: [{ provider: "google", upstream_model: "gemini-test" }], price: { input: 1 } },
+      { name: "cloud", deployments: [{ provider: "vertex", upstream_model: "gemini-test" }], price: { input: 1 } },
+      { name: "gpt-test", deployments: [{ provider: "other", upstream_model: "upstream-gpt" }] },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+const turn = { contents: [{ role: "user", parts: [{ text: "one two three" }] }] };
+const count = (model: string, body: unknown) =>
+  house.post(`/v1beta/models/${model}:countTokens`, body, { key: null, headers: { "x-goog-api-key": aliceKey } });
+const arrived = () => {
+  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  return { path: seen?.path, body: JSON.parse(seen?.body_text ?? "") };
+};
+
+test("an upstream that counts is asked, costs nothing, and its answer passes as it is", async () => {
+  const response = await count("gem", turn);
+  expect(await response.json()).toEqual({
+    totalTokens: 3,
+    promptTokensDetails: [{ modality: "TEXT", tokenCount: 3 }],
+  });
+  expect(arrived()).toEqual({ path: "/v1/models/gemini-test:countTokens", body: turn });
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ endpoint: "gemini-count-tokens", costNanoUsd: 0, usageSource: "none" });
+});
+
+test("a whole request that is to be counted names the upstream's model, where it named ours", async () => {
+  const response = await count("gem", { generateContentRequest: { model: "models/gem", ...turn } });
+  expect(await response.json()).toMatchObject({ totalTokens: 3 });
+  expect(arrived().body).toEqual({ generateContentRequest: { model: "models/gemini-test", ...turn } });
+});
+
+test("Google Cloud is given the request itself, without what it does not count", async () => {
+  const generateContentRequest = { model: "models/cloud", ...turn, safetySettings: [] };
+  const response = await count("cloud", { generateContentRequest });
+  expect(await response.json()).toMatchObject({ totalTokens: 3 });
+  expect(arrived()).toEqual({
+    path: "/v1/projects/proj/locations/global/publishers/google/models/gemini-test:countTokens",
+    body: turn,
+  });
+});
+
+test("where no upstream of the model counts, the answer is an estimate that says so", async () => {
+  for (const body of [turn, { generateContentRequest: { model: "models/gpt-test", ...turn } }]) {
+    const response = await count("gpt-test", body);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-sluice-warnings")).toContain("estimate");
+    expect(((await response.json()) as { totalTokens: number }).totalTokens).toBeGreaterThan(0);
+  }
+});

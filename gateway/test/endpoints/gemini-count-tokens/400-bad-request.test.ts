@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [upstream("google", simulator, { kind: "gemini" })],
+    models: [{ name: "gem", deployments: [{ provider: "google", upstream_model: "gemini-test" }] }],
+  });
+});
+afterAll(() => house.stop());
+
+const contents = [{ role: "user", parts: [{ text: "one" }] }];
+
+test.each([
+  ["no JSON", "{"],
+  ["nothing to count", {}],
+  ["an empty list", { contents: [] }],
+  ["a request that is no object", { generateContentRequest: "hi" }],
+  ["a request without contents", { generateContentRequest: { model: "models/gem" } }],
+  ["both ways at once", { contents, generateContentRequest: { contents } }],
+  ["both spellings at once", { generateContentRequest: { contents }, generate_content_request: { contents } }],
+  ["a model named twice", `{"generateContentRequest":{"model":"models/gem","model":"models/secret","contents":[1]}}`],
+  ["another spelling of the model", { generateContentRequest: { Model: "models/secret", contents } }],
+])("%s is refused in Google's shape, before any upstream is asked", async (_title, body) => {
+  const before = house.simulator.simulator.truth.list().total;
+  const response = await house.post("/v1beta/models/gem:countTokens", body);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { code: 400, status: "INVALID_ARGUMENT" } });
+  expect(house.simulator.simulator.truth.list().total).toBe(before);
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
+
+const bobKey = "sk-bob-0123456789abcdefghijk";
+const names = ["a", "b/b", "c", "d", "models/odd"];
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    models: [
+      ...names.map((name) => ({ name, deployments: [{ provider: "main" }] })),
+      { name: "picture", type: "image", max_output_tokens: 77, deployments: [{ provider: "main" }] },
+    ],
+    keys: [
+      { name: "alice", secret: aliceKey },
+      { name: "bob", secret: bobKey, models: ["c"] },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+interface Page {
+  readonly models: readonly { readonly name: string; readonly supportedGenerationMethods: readonly string[] }[];
+  readonly nextPageToken?: string;
+}
+const page = async (path: string, key = aliceKey): Promise<Page> =>
+  (await (await house.get(path, { "x-goog-api-key": key })).json()) as Page;
+
+test.each(["/v1beta/models", "/v1/models"])("%s pages through what the key may use, each model once", async (path) => {
+  const seen: string[] = [];
+  let token = "";
+  for (let pages = 1; pages <= 3; pages++) {
+    const { models, nextPageToken } = await page(`${path}?pageSize=2&pageToken=${token}`);
+    seen.push(...models.map(({ name }) => name));
+    expect([pages, nextPageToken === undefined]).toEqual([pages, pages === 3]);
+    token = nextPageToken ?? "";
+  }
+  expect(seen).toEqual([...names, "picture"].map((name) => `models/${name}`));
+  expect((await page(path, bobKey)).models.map(({ name }) => name)).toEqual(["models/c"]);
+});
+
+test("a model tells what it can be asked in this dialect, and nothing that is not known", async () => {
+  for (const path of ["/v1beta/models/b/b", "/v1beta/models/b%2Fb"]) {
+    expect<unknown>(await page(path)).toEqual({
+      name: "models/b/b",
+      displayName: "b/b",
+      supportedGenerationMethods: ["generateContent", "countTokens"],
+    });
+  }
+  expect<unknown>(await page("/v1beta/models/picture")).toMatchObject({
+    outputTokenLimit: 77,
+    supportedGenerationMethods: [],
+  });
+});
+
+test("below /v1beta the shape is Google's, whatever else the headers say", async () => {
+  const response = await house.get("/v1beta/models/a", { "x-api-key": aliceKey, "anthropic-version": "2023-06-01" });
+  expect(await response.json()).toMatchObject({ name: "models/a" });
+});
+
+test("a name that begins like Google's own is found with and without that beginning, and hides where it is not granted", async () => {
+  expect((await house.get("/v1beta/models/d", { "x-goog-api-key": bobKey })).status).toBe(404);
+  const refused = await house.get("/v1beta/models/odd", { "x-goog-api-key": bobKey });
+  expect(await refused.text()).not.toContain("models/odd");
+  for (const path of ["odd", "models/odd"]) {
+    expect<unknown>(await page(`/v1beta/models/${path}`)).toMatchObject({ name: "models/models/odd" });
+  }
+});
