@@ -15,7 +15,6 @@ const contents = [{ role: "user", parts: [{ text: "one" }] }];
 test.each([
   ["no JSON", "{"],
   ["nothing to count", {}],
-  ["an empty list", { contents: [] }],
   ["a request that is no object", { generateContentRequest: "hi" }],
   ["a request without contents", { generateContentRequest: { model: "models/gem" } }],
   ["both ways at once", { contents, generateContentRequest: { contents } }],
