@@ -8,6 +8,7 @@ import { AnswerStream, type StreamEntry } from "./answer-stream.ts";
 import type { CallResult } from "./call.ts";
 import { withQuery } from "./forwarded-query.ts";
 import type { RelayHouse } from "./house.ts";
+import { ownIdempotencyKeys } from "./idempotency-key.ts";
 import type { KeptCall } from "./kept-call.ts";
 import { refusalOf } from "./refusal.ts";
 import { forwardedHeaders } from "./request-headers.ts";
@@ -58,6 +59,7 @@ async function send(
   const account = accountOf(house, call, keeper);
   const { provider, kind, path } = account;
   const headers = forwardedHeaders(call.headers, provider);
+  ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel: keeper.upstreamModel });
   headers["user-agent"] ??= "sluice";
   const url = `${rootOf(provider)}${path}/${encodeURIComponent(call.upstreamId)}${call.rest}`;
   const draft: OutboundDraft = {

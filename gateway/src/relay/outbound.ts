@@ -11,6 +11,7 @@ import { bearsSeals, unsealedBody } from "./foreign-seals.ts";
 import { withQuery } from "./forwarded-query.ts";
 import { governedRequest } from "./governed-request.ts";
 import type { RelayHouse } from "./house.ts";
+import { ownIdempotencyKeys } from "./idempotency-key.ts";
 import { inlinedForPrivate } from "./inline-native.ts";
 import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
 import type { Translator, Warnings } from "./translator.ts";
@@ -39,6 +40,7 @@ export async function sendAttempt(
   const { lane, kind } = way;
   const { facts } = call;
   const headers = translation === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
+  ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel });
   headers["x-attempt-id"] = entry.attemptId;
   headers["user-agent"] ??= "sluice";
   checkObjects(house, call, provider);

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Script } from "@sluice/simulator";
+import { aliceKey, hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+
+const bob = "sk-bob-0123456789abcdefghijkl";
+const colleague = "sk-colleague-0123456789abcdefg";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("main", simulator, { settings: { forward_headers: ["x-sim-script", "x-idempotency-key"] } }),
+      upstream("claude", simulator, { kind: "anthropic" }),
+    ],
+    models: [
+      { name: "gpt-test", deployments: [{ provider: "main", upstream_model: "up" }], fallbacks: ["spare"] },
+      { name: "spare", deployments: [{ provider: "main", upstream_model: "up-spare" }] },
+      { name: "claude", deployments: [{ provider: "claude" }] },
+    ],
+    keys: [
+      { name: "alice", secret: aliceKey },
+      { name: "colleague", secret: colleague },
+    ],
+    moreWorkspaces: [{ slug: "other", groups: [{ name: "default" }], keys: [{ name: "bob", secret: bob }] }],
+  });
+});
+afterAll(() => house.stop());
+
+/** What the upstream got with each attempt of one call, in their order. */
+async function keysSent(key: string, idempotencyKey: string, options: { model?: string; script?: Script } = {}) {
+  const response = await house.chat(
+    { ...hello, model: options.model ?? "gpt-test" },
+    {
+      key,
+      headers: { "idempotency-key": idempotencyKey, "x-idempotency-key": idempotencyKey },
+      script: options.script ?? {},
+    },
+  );
+  await response.text();
+  const requestId = response.headers.get("x-request-id");
+  const entries = (await house.entries()).filter((entry) => entry.requestId === requestId);
+  return entries
+    .toSorted((one, other) => one.retryIndex - other.retryIndex)
+    .map(({ attemptId }) => house.simulator.simulator.truth.find(attemptId)?.request_headers ?? {});
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+test("two workspaces that name their keys alike do not meet at the account that they share", async () => {
+  const [ofAlice] = await keysSent(aliceKey, "order-17");
+  const [ofBob] = await keysSent(bob, "order-17");
+  for (const name of ["idempotency-key", "x-idempotency-key"]) {
+    expect(ofAlice?.[name]).toMatch(uuid);
+    expect(ofBob?.[name]).toMatch(uuid);
+    expect(ofAlice?.[name]).not.toBe(ofBob?.[name]);
+  }
+});
+
+test("a call that is made again has the same key, from any API key of its workspace; another name is another", async () => {
+  const [first] = await keysSent(aliceKey, "order-18");
+  const [again] = await keysSent(colleague, "order-18");
+  const [other] = await keysSent(aliceKey, "order-19");
+  expect(again?.["idempotency-key"]).toBe(first?.["idempotency-key"] ?? "");
+  expect(other?.["idempotency-key"]).not.toBe(first?.["idempotency-key"]);
+});
+
+test("our own repeat of an attempt has its key, and a fallback to another model one of its own", async () => {
+  const keys = await keysSent(aliceKey, "order-20", { script: { name: "repeat", fail_first: 1, status: 500 } });
+  expect(keys).toHaveLength(2);
+  expect(keys[1]?.["idempotency-key"]).toBe(keys[0]?.["idempotency-key"] ?? "");
+  const [original] = await keysSent(aliceKey, "order-21");
+  const [spare] = await keysSent(aliceKey, "order-21", { model: "spare" });
+  expect(spare?.["idempotency-key"]).toMatch(uuid);
+  expect(spare?.["idempotency-key"]).not.toBe(original?.["idempotency-key"]);
+});
+
+test("so it is for a call in another dialect, and an empty key is none", async () => {
+  const [sent] = await keysSent(aliceKey, "order-22", { model: "claude" });
+  expect(sent?.["idempotency-key"]).toMatch(uuid);
+  const [empty] = await keysSent(aliceKey, "");
+  expect(empty).not.toHaveProperty("idempotency-key");
+  expect(empty).not.toHaveProperty("x-idempotency-key");
+});
