@@ -65,7 +65,7 @@ export const limitStandingSchema = z.looseObject({
   kind: z.string().describe("`rpm`, `tpm`, `concurrency` or `budget`."),
   period: z.string().nullable().describe("`day`, `week`, `month` or `total` for a budget, else null."),
   limit: z.number().describe("Requests, tokens, or USD for a budget."),
-  used: z.number(),
+  used: z.number().nullable().describe("Null for a budget whose spending cannot be read now."),
   resets_at: unixSeconds.nullable().describe("Unix seconds; null when it does not reset by itself."),
 });
 

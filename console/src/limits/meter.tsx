@@ -10,7 +10,7 @@ export function Meter({ row }: { readonly row: LimitStandingRow }) {
     <div className="meter" data-tone={toneOfShare(share)}>
       <div className="meter-words tabular" title={usedExactly(row)}>
         <span>{usedWords(row)}</span>
-        <span>{formatShare(share)}</span>
+        <span>{row.used === null ? "–" : formatShare(share)}</span>
       </div>
       <Progress
         value={Math.min(100, share * 100)}

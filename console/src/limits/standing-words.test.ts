@@ -37,3 +37,9 @@ test("money is written as money, counts as counts, and the name without what sta
   expect(usedWords({ ...budget, kind: "tpm", limit: 100_000, used: 1_234 })).toBe("1.2K of 100K");
   expect([kindWords(budget), nameOf(budget)]).toEqual(["Budget, monthly", "acme/cheap"]);
 });
+
+test("a budget that cannot be read now says so, and not that nothing is used", () => {
+  const unread = { ...budget, used: null, forecast: null };
+  expect(usedWords(unread)).toBe("Not known of $10.00");
+  expect([shareOf(unread), outlookOf(unread)]).toEqual([0, null]);
+});

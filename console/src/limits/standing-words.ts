@@ -16,10 +16,11 @@ export function kindWords({ kind, period }: LimitStandingRow): string {
   return kind === "budget" ? budgetPeriods[period ?? "total"] : kinds[kind];
 }
 
-/** How much of it is used, 0 for none, above 1 when more was used than the limit says now. */
+/** How much of it is used, 0 for none or where that is not known, above 1 when more was used than the limit says now. */
 export function shareOf({ used, limit }: Pick<LimitStandingRow, "used" | "limit">): number {
   // A limit of nothing is used up from the start.
-  return limit === 0 ? 1 : used / limit;
+  if (limit === 0) return 1;
+  return used === null ? 0 : used / limit;
 }
 
 export type StandingTone = "busy" | "warn" | "bad";
@@ -33,14 +34,17 @@ export function toneOfShare(share: number): StandingTone {
 /** `$3.99 of $5.00`, `1.2K of 100K` */
 export function usedWords(row: LimitStandingRow): string {
   const write = row.kind === "budget" ? formatUsdShort : formatCompact;
-  return `${write(row.used)} of ${write(row.limit)}`;
+  return `${row.used === null ? unknownWords : write(row.used)} of ${write(row.limit)}`;
 }
 
 /** The same to the last digit. */
 export function usedExactly(row: LimitStandingRow): string {
   const write = row.kind === "budget" ? formatUsd : formatCount;
-  return `${write(row.used)} of ${write(row.limit)}`;
+  return `${row.used === null ? unknownWords : write(row.used)} of ${write(row.limit)}`;
 }
+
+/** A budget's spending could not be read just now. */
+const unknownWords = "Not known";
 
 /** `group acme/cheap` is `acme/cheap`: what it is stands beside it. */
 export function nameOf({ scope, label }: LimitStandingRow): string {
@@ -58,7 +62,8 @@ export interface Outlook {
 export function outlookOf(row: LimitStandingRow): Outlook | null {
   const { forecast, period } = row;
   if (forecast === null) return null;
-  if (row.used >= row.limit) return { tone: "bad", words: "Used up. Calls are refused.", exhaustedAt: null };
+  if (row.used !== null && row.used >= row.limit)
+    return { tone: "bad", words: "Used up. Calls are refused.", exhaustedAt: null };
   if (forecast.exhausted_at !== null)
     return { tone: "warn", words: "Will be used up", exhaustedAt: forecast.exhausted_at };
   if (forecast.at_period_end === 0) return { tone: null, words: "Nothing spent lately", exhaustedAt: null };

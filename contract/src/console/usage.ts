@@ -50,7 +50,7 @@ export const limitStandingRowSchema = z.object({
   kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
   period: z.enum(["day", "week", "month", "total"]).nullable(),
   limit: z.number(),
-  used: z.number(),
+  used: z.number().nullable().describe("Null for a budget whose spending cannot be read now."),
   resets_at: at.nullable(),
   forecast: z
     .object({

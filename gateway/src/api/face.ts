@@ -15,7 +15,8 @@ export interface LimitStanding {
   /** Of a budget; null for the others. */
   readonly period: string | null;
   readonly limit: number;
-  readonly used: number;
+  /** null: what a budget has spent cannot be read now. */
+  readonly used: number | null;
   readonly resets_at: number | null;
 }
 

@@ -40,7 +40,7 @@ export interface Admission {
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean): Permit | Promise<Permit>;
   /** An entry of the ledger was settled: what it cost counts from now on. To be told before its permit ends. */
   settled(cost: Cost): void;
-  /** How far each limit of the caller is used up, widest scope first. Takes nothing. */
+  /** How far each limit of the caller is used up, widest scope first. Takes nothing; waits for readings of budgets within their bound. */
   standing(principal: Principal): Promise<readonly Standing[]>;
   /** The same of any scopes, in their order. */
   standings(scopes: readonly LimitScope[]): Promise<readonly Standing[]>;
@@ -145,10 +145,15 @@ class CountedAdmission implements Admission, PermitOffice {
   }
 
   async #standingsOf(rules: readonly LimitRule[]): Promise<readonly Standing[]> {
-    await this.#spending.meet(countedBy(rules));
+    const unknown = await this.#spending.meet(countedBy(rules));
     const nowMs = this.#clock.now();
     return Promise.all(
-      rules.map(async (rule) => rule.standing(await this.counter.peek(rule.claim(nothing, nowMs)), nowMs)),
+      rules.map(async (rule) => {
+        const standing = rule.standing(await this.counter.peek(rule.claim(nothing, nowMs)), nowMs);
+        // The counter has what it counted itself, which is not what the budget has spent.
+        const isUnknown = rule instanceof BudgetRule && unknown.has(rule.counted().key);
+        return isUnknown ? { ...standing, used: null } : standing;
+      }),
     );
   }
 

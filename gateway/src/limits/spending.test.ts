@@ -96,6 +96,27 @@ test("a budget whose spending cannot be read refuses at once, unless it fails op
   expect(admission.outstanding).toBe(0);
 });
 
+test("how far a budget is used is not told as long as it cannot be read, and is told when it can", async () => {
+  const { clock, admission, state, spend } = ground({ down: true });
+  spend(100);
+  const principal = governedPrincipal({ key: { limits: { rpm: 5 }, budget: { nanoUsd: 1_000, period: "day" } } });
+  const used = async () => (await admission.standing(principal)).map((standing) => [standing.name, standing.used]);
+  expect(await used()).toEqual([
+    ["budget", null],
+    ["rpm", 0],
+  ]);
+  // What was counted meanwhile is not all of it.
+  spend(9);
+  expect((await used())[0]).toEqual(["budget", null]);
+  state.down = false;
+  for (let second = 0; second < 3; second++) {
+    await settle();
+    clock.advance(1_000);
+  }
+  await settle();
+  expect((await used())[0]).toEqual(["budget", 109 / 1e9]);
+});
+
 test("a reading that does not come keeps no call longer than its bound", async () => {
   const { clock, admission, state } = ground();
   state.hold = new Promise(() => {});

@@ -10,7 +10,8 @@ export interface Standing {
   /** null for what is not a budget. */
   readonly period: BudgetPeriod | null;
   readonly limit: number;
-  readonly used: number;
+  /** null: what a budget has spent cannot be read now. */
+  readonly used: number | null;
   /** Unix seconds at which some of it (a budget: all of it) is free again; null when that is not known or never. */
   readonly resetsAt: number | null;
 }

@@ -61,7 +61,7 @@ export function standingHeaders(dialect: Dialect, standings: readonly Standing[]
   const out: Record<string, string> = {};
   const rates: { requests?: LimitHeader; tokens?: LimitHeader } = {};
   for (const { name, limit, used, resetsAt } of standings) {
-    if (name !== "rpm" && name !== "tpm") continue;
+    if ((name !== "rpm" && name !== "tpm") || used === null) continue;
     const unit = name === "rpm" ? "requests" : "tokens";
     const remaining = Math.max(0, limit - used);
     if (remaining > (rates[unit]?.remaining ?? Number.POSITIVE_INFINITY)) continue;

@@ -166,7 +166,7 @@ export class BudgetHistory {
       .filter(({ name }) => name === "budget")
       .map(({ scope, scopeId, period, used }) => ({
         name: `${scopeId} ${period}`,
-        used: Math.round(used * 1e9),
+        used: Math.round((used ?? Number.NaN) * 1e9),
         ledger: this.spent({
           kind: scope,
           id: scopeId,

@@ -121,7 +121,7 @@ export class CallHistory {
       .filter(({ name }) => name === "budget")
       .map(({ scope, scopeId, period, used }) => ({
         name: `${scopeId} ${period}`,
-        used: Math.round(used * 1e9),
+        used: Math.round((used ?? Number.NaN) * 1e9),
         kind: scope,
         id: scopeId,
         period: period ?? "total",

@@ -21,9 +21,10 @@ export function crossingsOf(
     if (!notice.enabled) continue;
     for (const standing of standings) {
       if (standing.name !== "budget" || standing.period === null || !listens(notice, standing)) continue;
-      // A budget of nothing is used up from the start; that is no news.
-      if (standing.limit <= 0) continue;
-      const reached = notice.percent.filter((percent) => standing.used >= (standing.limit * percent) / 100);
+      const { used, limit } = standing;
+      // A budget of nothing is used up from the start; that is no news. One that cannot be read now is looked at again.
+      if (limit <= 0 || used === null) continue;
+      const reached = notice.percent.filter((percent) => used >= (limit * percent) / 100);
       const highest = Math.max(...reached);
       for (const percent of reached) {
         crossings.push({
@@ -32,8 +33,8 @@ export function crossingsOf(
           periodStart: periodStart(standing.period, nowMs),
           percent,
           label: `${standing.label}, per ${standing.period}`,
-          usedUsd: standing.used,
-          limitUsd: standing.limit,
+          usedUsd: used,
+          limitUsd: limit,
           silent: percent !== highest,
         });
       }

@@ -33,15 +33,16 @@ export function spendRates(days: readonly DaySpend[], nowMs: number): ReadonlyMa
   );
 }
 
-/** Where a budget is going if it goes on like that; null for what is not a budget. */
+/** Where a budget is going if it goes on like that; null for what is not a budget, or where it stands is not known. */
 export function forecastOf(standing: Standing, usdPerMs: number, nowMs: number): LimitStandingRow["forecast"] {
-  if (standing.name !== "budget") return null;
+  const { used } = standing;
+  if (standing.name !== "budget" || used === null) return null;
   const endsMs = standing.resetsAt === null ? nowMs + 30 * dayMs : standing.resetsAt * 1_000;
   const leftMs = Math.max(0, endsMs - nowMs);
-  const left = Math.max(0, standing.limit - standing.used);
+  const left = Math.max(0, standing.limit - used);
   const exhaustedAt = usdPerMs > 0 ? Math.round(nowMs + left / usdPerMs) : null;
   return {
-    at_period_end: standing.used + usdPerMs * leftMs,
+    at_period_end: used + usdPerMs * leftMs,
     exhausted_at: exhaustedAt !== null && exhaustedAt <= endsMs ? exhaustedAt : null,
   };
 }
