@@ -42,8 +42,11 @@ const stream: JsonSchema = { type: "boolean", description: "True: the answer com
 const version: Parameter = {
   name: "anthropic-version",
   in: "header",
-  required: true,
-  description: "A date such as `2023-06-01`; passed on as it is. `anthropic-beta` and other headers are passed on too.",
+  required: false,
+  description: [
+    "A date such as `2023-06-01`; passed on as it is. Required, unless another vendor's `<vendor>-version` with a date stands in its",
+    "place, which is passed on too. So are `anthropic-beta` and other headers of Anthropic's.",
+  ].join("\n"),
   schema: text,
 };
 const beta: Parameter = {

@@ -10,6 +10,9 @@ export {
   anthropicMessagesCodec,
   anthropicMessagesWire,
   countTokensWire,
+  isVendorVersion,
+  isVersionDate,
+  requireVendorVersion,
 } from "./anthropic-messages/index.ts";
 export { AwsEventStream } from "./aws-event-stream.ts";
 export { splice } from "./bytes.ts";

@@ -112,7 +112,7 @@ const familyOf: { readonly [Dialect in WireDialectId]?: readonly string[] } = {
  * another request of this one, what tells about the caller's network or says who the caller is, what chooses another
  * account, and our own.
  */
-function isKeptBack(name: string): boolean {
+export function isKeptBack(name: string): boolean {
   return keptBack.has(name) || selects.test(name) || keptBackBeginnings.some((beginning) => name.startsWith(beginning));
 }
 

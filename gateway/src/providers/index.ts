@@ -6,7 +6,7 @@
  */
 export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
-export { callerHeaders } from "./caller-headers.ts";
+export { callerHeaders, isKeptBack } from "./caller-headers.ts";
 export { mayFetch } from "./fetched-urls.ts";
 export { governingFor } from "./governed-members.ts";
 export type {

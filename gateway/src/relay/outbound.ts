@@ -13,7 +13,7 @@ import { governedRequest } from "./governed-request.ts";
 import type { RelayHouse } from "./house.ts";
 import { ownIdempotencyKeys } from "./idempotency-key.ts";
 import { inlinedForPrivate } from "./inline-native.ts";
-import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
+import { forwardedHeaders, neutralHeaders, vendorVersions } from "./request-headers.ts";
 import type { Translator, Warnings } from "./translator.ts";
 import type { Way } from "./way.ts";
 import { madeBy, workOnCall } from "./work-on-call.ts";
@@ -41,6 +41,7 @@ export async function sendAttempt(
   const { facts } = call;
   const headers = translation === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
   ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel });
+  Object.assign(headers, vendorVersions(call));
   headers["x-attempt-id"] = entry.attemptId;
   headers["user-agent"] ??= "sluice";
   checkObjects(house, call, provider);

@@ -1,11 +1,27 @@
 import type { Provider } from "#core/index.ts";
-import { callerHeaders } from "#providers/index.ts";
+import { isVendorVersion, isVersionDate } from "#protocols/index.ts";
+import { callerHeaders, isKeptBack } from "#providers/index.ts";
+import type { Call } from "./call.ts";
 
 /** The caller's headers that this account gets: what its kind and its settings list, and nothing else. */
 export function forwardedHeaders(headers: Headers, provider: Provider): Record<string, string> {
   const list = callerHeaders(provider);
   const out: Record<string, string> = {};
   for (const [name, value] of headers) if (list.takes(name)) out[name] = value;
+  return out;
+}
+
+/**
+ * Versions of vendors' APIs that a caller of Messages names, beside Anthropic's own, which is its dialect's: they go to
+ * whoever serves the call, as they are.
+ */
+export function vendorVersions({ headers, speech }: Pick<Call, "headers" | "speech">): Record<string, string> {
+  const out: Record<string, string> = {};
+  if (speech.bodies !== "anthropic-messages") return out;
+  for (const [name, value] of headers) {
+    if (name === "anthropic-version" || !isVendorVersion(name) || !isVersionDate(value)) continue;
+    if (!isKeptBack(name)) out[name] = value;
+  }
   return out;
 }
 

@@ -12,6 +12,8 @@ import { writeMessagesAnswer } from "./write-answer.ts";
 import { MessagesEventWriter } from "./write-events.ts";
 import { writeMessagesTurn } from "./write-turn.ts";
 
+export { isVendorVersion, isVersionDate, requireVendorVersion } from "./vendor-version.ts";
+
 export const anthropicMessages: Dialect = {
   id: "anthropic-messages",
   errorShape: "anthropic",
