@@ -42,9 +42,12 @@ export const modelEndpoints = {
     label: "Count tokens (Gemini)",
     types: [],
   },
+  completions: { path: "/v1/completions", label: "Completions", types: ["chat", "completion"] },
   images: { path: "/v1/images/generations", label: "Images", types: ["image"] },
   "image-edits": { path: "/v1/images/edits", label: "Image edits", types: ["image"] },
   embeddings: { path: "/v1/embeddings", label: "Embeddings", types: ["embedding"] },
+  rerank: { path: "/v1/rerank", label: "Rerank", types: ["rerank"] },
+  moderations: { path: "/v1/moderations", label: "Moderations", types: ["moderation"] },
 } as const satisfies Readonly<Record<string, ModelEndpointRow>>;
 
 export type ModelEndpointId = keyof typeof modelEndpoints;

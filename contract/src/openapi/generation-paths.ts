@@ -1,6 +1,7 @@
+import { anyObject, body, call, events, json, model, stream, text } from "./call-operation.ts";
 import { errorReferences } from "./error-responses.ts";
 import { headersOf } from "./headers.ts";
-import type { JsonSchema, MediaType, Operation, Parameter, PathItem } from "./types.ts";
+import type { Operation, Parameter, PathItem } from "./types.ts";
 
 /** Calls of models in other dialects than chat completions, and what upstreams keep of them. */
 export function generationPaths(): Record<string, PathItem> {
@@ -21,23 +22,10 @@ export function generationPaths(): Record<string, PathItem> {
       post: { ...streamGenerateContent, operationId: "streamGenerateContentBelowV1" },
     },
     "/v1/models/{model}:countTokens": { post: { ...geminiCountTokens, operationId: "geminiCountTokensBelowV1" } },
-    "/v1/embeddings": { post: createEmbeddings },
     "/v1/images/generations": { post: createImage },
     "/v1/images/edits": { post: editImage },
   };
 }
-
-const text: JsonSchema = { type: "string" };
-
-/** Vendors' own bodies: what is listed is what the gateway reads; everything else goes on as it came. */
-function body(required: readonly string[], properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: "object", required: [...required], properties: { ...properties }, additionalProperties: true };
-}
-
-const anyObject: MediaType = { schema: { type: "object", additionalProperties: true } };
-const events: MediaType = { schema: { type: "string", description: "Server-sent events of the same dialect." } };
-const model: JsonSchema = { type: "string", description: "A name from `GET /v1/models`." };
-const stream: JsonSchema = { type: "boolean", description: "True: the answer comes as server-sent events." };
 
 const version: Parameter = {
   name: "anthropic-version",
@@ -64,37 +52,6 @@ const modelInPath: Parameter = {
   schema: text,
 };
 
-interface CallDescription {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly parameters?: readonly Parameter[];
-  readonly request: Record<string, MediaType>;
-  readonly streams?: boolean;
-}
-
-function call({ operationId, summary, description, parameters, request, streams }: CallDescription): Operation {
-  return {
-    operationId,
-    summary,
-    ...(description === undefined ? {} : { description }),
-    tags: ["generation"],
-    ...(parameters === undefined ? {} : { parameters: [...parameters] }),
-    requestBody: { required: true, content: request },
-    responses: {
-      "200": {
-        description: "The upstream's answer.",
-        headers: headersOf("call"),
-        content:
-          streams === false
-            ? { "application/json": anyObject }
-            : { "application/json": anyObject, "text/event-stream": events },
-      },
-      ...errorReferences(400, 401, 402, 403, 404, 405, 408, 413, 415, 429, 500, 502, 503, 504),
-    },
-  };
-}
-
 function kept(operationId: string, summary: string, parameters: readonly Parameter[] = []): Operation {
   return {
     operationId,
@@ -116,9 +73,6 @@ function kept(operationId: string, summary: string, parameters: readonly Paramet
   };
 }
 
-const json = (schema: JsonSchema, value: object): Record<string, MediaType> => ({
-  "application/json": { schema, examples: { example: { summary: "An example", value } } },
-});
 const hello = [{ role: "user", content: "Say hello." }];
 
 const createMessage = call({
@@ -231,13 +185,6 @@ const geminiCountTokens = call({
     }),
     { contents: [{ role: "user", parts: [{ text: "Say hello." }] }] },
   ),
-  streams: false,
-});
-
-const createEmbeddings = call({
-  operationId: "createEmbeddings",
-  summary: "Texts as vectors",
-  request: json(body(["model", "input"], { model, input: {} }), { model: "demo", input: "hello" }),
   streams: false,
 });
 

@@ -2,7 +2,10 @@ import type { ModelEndpointId } from "@sluice/contract";
 
 /** The endpoints whose calls are never translated, and what is spoken at each: all that a new one needs here is its line. */
 export const nativeDialects = {
+  completions: "openai-completions",
   embeddings: "openai-embeddings",
+  rerank: "rerank",
+  moderations: "openai-moderations",
 } as const satisfies { readonly [Endpoint in ModelEndpointId]?: string };
 
 export type NativeEndpointId = keyof typeof nativeDialects;

@@ -1,3 +1,4 @@
+import type { CountedUse } from "./dearest.ts";
 import type { DialectId, EndpointId } from "./dialect.ts";
 import type { NanoUsd } from "./money.ts";
 import type { Usage, UsageSource } from "./usage.ts";
@@ -32,6 +33,8 @@ export interface Intent {
   readonly priceVersion: string | null;
   /** Estimated input tokens, so that a recovered attempt can be priced. */
   readonly inputEstimate: number;
+  /** The same of what is charged by something other than tokens. In journals only: entries say what was used. */
+  readonly counted?: CountedUse;
   readonly reservedNanoUsd: NanoUsd;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
@@ -75,7 +78,7 @@ export interface Settlement {
 }
 
 /** The fact: one row per attempt. */
-export type LedgerEntry = Intent & Settlement & Partial<Repeated>;
+export type LedgerEntry = Omit<Intent, "counted"> & Settlement & Partial<Repeated>;
 
 /** Many refusals of one key in one second that are alike are one entry: that of the first of them, but for a few before it. */
 export interface Repeated {
@@ -93,6 +96,6 @@ export function refusedModel(known: string | undefined, asked: string): string {
   return known ?? (asked === unreadModel ? unreadModel : unknownModel);
 }
 
-export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
+export function joinEntry({ counted: _, ...intent }: Intent, settlement: Settlement): LedgerEntry {
   return { ...intent, ...settlement };
 }

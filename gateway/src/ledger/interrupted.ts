@@ -46,8 +46,8 @@ function usedBy(checkpoint: Checkpoint | null, intent: Intent): Usage {
   return checkpoint.usageSource === "none" ? noUsage : withInput(checkpoint.usage, intent);
 }
 
-/** Many upstreams tell the input only at the very end; till then it is the intent's estimate. */
-function withInput(usage: Usage, { inputEstimate }: Intent): Usage {
+/** Many upstreams tell the input only at the very end; till then it is the intent's estimate, as is what is no tokens. */
+function withInput(usage: Usage, { inputEstimate, counted }: Intent): Usage {
   const told =
     usage.inputUncached +
     usage.cacheRead +
@@ -55,5 +55,5 @@ function withInput(usage: Usage, { inputEstimate }: Intent): Usage {
     usage.cacheWrite1h +
     usage.audioInput +
     usage.imageInput;
-  return told > 0 ? usage : { ...usage, inputUncached: inputEstimate };
+  return told > 0 ? usage : { ...usage, ...counted, inputUncached: inputEstimate };
 }

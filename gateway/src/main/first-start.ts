@@ -93,6 +93,7 @@ function starterConfig(environment: Environment): { readonly config: ConfigFile;
 function starterModels(kind: ProviderKind): ModelConfig[] {
   return kind.starterModels.map((model) => ({
     name: model.name,
+    ...(model.type === undefined ? {} : { type: model.type }),
     owned_by: kind.id,
     deployments: [{ provider: kind.id }],
     price: priceOfStarter(model),

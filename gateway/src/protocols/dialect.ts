@@ -39,10 +39,18 @@ export interface RequestFacts {
   readonly asksSearch?: boolean;
   /** Models that tools name for themselves. */
   readonly toolModels?: readonly string[] | undefined;
-  /** The most that is charged by something other than tokens, beside pictures and tools: characters, seconds, search units. */
-  readonly counted?: CountedUse | undefined;
+  /** Where an answer may tell nothing of what it used: that is then estimated, as it is of a call that was broken off. */
+  readonly counted?: CountedCall | undefined;
   /** Pictures asked for; 0 where the endpoint makes none. */
   readonly images: number;
+}
+
+/** What a call uses beside tokens, pictures and tools: characters, seconds, search units. */
+export interface CountedCall {
+  /** Charged for where the upstream does not say it. */
+  readonly likely: CountedUse;
+  /** Held against budgets. */
+  readonly most: CountedUse;
 }
 
 /** What the path says in those dialects that put it there (Gemini). */

@@ -1,5 +1,5 @@
 import type { PriceConfig } from "@sluice/contract";
-import type { EndpointId, Failure, Provider, WireDialectId } from "#core/index.ts";
+import type { EndpointId, Failure, ModelType, Provider, WireDialectId } from "#core/index.ts";
 import type { DialectTraits, MemberRules, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
@@ -53,6 +53,8 @@ export interface TokenExchange {
 /** A model that a new installation offers when it finds this kind's key. Prices are USD per million tokens. */
 export interface StarterModel {
   readonly name: string;
+  /** Default: it talks. */
+  readonly type?: ModelType;
   readonly input: number;
   readonly cacheRead: number;
   /** Where writing to the cache costs more than reading the input: for five minutes, and for an hour. */

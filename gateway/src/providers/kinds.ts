@@ -11,6 +11,7 @@ import { fal } from "./kinds/fal.ts";
 import { fireworks } from "./kinds/fireworks.ts";
 import { gemini } from "./kinds/gemini.ts";
 import { groq } from "./kinds/groq.ts";
+import { jina } from "./kinds/jina.ts";
 import { kling } from "./kinds/kling.ts";
 import { minimax } from "./kinds/minimax.ts";
 import { mistral } from "./kinds/mistral.ts";
@@ -51,6 +52,7 @@ export const providerKinds: readonly ProviderKind[] = [
   dashscope,
   minimax,
   cohere,
+  jina,
   kling,
   vidu,
   runway,

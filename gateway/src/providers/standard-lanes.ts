@@ -15,6 +15,9 @@ export const inputTokens: Lane = {
   path: "/responses/input_tokens",
 };
 export const embeddings: Lane = { endpoint: "embeddings", dialect: "openai-embeddings", path: "/embeddings" };
+export const completions: Lane = { endpoint: "completions", dialect: "openai-completions", path: "/completions" };
+export const rerank: Lane = { endpoint: "rerank", dialect: "rerank", path: "/rerank" };
+export const moderations: Lane = { endpoint: "moderations", dialect: "openai-moderations", path: "/moderations" };
 export const images: Lane = { endpoint: "images", dialect: "openai-images", path: "/images/generations" };
 export const imageEdits: Lane = { endpoint: "image-edits", dialect: "openai-images", path: "/images/edits" };
 

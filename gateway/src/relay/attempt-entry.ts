@@ -7,13 +7,16 @@ import type { CallTally } from "./call-tally.ts";
 import { failureWords } from "./failure-words.ts";
 import type { RelayHouse } from "./house.ts";
 import {
+  countedIntent,
   estimated,
   type Heard,
   type Measured,
   measuredReply,
   measuredStream,
   nothingYet,
+  withCounted,
   withImages,
+  withRequest,
 } from "./measured-usage.ts";
 import { bookOthers } from "./other-models.ts";
 import { StreamMoney } from "./stream-money.ts";
@@ -80,6 +83,7 @@ export class AttemptEntry {
       retryIndex: tally.attempts - 1,
       priceVersion: pick.model.price?.id ?? null,
       reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
+      ...countedIntent(call.facts, pick.model),
     };
     this.#record = house.recorder.begin(this.#fields, pick.model.price, call.startedMs);
     this.#startMs = this.#record.begunMs;
@@ -156,21 +160,15 @@ export class AttemptEntry {
   succeed(status: number, reply: ReplyFacts, images: number): void {
     if (reply.id !== null) this.#keep(reply.id);
     this.#owns(reply.made);
-    const told = withImages(this.#notForNothing(measuredReply(reply, this.#inputEstimate)), images);
+    const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
     this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null);
     this.#learn(told);
-  }
-
-  /** Vectors are no output, so their input is all there is to be guessed. */
-  #notForNothing(told: Measured): Measured {
-    const isGuessed = told.source === "none" && this.#call.speech.endpoint === "embeddings";
-    return isGuessed ? estimated(this.#inputEstimate(), 0) : told;
   }
 
   /** A stream that came to its good end. */
   finish(status: number, tap: StreamTap): void {
     this.#owns(tap.made);
-    const told = measuredStream(tap, this.#inputEstimate);
+    const told = this.#counted(measuredStream(tap, this.#inputEstimate));
     this.#settle("succeeded", status, null, told, tap.usage?.raw ?? null);
     this.#learn(told);
   }
@@ -188,7 +186,7 @@ export class AttemptEntry {
     const status = failure.upstream?.status ?? failure.status;
     const heard = this.#heard();
     const unheard = mayBeCharged(failure) ? this.#unanswered() : nothingYet;
-    const told = heard === null || heard.told.source === "none" ? unheard : heard.told;
+    const told = heard === null || heard.told.source === "none" ? unheard : this.#counted(heard.told);
     this.#settle(outcome, status, failure, told, heard?.raw ?? null);
     return failure;
   }
@@ -204,7 +202,11 @@ export class AttemptEntry {
   /** What an upstream may charge for a request of which it showed nothing. */
   #unanswered(): Measured {
     const { images } = this.#call.facts;
-    return withImages(estimated(this.#inputEstimate(), 0), images);
+    return this.#counted(withImages(estimated(this.#inputEstimate(), 0), images));
+  }
+
+  #counted(told: Measured): Measured {
+    return withCounted(told, this.#call.facts, this.#pick.model, this.#inputEstimate);
   }
 
   /**
@@ -215,7 +217,11 @@ export class AttemptEntry {
     const later = this.#paidLater(tap);
     const seen = later ? nothingYet : measuredStream(tap, this.#inputEstimate);
     const begun = !later && seen.source === "none" && tap.failure === null;
-    const told: Measured = begun ? estimated(this.#inputEstimate(), 0) : seen;
+    const told = begun
+      ? this.#counted(estimated(this.#inputEstimate(), 0))
+      : seen.source === "none"
+        ? seen
+        : this.#counted(seen);
     this.#settle(outcome, failure.status, failure, told, tap.usage?.raw ?? null);
   }
 
@@ -223,7 +229,8 @@ export class AttemptEntry {
   #usedSoFar(): Measured {
     if (this.#paidLater(this.#tap)) return nothingYet;
     const seen = measuredStream(this.#tap, this.#inputEstimate);
-    return seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen;
+    const told = this.#counted(seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen);
+    return withRequest(told, this.#pick.model);
   }
 
   /** The upstream finishes it all the same, and it is paid for when it is seen done: nothing is guessed before. */
@@ -285,7 +292,7 @@ export class AttemptEntry {
 
   #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
-    const { usage, source, others } = this.#toBePaid(told) ? this.#withSearch(told) : nothingYet;
+    const { usage, source, others } = this.#toBePaid(told) ? this.#charged(told, outcome) : nothingYet;
     this.#record.settle({
       outcome,
       httpStatus,
@@ -305,6 +312,12 @@ export class AttemptEntry {
     this.#tally.add(tokensOf(usage));
     if (others !== undefined) this.#tally.add(bookOthers(this.#house, this.#fields, others, outcome));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
+  }
+
+  /** What is charged by the request is so with the answer, and with whatever else is charged. */
+  #charged(told: Measured, outcome: Outcome): Measured {
+    const searched = this.#withSearch(told);
+    return outcome === "succeeded" || told.source !== "none" ? withRequest(searched, this.#pick.model) : searched;
   }
 
   /** A search that was asked for and is not told is one: it comes before the answer, so also when that breaks off. */

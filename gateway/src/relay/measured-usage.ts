@@ -1,5 +1,13 @@
-import { noUsage, tokensOf, type Usage, type UsageSource } from "#core/index.ts";
-import type { OtherUsage, ReplyFacts, StreamTap, UsageReading } from "#protocols/index.ts";
+import {
+  type CountedClass,
+  type CountedUse,
+  type Model,
+  noUsage,
+  tokensOf,
+  type Usage,
+  type UsageSource,
+} from "#core/index.ts";
+import type { OtherUsage, ReplyFacts, RequestFacts, StreamTap, UsageReading } from "#protocols/index.ts";
 
 /** What an attempt is booked with. */
 export interface Measured {
@@ -65,4 +73,44 @@ function completed(reading: UsageReading, outputEstimate: number, inputEstimate:
   }
   if (output === usage.output && inputUncached === usage.inputUncached) return { usage, source: "upstream", others };
   return { usage: { ...usage, inputUncached, output }, source: "estimated", others };
+}
+
+/**
+ * What the call itself says of its use, where the upstream does not: of an answer without usage all of it, of one with usage
+ * what has a price and is not told. `input`: tokens of the input.
+ */
+export function withCounted(
+  told: Measured,
+  { counted }: Pick<RequestFacts, "counted">,
+  model: Pick<Model, "price">,
+  input: () => number,
+): Measured {
+  if (counted === undefined) return told;
+  const silent = told.source !== "upstream";
+  const missing = (Object.keys(counted.likely) as CountedClass[]).filter(
+    (name) => told.usage[name] === 0 && (silent || model.price?.table[name] !== undefined),
+  );
+  if (missing.length === 0 && told.source !== "none") return told;
+  const begun = told.source === "none" ? estimated(input(), 0) : told;
+  const more = Object.fromEntries(missing.map((name) => [name, counted.likely[name] ?? 0]));
+  return { ...begun, usage: { ...begun.usage, ...more }, source: "estimated" };
+}
+
+/** A request is charged as one where the model has a price for that. */
+export function withRequest(told: Measured, model: Pick<Model, "price">): Measured {
+  if (model.price?.table.chargedRequests === undefined) return told;
+  const source = told.source === "none" ? "estimated" : told.source;
+  return { ...told, usage: { ...told.usage, chargedRequests: 1 }, source };
+}
+
+/** What an attempt that is never settled is recovered with, beside its input. */
+export function countedIntent(
+  { counted, images }: Pick<RequestFacts, "counted" | "images">,
+  { price }: Pick<Model, "price">,
+): { readonly counted?: CountedUse } {
+  const perRequest = price?.table.chargedRequests !== undefined;
+  if (counted === undefined && images === 0 && !perRequest) return {};
+  return {
+    counted: { ...counted?.likely, ...(images === 0 ? {} : { images }), ...(perRequest ? { chargedRequests: 1 } : {}) },
+  };
 }

@@ -43,7 +43,7 @@ function costOf(model: Model, input: number, output: number, facts: RequestFacts
 
 /** The most that a call can be charged for by something other than tokens. */
 export function countedMax({ images, serverTools, counted }: RequestFacts): CountedUse {
-  return { ...serverTools, ...counted, images, chargedRequests: 1 };
+  return { ...serverTools, ...counted?.most, images, chargedRequests: 1 };
 }
 
 /** Of all choices together. */

@@ -142,6 +142,7 @@ function intentRow(intent: Intent) {
     intent.userAgent,
     intent.tags,
     intent.startedAfterMs,
+    intent.counted ?? null,
   ] as const;
 }
 
@@ -170,6 +171,7 @@ function toIntent(row: IntentRow): Intent {
     tags: row[20],
     // Not in files of a version that did not know it.
     startedAfterMs: row[21] ?? null,
+    ...(row[22] == null ? {} : { counted: row[22] }),
   };
 }
 

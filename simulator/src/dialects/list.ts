@@ -17,13 +17,16 @@ import { kling, klingKeysUsual } from "./kling.ts";
 import { miniMaxVideos } from "./minimax-videos.ts";
 import { oauthToken } from "./oauth-token.ts";
 import { openAiChat } from "./openai-chat.ts";
+import { openAiCompletions } from "./openai-completions.ts";
 import { openAiEmbeddings } from "./openai-embeddings.ts";
 import { openAiImages } from "./openai-images.ts";
+import { openAiModerations } from "./openai-moderations.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { openAiResponsesCompact, openAiResponsesCount } from "./openai-responses-compact.ts";
 import { openAiResponsesStored } from "./openai-responses-stored.ts";
 import { openAiVideos } from "./openai-videos.ts";
 import { replicate } from "./replicate.ts";
+import { rerank } from "./rerank.ts";
 import { createResponseStore } from "./responses-store.ts";
 import { runway } from "./runway.ts";
 import { veo } from "./veo.ts";
@@ -58,7 +61,10 @@ export function createDialects(options: DialectOptions, desk: TaskDesk): readonl
     bedrockInvoke(options.awsSecret),
     bedrockConverse(options.awsSecret),
     openAiImages,
+    openAiCompletions,
     openAiEmbeddings,
+    rerank,
+    openAiModerations,
     oauthToken(options.googlePublicKey ?? null),
     arkTasks({ desk, accounts, assets }),
     arkAssets({ desk, accounts, assets, sessions, filesUrl: options.filesUrl ?? null }),

@@ -40,20 +40,15 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
   const modelSpan = members.get("model");
   const model = readModel(body, modelSpan);
   const messages = requireArray(body, members.get("messages"), "messages");
-  const stream = readBoolean(body, members.get("stream"), "stream");
-  const options = members.get("stream_options");
-  const wantsUsage = options !== undefined && body[options.start] === 0x7b && asksUsage(body, options);
   const cap = capOf(body, members);
   const choices = readCount(body, members.get("n")) ?? 1;
   return {
     model,
     modelSpan: modelSpan ?? null,
-    stream,
-    wantsUsage,
+    ...streamFacts(body, members),
     outputTokensMax: cap === null ? null : cap * Math.max(1, choices),
     ...(choices > 1 ? { choices } : {}),
     inputEstimate: Math.ceil(sizeOf(messages, members.get("tools")) / 4),
-    streamOptionsSpan: options ?? null,
     affinity: readLabel(body, members.get("prompt_cache_key")) ?? readLabel(body, members.get("user")),
     continues: null,
     keeps: false,
@@ -61,6 +56,19 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     choosing: choosingIn(members),
     ...searchFacts(toolFacts(body, members.get("tools")), said(body, members.get("web_search_options"))),
     images: 0,
+  };
+}
+
+/** What governs the stream of an answer. */
+export function streamFacts(
+  body: Uint8Array,
+  members: ReadonlyMap<string, Span>,
+): Pick<RequestFacts, "stream" | "wantsUsage" | "streamOptionsSpan"> {
+  const options = members.get("stream_options");
+  return {
+    stream: readBoolean(body, members.get("stream"), "stream"),
+    wantsUsage: options !== undefined && body[options.start] === 0x7b && asksUsage(body, options),
+    streamOptionsSpan: options ?? null,
   };
 }
 

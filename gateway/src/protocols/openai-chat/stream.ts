@@ -29,6 +29,7 @@ export class ChatStreamTap implements StreamTap {
   readonly id = null;
 
   readonly #hideUsage: boolean;
+  readonly #marks: readonly Buffer[];
   readonly #sse = new SseEvents();
   #hidden: { start: number; end: number }[] = [];
   #finished = false;
@@ -38,8 +39,10 @@ export class ChatStreamTap implements StreamTap {
   #contentSince = false;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
-  constructor(hideUsage: boolean) {
+  /** `marks`: what stands before generated text in a chunk. */
+  constructor(hideUsage: boolean, marks: readonly Buffer[] = contentMarks) {
     this.#hideUsage = hideUsage;
+    this.#marks = marks;
   }
 
   push(chunk: Uint8Array): Uint8Array {
@@ -86,7 +89,7 @@ export class ChatStreamTap implements StreamTap {
 
   /** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four bytes. */
   #countContent(event: Buffer): void {
-    for (const mark of contentMarks) {
+    for (const mark of this.#marks) {
       const at = event.indexOf(mark);
       if (at === -1) continue;
       const from = at + mark.length;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { embeddingsWire, openaiEmbeddings } from "./index.ts";
+import { embeddingsWire } from "./index.ts";
 
 const encoder = new TextEncoder();
 const bytes = (value: unknown): Uint8Array => encoder.encode(typeof value === "string" ? value : JSON.stringify(value));
@@ -65,10 +65,5 @@ describe("an embeddings answer", () => {
     expect(embeddingsWire.readReply(bytes({ error: { message: "no" } })).errorMessage).toBe("no");
     expect(embeddingsWire.readReply(bytes({ data, error: null })).errorMessage).toBeNull();
     expect(() => embeddingsWire.readReply(bytes("<html>"))).toThrow(Failure);
-  });
-
-  test("is spoken of in OpenAI's shape", () => {
-    expect(openaiEmbeddings.id).toBe("openai-embeddings");
-    expect(openaiEmbeddings.errorShape).toBe("openai");
   });
 });

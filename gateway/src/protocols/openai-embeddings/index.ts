@@ -1,16 +1,18 @@
-import type { Dialect, Wire } from "../dialect.ts";
-import { openaiChat } from "../openai-chat/index.ts";
-import { readEmbeddingsReply } from "./reply.ts";
-import { patchEmbeddingsRequest, readEmbeddingsRequest } from "./request.ts";
-import { refuseEmbeddingsStream } from "./stream.ts";
+import { bodyNames } from "../choosing-members.ts";
+import type { Wire } from "../dialect.ts";
+import { passedFacts, patchModel, refuseStream, replyReader, textOrTokens } from "../passed-json.ts";
+import { promptUsage } from "../prompt-usage.ts";
+import { scanRequest } from "../request-members.ts";
 
-/** Errors, limits and keep-alives are those of OpenAI's other endpoints. */
-export const openaiEmbeddings: Dialect = { ...openaiChat, id: "openai-embeddings" };
+const wanted = bodyNames(["model", "input", "user"]);
 
-/** Texts, or their tokens, as vectors. Never streams. */
+/** Texts, or their tokens, as vectors. Never streams. All that does not govern, encoding_format too, is the upstream's to judge. */
 export const embeddingsWire: Wire = {
-  readRequest: readEmbeddingsRequest,
-  patchRequest: patchEmbeddingsRequest,
-  readReply: readEmbeddingsReply,
-  tapStream: refuseEmbeddingsStream,
+  readRequest(body) {
+    const members = scanRequest(body, wanted);
+    return passedFacts(body, members, { inputEstimate: textOrTokens(body, members.get("input"), "input").tokens });
+  },
+  patchRequest: patchModel,
+  readReply: replyReader(["data"], ["usage"], (member) => promptUsage(member("usage"))),
+  tapStream: refuseStream("embeddings"),
 };

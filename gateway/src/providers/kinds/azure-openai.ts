@@ -4,7 +4,16 @@ import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
 import { settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
-import { chat, embeddings, imageEdits, images, inputTokens, responses, responsesCompact } from "../standard-lanes.ts";
+import {
+  chat,
+  completions,
+  embeddings,
+  imageEdits,
+  images,
+  inputTokens,
+  responses,
+  responsesCompact,
+} from "../standard-lanes.ts";
 import { soraVideo } from "../video/sora.ts";
 
 /**
@@ -39,6 +48,7 @@ export const azureOpenai: ProviderKind = {
     { ...responsesCompact, adjust: dated(responsesCompact, false) },
     { ...inputTokens, adjust: dated(inputTokens, false) },
     { ...chat, adjust: dated(chat, true) },
+    { ...completions, adjust: dated(completions, true), onlyWhenNamed: true },
     { ...embeddings, adjust: dated(embeddings, true) },
     { ...images, adjust: dated(images, true) },
     { ...imageEdits, adjust: dated(imageEdits, true) },

@@ -2,7 +2,7 @@ import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
 import type { OutboundDraft } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { cohereModels } from "../reasoning/vendor-models.ts";
-import { chatWith, embeddings } from "../standard-lanes.ts";
+import { chatWith, embeddings, rerank } from "../standard-lanes.ts";
 
 /** By its compatibility API, which refuses stream_options and knows JSON output without a schema's name. */
 export const cohere = openaiLike({
@@ -14,7 +14,12 @@ export const cohere = openaiLike({
     apiKeyHelp: "Make one at dashboard.cohere.com, under API keys.",
   },
   reasoning: cohereModels,
-  lanes: [{ ...chatWith({ outputCapName: "max_tokens", noSchemaOutput: true }), adjust: asCohereTakes }, embeddings],
+  lanes: [
+    { ...chatWith({ outputCapName: "max_tokens", noSchemaOutput: true }), adjust: asCohereTakes },
+    embeddings,
+    // Its own API stands beside the compatible one.
+    { ...rerank, rootOf: (root) => root.replace(/\/compatibility\/v1$/, "/v2") },
+  ],
 });
 
 function asCohereTakes(draft: OutboundDraft): void {

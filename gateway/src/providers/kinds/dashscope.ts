@@ -2,7 +2,7 @@ import { classifyDashscope } from "../dashscope-shaped.ts";
 import type { ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { dashscopeModels } from "../reasoning/vendor-models.ts";
-import { chatWith, embeddings, messagesBeside, responses } from "../standard-lanes.ts";
+import { chatWith, embeddings, messagesBeside, rerank, responses } from "../standard-lanes.ts";
 import { wanVideo } from "../video/wan.ts";
 
 /** A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1. */
@@ -23,6 +23,7 @@ export const dashscope: ProviderKind = {
       messagesBeside(/\/compatible-mode\/v1$/, "/apps/anthropic/v1"),
       responses,
       embeddings,
+      { ...rerank, path: "/reranks", rootOf: (root) => root.replace(/\/compatible-mode\/v1$/, "/compatible-api/v1") },
     ],
   }),
   video: wanVideo,

@@ -1,7 +1,7 @@
 import { asMaxTokens } from "../chat-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
 import { deepseekModels } from "../reasoning/vendor-models.ts";
-import { chatWith, messagesBeside, responses } from "../standard-lanes.ts";
+import { chatWith, completions, messagesBeside, responses } from "../standard-lanes.ts";
 
 /**
  * Thoughts of a tool loop must come back as reasoning_content. Source: api-docs.deepseek.com, "Thinking Mode",
@@ -23,6 +23,8 @@ export const deepseek = openaiLike({
     },
     messagesBeside(/(\/v1|\/beta)?$/, "/anthropic/v1"),
     responses,
+    // Between a prompt and a suffix: "FIM Completion (Beta)", below a base URL of its own.
+    { ...completions, rootOf: (root) => root.replace(/(\/v1|\/beta)?$/, "/beta") },
   ],
   starterModels: [
     { name: "deepseek-flash", input: 0.3, cacheRead: 0.006, output: 1.2 },

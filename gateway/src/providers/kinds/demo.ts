@@ -1,7 +1,9 @@
-import type { ProviderKind } from "../kind.ts";
+import { modelTypes } from "@sluice/contract";
+import type { ProviderKind, StarterModel } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import {
   chat,
+  completions,
   countTokens,
   embeddings,
   geminiCountTokens,
@@ -10,11 +12,24 @@ import {
   images,
   inputTokens,
   messages,
+  moderations,
+  rerank,
   responses,
   responsesCompact,
 } from "../standard-lanes.ts";
 import { arkVideo } from "../video/ark.ts";
 import { webUrl } from "../video/video-state.ts";
+
+const tried = modelTypes.filter((type) => type !== "transcription" && type !== "speech");
+
+/** One model of each type, so that each can be tried with one call. */
+const starters: readonly StarterModel[] = tried.map((type) => ({
+  name: type === "chat" ? "demo" : `demo-${type}`,
+  type,
+  input: 0,
+  cacheRead: 0,
+  output: 0,
+}));
 
 /**
  * The simulator inside this process: answers offline, so that a first call works without any provider. It plays vendors
@@ -41,11 +56,14 @@ export const demo: ProviderKind = {
       countTokens,
       generate,
       geminiCountTokens,
+      completions,
       embeddings,
+      rerank,
       images,
       imageEdits,
+      moderations,
     ],
-    starterModels: [{ name: "demo", input: 0, cacheRead: 0, output: 0 }],
+    starterModels: starters,
   }),
   // Its files are in this process too.
   video: arkVideo({

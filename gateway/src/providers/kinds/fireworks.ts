@@ -1,6 +1,6 @@
 import { openaiLike } from "../openai-like.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
-import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
+import { chatWith, completions, embeddings, messages, rerank, responses } from "../standard-lanes.ts";
 
 /** Model names are paths: accounts/fireworks/models/…. */
 export const fireworks = openaiLike({
@@ -18,6 +18,8 @@ export const fireworks = openaiLike({
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
     messages,
     responses,
+    completions,
     embeddings,
+    rerank,
   ],
 });

@@ -1,7 +1,7 @@
 import { withDefaultPath } from "../base-url.ts";
 import { openaiLike } from "../openai-like.ts";
 import { ollamaModels } from "../reasoning/vendor-models.ts";
-import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
+import { chatWith, completions, embeddings, messages, responses } from "../standard-lanes.ts";
 
 /** Runs on a machine of one's own: the provider needs allow_private_network. Older versions speak chat alone. */
 export const ollama = openaiLike({
@@ -20,6 +20,7 @@ export const ollama = openaiLike({
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning", fetchesUrls: false }),
     messages,
     responses,
+    completions,
     embeddings,
   ],
 });

@@ -3,11 +3,14 @@ import { openaiLike } from "../openai-like.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
 import {
   chatWith,
+  completions,
   embeddings,
   imageEdits,
   images,
   inputTokens,
   messages,
+  moderations,
+  rerank,
   responses,
   responsesCompact,
 } from "../standard-lanes.ts";
@@ -31,9 +34,12 @@ export const openaiCompatible = openaiLike({
   reasoning: openWeights,
   lanes: [
     asServersVary(chatWith({ reasoningField: "reasoning_content" })),
+    completions,
     embeddings,
+    rerank,
     images,
     imageEdits,
+    moderations,
     { ...responses, onlyWhenNamed: true },
     { ...responsesCompact, onlyWhenNamed: true },
     { ...inputTokens, onlyWhenNamed: true },

@@ -1,8 +1,21 @@
 import { openaiLike } from "../openai-like.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
-import { chat, embeddings, imageEdits, images, inputTokens, responses, responsesCompact } from "../standard-lanes.ts";
+import {
+  chat,
+  completions,
+  embeddings,
+  imageEdits,
+  images,
+  inputTokens,
+  moderations,
+  responses,
+  responsesCompact,
+} from "../standard-lanes.ts";
 import { plainRoot } from "../video/root.ts";
 import { soraVideo } from "../video/sora.ts";
+
+/** Those that go on from a prompt; all others talk. */
+const oldModels = /^(?:ft:)?(?:gpt-3\.5-turbo-instruct|davinci-002|babbage-002)/;
 
 export const openai = openaiLike({
   id: "openai",
@@ -13,7 +26,17 @@ export const openai = openaiLike({
     apiKeyHelp: "Make one at platform.openai.com, under API keys.",
   },
   reasoning: openaiModels,
-  lanes: [responses, responsesCompact, inputTokens, chat, embeddings, images, imageEdits],
+  lanes: [
+    responses,
+    responsesCompact,
+    inputTokens,
+    chat,
+    { ...completions, fits: (model) => oldModels.test(model) },
+    embeddings,
+    images,
+    imageEdits,
+    moderations,
+  ],
   video: soraVideo(plainRoot),
   // https://developers.openai.com/api/docs/pricing, read on 2026-11-22: beyond 272,000 input tokens the whole request costs more.
   starterModels: [

@@ -2,7 +2,7 @@ import { withDefaultPath } from "../base-url.ts";
 import { asServersVary, compatibleFields } from "../compatible-settings.ts";
 import { openaiLike } from "../openai-like.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
-import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
+import { chatWith, completions, embeddings, messages, rerank, responses } from "../standard-lanes.ts";
 
 /** A server of one's own, mostly on a private address: the provider then needs allow_private_network. */
 export const vllm = openaiLike({
@@ -23,6 +23,8 @@ export const vllm = openaiLike({
     asServersVary(chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning" })),
     messages,
     responses,
+    completions,
     embeddings,
+    rerank,
   ],
 });

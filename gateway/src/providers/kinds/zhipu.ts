@@ -1,7 +1,7 @@
 import { asMaxTokens } from "../chat-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
 import { zhipuModels } from "../reasoning/vendor-models.ts";
-import { chatWith, embeddings, messagesBeside } from "../standard-lanes.ts";
+import { chatWith, embeddings, messagesBeside, rerank } from "../standard-lanes.ts";
 
 /** In China: https://open.bigmodel.cn/api/paas/v4. A coding plan: https://api.z.ai/api/coding/paas/v4. */
 export const zhipu = openaiLike({
@@ -22,5 +22,6 @@ export const zhipu = openaiLike({
     },
     messagesBeside(/(\/coding)?\/paas\/v4$/, "/anthropic/v1"),
     embeddings,
+    { ...rerank, rootOf: (root) => root.replace(/\/coding\/paas\/v4$/, "/paas/v4") },
   ],
 });

@@ -39,6 +39,7 @@ test("the list holds what the calling key may use, sorted, in OpenAI's shape", a
       "/v1/responses",
       "/v1/responses/compact",
       "/v1beta/models/{model}:generateContent",
+      "/v1/completions",
     ],
     available: true,
   });

@@ -1,0 +1,55 @@
+import { body, call, json, model, stream, text } from "./call-operation.ts";
+import type { PathItem } from "./types.ts";
+
+/** Calls of models that are passed as they are, whatever the upstream: nothing is translated. */
+export function passedPaths(): Record<string, PathItem> {
+  return {
+    "/v1/completions": { post: createCompletion },
+    "/v1/embeddings": { post: createEmbeddings },
+    "/v1/rerank": { post: rerank },
+    "/v1/moderations": { post: createModeration },
+  };
+}
+
+const createCompletion = call({
+  operationId: "createCompletion",
+  summary: "Go on from a prompt, or fill in between it and a suffix",
+  request: json(
+    body(["model", "prompt"], { model, prompt: {}, suffix: text, max_tokens: { type: "integer" }, stream }),
+    { model: "demo-completion", prompt: "def fib(n):", suffix: "print(fib(8))", max_tokens: 64 },
+  ),
+});
+
+const createEmbeddings = call({
+  operationId: "createEmbeddings",
+  summary: "Texts as vectors",
+  request: json(body(["model", "input"], { model, input: {} }), { model: "demo-embedding", input: "hello" }),
+  streams: false,
+});
+
+const rerank = call({
+  operationId: "rerank",
+  summary: "Documents in the order in which they answer a query",
+  description: [
+    "Asked as Cohere (v2) and Jina are, and answered as the upstream does: `results` of `index` and `relevance_score`, with what",
+    "was used in `meta.billed_units` or in `usage`.",
+  ].join("\n"),
+  request: json(
+    body(["model", "query", "documents"], {
+      model,
+      query: { description: "A text; for some models an object." },
+      documents: { type: "array", items: {} },
+      top_n: { type: "integer" },
+    }),
+    { model: "demo-rerank", query: "Where do ships go?", documents: ["A lighthouse", "A harbour"], top_n: 1 },
+  ),
+  streams: false,
+});
+
+const createModeration = call({
+  operationId: "createModeration",
+  summary: "Judge texts and pictures by their content",
+  description: "Without a model `omni-moderation-latest` is meant, as at OpenAI.",
+  request: json(body(["input"], { model, input: {} }), { model: "demo-moderation", input: "hello" }),
+  streams: false,
+});

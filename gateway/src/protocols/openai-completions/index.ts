@@ -1,0 +1,18 @@
+import type { Wire } from "../dialect.ts";
+import { readChatReply } from "../openai-chat/reply.ts";
+import { patchChatRequest } from "../openai-chat/request.ts";
+import { ChatStreamTap } from "../openai-chat/stream.ts";
+import { readCompletionsRequest } from "./request.ts";
+
+/**
+ * Text that goes on from a prompt, or stands between a prompt and a suffix. Streams and usage are those of chat completions;
+ * only what was generated stands in `text`.
+ */
+export const completionsWire: Wire = {
+  readRequest: readCompletionsRequest,
+  patchRequest: patchChatRequest,
+  readReply: readChatReply,
+  tapStream: (hideUsage) => new ChatStreamTap(hideUsage, textMarks),
+};
+
+const textMarks = ['"text":"', '"text": "'].map((mark) => Buffer.from(mark, "latin1"));

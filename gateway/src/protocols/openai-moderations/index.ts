@@ -1,0 +1,25 @@
+import { bodyNames } from "../choosing-members.ts";
+import type { Wire } from "../dialect.ts";
+import { missing } from "../json-value.ts";
+import { passedFacts, patchModel, refuseStream, replyReader } from "../passed-json.ts";
+import { promptUsage } from "../prompt-usage.ts";
+import { scanRequest } from "../request-members.ts";
+
+const wanted = bodyNames(["model", "input", "user"]);
+
+/** What OpenAI takes where its callers say nothing, as most do. Source: API reference, "Create moderation". */
+const usualModel = "omni-moderation-latest";
+
+/** Texts and pictures judged by their content. OpenAI tells no usage, Mistral does. */
+export const moderationsWire: Wire = {
+  readRequest(body) {
+    const members = scanRequest(body, wanted);
+    const input = members.get("input");
+    if (input === undefined) throw missing("input");
+    const named = members.has("model") ? {} : { model: usualModel };
+    return passedFacts(body, members, { inputEstimate: Math.ceil((input.end - input.start) / 4), ...named });
+  },
+  patchRequest: patchModel,
+  readReply: replyReader(["results"], ["usage"], (member) => promptUsage(member("usage"))),
+  tapStream: refuseStream("moderations"),
+};

@@ -1,0 +1,14 @@
+import { openaiLike } from "../openai-like.ts";
+import { embeddings, rerank } from "../standard-lanes.ts";
+
+/** Search models: vectors and ranks. Source: api.jina.ai/redoc. */
+export const jina = openaiLike({
+  id: "jina",
+  title: "Jina AI",
+  baseUrl: "https://api.jina.ai/v1",
+  variable: "JINA",
+  form: {
+    apiKeyHelp: "Make one at jina.ai, under API key and billing.",
+  },
+  lanes: [rerank, embeddings],
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+
+let house: StartedHouse;
+let client: OpenAI;
+beforeAll(async () => {
+  house = await startHouse({
+    providers: (simulator) => [
+      upstream("main", simulator),
+      upstream("openai", simulator, { kind: "openai" }),
+      upstream("deepseek", simulator, { kind: "deepseek", base_url: new URL(simulator.url).origin }),
+    ],
+    models: [
+      {
+        name: "fim",
+        type: "completion",
+        deployments: [{ provider: "main", upstream_model: "up" }],
+        price: { input: 1, output: 2 },
+      },
+      { name: "talks", deployments: [{ provider: "openai", upstream_model: "gpt-5" }] },
+      { name: "old", deployments: [{ provider: "openai", upstream_model: "gpt-3.5-turbo-instruct" }] },
+      { name: "deep", deployments: [{ provider: "deepseek", upstream_model: "deepseek-chat" }] },
+    ],
+  });
+  client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+});
+afterAll(() => house.stop());
+
+test("OpenAI's SDK gets what stands between a prompt and a suffix, whole and streamed", async () => {
+  const whole = await client.completions.create({ model: "fim", prompt: "def fib", suffix: "end", max_tokens: 4 });
+  expect(whole.object).toBe("text_completion");
+  expect(whole.choices[0]?.text.length).toBeGreaterThan(0);
+  expect((await house.entries())[0]).toMatchObject({
+    endpoint: "completions",
+    usage: { inputUncached: 3, output: 4 },
+    usageSource: "upstream",
+    costNanoUsd: 11_000,
+  });
+  const stream = await client.completions.create({ model: "fim", prompt: "def fib", max_tokens: 4, stream: true });
+  let text = "";
+  const usages: unknown[] = [];
+  for await (const chunk of stream) {
+    text += chunk.choices[0]?.text ?? "";
+    if (chunk.usage != null) usages.push(chunk.usage);
+  }
+  expect(text.length).toBeGreaterThan(0);
+  // It did not ask for usage, so the gateway did, and keeps it to itself.
+  expect(usages).toEqual([]);
+  expect((await house.entries())[0]).toMatchObject({
+    stream: true,
+    usage: { inputUncached: 2, output: 4 },
+    usageSource: "upstream",
+  });
+});
+
+test("usage that was asked for is passed", async () => {
+  const stream = await client.completions.create({
+    model: "fim",
+    prompt: "x",
+    max_tokens: 2,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+  let last: unknown = null;
+  for await (const chunk of stream) last = chunk.usage ?? last;
+  expect(last).toMatchObject({ prompt_tokens: 1, completion_tokens: 2 });
+});
+
+test("a list of prompts is answered as often as it is long", async () => {
+  const whole = await client.completions.create({ model: "fim", prompt: ["a b", "c"], n: 2, max_tokens: 3 });
+  expect(whole.choices).toHaveLength(4);
+  expect((await house.entries())[0]?.usage.output).toBe(12);
+});
+
+test("a stream that is cut is booked with what was seen", async () => {
+  const answer = await house.post(
+    "/v1/completions",
+    { model: "fim", prompt: "x", stream: true },
+    {
+      script: { tokens: 9, cut_after_events: 4, event_ms: 20 },
+    },
+  );
+  const text = await answer.text();
+  expect(text).toContain('"code":"upstream_truncated"');
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ outcome: "failed", usageSource: "estimated" });
+  expect(entry?.usage.output).toBeGreaterThanOrEqual(3);
+});
+
+test("an unused error inside a stream is told", async () => {
+  const answer = await house.post(
+    "/v1/completions",
+    { model: "fim", prompt: "x", stream: true },
+    {
+      script: { tokens: 9, error_event_after: 2 },
+    },
+  );
+  expect(await answer.text()).toContain('"error"');
+  expect((await house.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
+});
+
+test("best_of, which multiplies the cost unseen, is left out and said so", async () => {
+  const answer = await house.post("/v1/completions", { model: "fim", prompt: "x", best_of: 20, max_tokens: 1 });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("x-sluice-warnings")).toContain("best_of");
+  expect(house.simulator.simulator.truth.list().data.at(-1)?.body_text).not.toContain("best_of");
+});
+
+test("models say truly whether they go on from a prompt", async () => {
+  const endpoints = async (name: string) =>
+    ((await (await house.get(`/v1/models/${name}`)).json()) as { endpoints: string[] }).endpoints;
+  expect(await endpoints("fim")).toEqual(["/v1/completions"]);
+  expect(await endpoints("talks")).not.toContain("/v1/completions");
+  expect(await endpoints("old")).toContain("/v1/completions");
+  expect(await endpoints("deep")).toContain("/v1/completions");
+});
+
+test("DeepSeek is asked below its beta base URL", async () => {
+  await client.completions.create({ model: "deep", prompt: "x", suffix: "y", max_tokens: 1 });
+  expect(house.simulator.simulator.truth.list().data.at(-1)).toMatchObject({ path: "/beta/completions" });
+});

@@ -1,0 +1,4 @@
+import { badRequests } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+badRequests(completionsEndpoint);

@@ -1,0 +1,4 @@
+import { credentials } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+credentials(completionsEndpoint);

@@ -1,0 +1,4 @@
+import { budgets } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+budgets(completionsEndpoint);

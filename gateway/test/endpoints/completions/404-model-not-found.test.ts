@@ -1,0 +1,4 @@
+import { missingModels } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+missingModels(completionsEndpoint);

@@ -1,0 +1,4 @@
+import { otherMethods } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+otherMethods(completionsEndpoint);

@@ -1,0 +1,4 @@
+import { tooLarge } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+tooLarge(completionsEndpoint);

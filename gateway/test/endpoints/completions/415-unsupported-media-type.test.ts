@@ -1,0 +1,4 @@
+import { otherMediaTypes } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+otherMediaTypes(completionsEndpoint);

@@ -1,0 +1,4 @@
+import { rates } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+rates(completionsEndpoint);

@@ -1,0 +1,4 @@
+import { leavers } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+leavers(completionsEndpoint);

@@ -1,0 +1,4 @@
+import { timeouts } from "../passed-suite.ts";
+import { completionsEndpoint } from "./endpoint.ts";
+
+timeouts(completionsEndpoint);

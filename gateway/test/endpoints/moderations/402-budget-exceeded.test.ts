@@ -1,0 +1,4 @@
+import { budgets } from "../passed-suite.ts";
+import { moderationsEndpoint } from "./endpoint.ts";
+
+budgets(moderationsEndpoint);

@@ -1,0 +1,4 @@
+import { leavers } from "../passed-suite.ts";
+import { moderationsEndpoint } from "./endpoint.ts";
+
+leavers(moderationsEndpoint);

@@ -1,0 +1,4 @@
+import { badUpstreams } from "../passed-suite.ts";
+import { moderationsEndpoint } from "./endpoint.ts";
+
+badUpstreams(moderationsEndpoint);

@@ -1,0 +1,4 @@
+import { unavailable } from "../passed-suite.ts";
+import { moderationsEndpoint } from "./endpoint.ts";
+
+unavailable(moderationsEndpoint);

@@ -1,0 +1,4 @@
+import { timeouts } from "../passed-suite.ts";
+import { moderationsEndpoint } from "./endpoint.ts";
+
+timeouts(moderationsEndpoint);

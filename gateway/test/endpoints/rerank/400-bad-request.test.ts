@@ -1,0 +1,4 @@
+import { badRequests } from "../passed-suite.ts";
+import { rerankEndpoint } from "./endpoint.ts";
+
+badRequests(rerankEndpoint);

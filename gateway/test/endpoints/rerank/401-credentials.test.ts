@@ -1,0 +1,4 @@
+import { credentials } from "../passed-suite.ts";
+import { rerankEndpoint } from "./endpoint.ts";
+
+credentials(rerankEndpoint);

@@ -1,0 +1,4 @@
+import { budgets } from "../passed-suite.ts";
+import { rerankEndpoint } from "./endpoint.ts";
+
+budgets(rerankEndpoint);

@@ -1,0 +1,4 @@
+import { missingModels } from "../passed-suite.ts";
+import { rerankEndpoint } from "./endpoint.ts";
+
+missingModels(rerankEndpoint);

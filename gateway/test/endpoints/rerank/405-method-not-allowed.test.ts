@@ -1,0 +1,4 @@
+import { otherMethods } from "../passed-suite.ts";
+import { rerankEndpoint } from "./endpoint.ts";
+
+otherMethods(rerankEndpoint);

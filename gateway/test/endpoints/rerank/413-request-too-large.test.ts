@@ -1,0 +1,4 @@
+import { tooLarge } from "../passed-suite.ts";
+import { rerankEndpoint } from "./endpoint.ts";
+
+tooLarge(rerankEndpoint);

@@ -1,0 +1,4 @@
+import { otherMediaTypes } from "../passed-suite.ts";
+import { rerankEndpoint } from "./endpoint.ts";
+
+otherMediaTypes(rerankEndpoint);

@@ -1,0 +1,4 @@
+import { leavers } from "../passed-suite.ts";
+import { rerankEndpoint } from "./endpoint.ts";
+
+leavers(rerankEndpoint);

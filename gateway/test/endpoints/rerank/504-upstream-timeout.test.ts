@@ -1,0 +1,4 @@
+import { timeouts } from "../passed-suite.ts";
+import { rerankEndpoint } from "./endpoint.ts";
+
+timeouts(rerankEndpoint);
