@@ -463,10 +463,15 @@ describe.each(others)("what OpenAI does by itself, on %s", (name) => {
     });
   });
 
-  test("its own search is left out with a warning", async () => {
+  test("its own search is asked of who has one, and else left out with a warning", async () => {
     const answer = await post(turn(model, [userSays("hi", { tokens: 2 })]));
     itemsOf(answer);
-    expect(answer.headers.get("x-sluice-warnings")).toContain("web_search");
+    const warnings = answer.headers.get("x-sluice-warnings") ?? "";
+    if (!["anthropic", "vertex-claude"].includes(name)) expect(warnings).toContain("web_search");
+    else
+      expect([(await lastTruth()).body_text?.includes("web_search_20250305"), warnings.includes("web_search")]).toEqual(
+        [true, false],
+      );
   });
 });
 

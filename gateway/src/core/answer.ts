@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 export type AnswerBlock =
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string; readonly citations?: readonly Citation[] }
   | { readonly kind: "refusal"; readonly text: string }
   | { readonly kind: "reasoning"; readonly text: string; readonly seal: Seal | null; readonly redacted: boolean }
   | {
@@ -25,6 +25,25 @@ export type AnswerBlock =
       readonly seal: Seal | null;
     }
   | { readonly kind: "image"; readonly source: MediaSource };
+
+/** A source that words of an answer rest on. */
+export interface Citation {
+  /** Which characters of its block they are (UTF-16 units, `end` is behind the last); null: the whole block, or nobody says. */
+  readonly span: { readonly start: number; readonly end: number } | null;
+  readonly source: CitedSource;
+  /** The words of the source; null when they are not told. */
+  readonly quote: string | null;
+}
+
+export type CitedSource =
+  | { readonly kind: "url"; readonly url: string; readonly title: string | null }
+  /** A document of the request, or a file that the vendor keeps. `index`: which of the request's documents. */
+  | {
+      readonly kind: "file";
+      readonly fileId: string | null;
+      readonly name: string | null;
+      readonly index: number | null;
+    };
 
 export type FinishReason =
   | "stop"
@@ -54,6 +73,8 @@ export type AnswerEvent =
   | { readonly kind: "block-start"; readonly block: BlockHead }
   /** Text, arguments (JSON text) or thoughts of the open block. Never empty. */
   | { readonly kind: "block-delta"; readonly text: string }
+  /** Of the open block, which is a text. Its span counts from the block's begin and may reach behind what was said so far. */
+  | { readonly kind: "block-citation"; readonly citation: Citation }
   /** The open block's seal, at the latest just before its end. */
   | { readonly kind: "block-seal"; readonly seal: Seal }
   | { readonly kind: "block-end" }

@@ -31,8 +31,32 @@ export interface Turn {
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly cacheKey: string | null;
   readonly serviceTier: string | null;
+  /** A search of the web by the vendor's own tool is wanted. */
+  readonly search?: SearchWish;
+  /** Pictures may be part of the answer. */
+  readonly pictures?: boolean;
+  /** The caller of chat completions speaks of `functions`, as before there were tools: it is answered in the same words. */
+  readonly legacyFunctions?: boolean;
   /** The conversation is not answered but made shorter: what the model writes is a summary of it. */
   readonly compaction?: Compaction;
+}
+
+/** A search of the web that the vendor carries out by itself while the model answers. */
+export interface SearchWish {
+  readonly usesMax: number | null;
+  readonly allowedDomains: readonly string[];
+  readonly blockedDomains: readonly string[];
+  /** Where the user roughly is. */
+  readonly location: SearchLocation | null;
+  /** How much of what is found the model is shown. */
+  readonly contextSize: "low" | "medium" | "high" | null;
+}
+
+export interface SearchLocation {
+  readonly city?: string;
+  readonly region?: string;
+  readonly country?: string;
+  readonly timezone?: string;
 }
 
 export interface Compaction {

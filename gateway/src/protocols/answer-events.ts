@@ -7,6 +7,7 @@ export function* answerEvents(answer: Answer): Generator<AnswerEvent> {
     yield { kind: "block-start", block: headOf(block) };
     const text = block.kind === "tool-call" ? block.argumentsText : block.kind === "image" ? "" : block.text;
     if (text !== "") yield { kind: "block-delta", text };
+    if (block.kind === "text") for (const citation of block.citations ?? []) yield { kind: "block-citation", citation };
     const seal = block.kind === "tool-call" || block.kind === "reasoning" ? block.seal : null;
     if (seal !== null) yield { kind: "block-seal", seal };
     yield { kind: "block-end" };

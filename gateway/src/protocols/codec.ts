@@ -24,6 +24,10 @@ export interface DialectTraits {
   readonly noStreamOptions?: boolean;
   /** The upstream downloads media from URLs. Default: as the dialect's own vendor does. */
   readonly fetchesUrls?: boolean;
+  /** openai-chat: web_search_options are taken. Default: by models that are named for it. */
+  readonly searchOptions?: boolean;
+  /** anthropic-messages: the vendor's own web search is not there. Default false. */
+  readonly noWebSearch?: boolean;
   /** anthropic-messages: sampling parameters are refused (version 2026-10-21). Default false. */
   readonly refusesSampling?: boolean;
   /** openai-images: pictures to change are sent in `image`, as data URIs, to where pictures are made (Seedream). */

@@ -55,7 +55,7 @@ export { MediaRoom } from "./media-room.ts";
 export { type MediaUrl, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
-export { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
+export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
 export {
   ImagesFormReader,
   imagesWire,

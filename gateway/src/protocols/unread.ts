@@ -13,10 +13,21 @@ export function warnOfUnread(object: JsonObject, read: ReadonlySet<string>, wher
   }
 }
 
+/** The same of a request: what of an object the upstream is not told. */
+export function warnOfUnasked(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
+  for (const name in object) {
+    if (read.has(name) || saysNothing(object[name])) continue;
+    warn(`${plainName(name)} of ${where} is not understood by the upstream and was left out`);
+  }
+}
+
 /** Warns of a block, an item or a part of an answer that has no neutral form. */
 export function warnOfStranger(kind: string, type: unknown, warn: Warn): void {
   warn(`${kind} of type ${plainName(String(type))} in the answer cannot be carried and were left out`);
 }
+
+/** For dialects whose upstreams make no pictures while they talk. */
+export const picturesLost = "pictures cannot be asked of the upstream: the modality was left out";
 
 export function saysNothing(value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === "") return true;

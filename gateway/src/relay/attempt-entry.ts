@@ -37,7 +37,7 @@ export class AttemptEntry {
   readonly #fields: AttemptFields;
   readonly #record: Attempt;
   /** The upstream searches the web for the call, and may not say how often. */
-  readonly #searches: boolean;
+  #searches: boolean;
   readonly #startMs: number;
   #sentMs = 0;
   #upstreamStatus: number | null = null;
@@ -132,6 +132,10 @@ export class AttemptEntry {
   /** Where to ask, at the end, for what could not be carried. */
   warnedBy(warnings: Warnings): void {
     this.#warnings = warnings;
+  }
+
+  searches(): void {
+    this.#searches = true;
   }
 
   /** What the upstream said when it refused, for whoever asks why. */

@@ -56,6 +56,7 @@ export async function openAttempt(house: RelayHouse, call: Call, pick: Pick, tal
     entry.warnedBy(warnings);
     const parts: Parts = { house, call, pick, tally, way, entry, translation, warnings };
     const answer = await sendAttempt(house, parts, attempt.signal);
+    if (translation?.searches === true) entry.searches();
     const delivery = await deliver(parts, answer);
     // A stream may last for long; what it answers is not needed any more.
     if (call.body instanceof Uint8Array) call.body = null;

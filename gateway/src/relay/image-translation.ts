@@ -77,6 +77,8 @@ export class ImageTranslation implements Translator {
     return this.#warnings.header();
   }
 
+  readonly searches = false;
+
   get warned(): Warnings {
     return this.#warnings;
   }

@@ -1,6 +1,6 @@
 import { type BodyOutcome, outcomeOf } from "#bodies/index.ts";
 import type { Provider } from "#core/index.ts";
-import { mayFetch } from "#providers/index.ts";
+import { type Lane, mayFetch } from "#providers/index.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { RelayHouse } from "./house.ts";
@@ -8,16 +8,18 @@ import { type FetchedBytes, fetchAll } from "./inline-media.ts";
 import { madeBy, workOnCall } from "./work-on-call.ts";
 
 /**
- * A body for an upstream in a private network, with what stands at its addresses in their place: the upstream would fetch
- * them from where no caller may look. Fetched here, they go through the guard. Throws Failure invalid_request.
+ * A body for an upstream that fetches nothing, with what stands at its addresses in their place: it cannot (Claude on Bedrock),
+ * or it stands in a private network and would fetch from where no caller may look. Fetched here, they go through the guard.
+ * Throws Failure invalid_request.
  */
-export function inlinedForPrivate(
+export function inlinedWhereNotFetched(
   house: RelayHouse,
   call: Call,
   body: Uint8Array,
-  { provider, tally }: { readonly provider: Provider; readonly tally: CallTally },
+  { provider, lane, tally }: { readonly provider: Provider; readonly lane: Lane; readonly tally: CallTally },
 ): Uint8Array | Promise<Uint8Array> {
-  if (mayFetch(provider) || !withMedia.has(call.speech.endpoint)) return body;
+  const fetches = mayFetch(provider) && lane.traits?.fetchesUrls !== false;
+  if (fetches || !withMedia.has(call.speech.endpoint)) return body;
   return inlined(house, call, body, tally);
 }
 

@@ -12,7 +12,7 @@ import { withQuery } from "./forwarded-query.ts";
 import { governedRequest } from "./governed-request.ts";
 import type { RelayHouse } from "./house.ts";
 import { ownIdempotencyKeys } from "./idempotency-key.ts";
-import { inlinedForPrivate } from "./inline-native.ts";
+import { inlinedWhereNotFetched } from "./inline-native.ts";
 import { forwardedHeaders, neutralHeaders, vendorVersions } from "./request-headers.ts";
 import type { Translator, Warnings } from "./translator.ts";
 import type { Way } from "./way.ts";
@@ -55,7 +55,7 @@ export async function sendAttempt(
   const cleared = governed instanceof Promise ? await governed : governed;
   const inlined =
     translation === null && cleared instanceof Uint8Array
-      ? inlinedForPrivate(house, call, cleared, { provider, tally: parts.tally })
+      ? inlinedWhereNotFetched(house, call, cleared, { provider, lane, tally: parts.tally })
       : cleared;
   const body = inlined instanceof Promise ? await inlined : inlined;
   headers["content-type"] = body instanceof Uint8Array ? "application/json" : body.contentType;

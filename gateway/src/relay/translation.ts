@@ -9,6 +9,7 @@ import {
   type DialectTraits,
   readOutline,
   type StreamTap,
+  searchesByOptions,
   type UpstreamCodec,
   upstreamSide,
   writeOutline,
@@ -159,6 +160,12 @@ export class Translation implements Translator {
   warnings(): string | null {
     this.#told = true;
     return this.#warnings.header();
+  }
+
+  get searches(): boolean {
+    const { dialect, traits = {} } = this.#way.lane;
+    if (dialect !== "openai-chat" || this.#asked?.search === undefined) return false;
+    return searchesByOptions(this.#pick.deployment.upstreamModel, traits);
   }
 
   get warned(): Warnings {

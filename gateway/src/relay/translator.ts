@@ -22,6 +22,8 @@ export interface Translator {
   warnings(): string | null;
   /** All that could not be carried, also what showed once the headers had gone. */
   readonly warned: Warnings;
+  /** The upstream was asked to search the web, and may not say how often it did. */
+  readonly searches: boolean;
 }
 
 export const streamType = "text/event-stream; charset=utf-8";

@@ -155,6 +155,11 @@ function addToBlocks(blocks: AnswerBlock[], event: BlockEvent, open: boolean, fi
     blocks[blocks.length - 1] = { ...last, seal: event.seal };
     return true;
   }
+  if (event.kind === "block-citation") {
+    if (last.kind !== "text") throw new Error("a citation of what is no text");
+    blocks[blocks.length - 1] = { ...last, citations: [...(last.citations ?? []), event.citation] };
+    return true;
+  }
   if (event.text === "") throw new Error("an empty delta");
   if (last.kind === "image") throw new Error("a delta of a picture");
   blocks[blocks.length - 1] =

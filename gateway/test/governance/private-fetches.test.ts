@@ -8,11 +8,16 @@ beforeAll(async () => {
       upstream("own", simulator, { settings: { endpoints: ["chat", "responses"] } }),
       upstream("claude", simulator, { kind: "anthropic" }),
       upstream("trusted", simulator, { settings: { fetches_urls: true } }),
+      upstream("aws", simulator, {
+        kind: "bedrock",
+        settings: { fetches_urls: true, region: "us-east-1" },
+      }),
     ],
     models: [
       { name: "own", deployments: [{ provider: "own" }] },
       { name: "claude", deployments: [{ provider: "claude" }] },
       { name: "trusted", deployments: [{ provider: "trusted" }] },
+      { name: "aws-claude", deployments: [{ provider: "aws", upstream_model: "us.anthropic.claude-sonnet-4-5-v1:0" }] },
     ],
   });
 });
@@ -102,4 +107,17 @@ test("an operator whose upstream can reach nothing says so", async () => {
   const messages = say({ type: "image_url", image_url: { url: inside() } });
   expect((await house.chat({ model: "trusted", messages })).status).toBe(200);
   expect(house.simulator.simulator.truth.list().data.at(-1)?.body_text).toContain(inside());
+});
+
+test("Claude on Bedrock reads no addresses: pictures are fetched by the gateway also for its own dialect", async () => {
+  const before = upstreamCalls();
+  const messages = say({ type: "image", source: { type: "url", url: inside() } });
+  const answer = await house.post(
+    "/v1/messages",
+    { model: "aws-claude", max_tokens: 9, messages },
+    { headers: version },
+  );
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { type: "invalid_request_error" } });
+  expect(upstreamCalls()).toBe(before);
 });

@@ -46,6 +46,7 @@ export async function startAnsweringHouse(
     ],
     models: [
       { name: "of-chat", deployments: [{ provider: "chat", upstream_model: "up" }], price },
+      { name: "of-chat-search", deployments: [{ provider: "chat", upstream_model: "gpt-5-search-api" }], price },
       { name: "of-responses", deployments: [{ provider: "openai", upstream_model: "gpt-5" }], price },
       { name: "of-messages", deployments: [{ provider: "claude", upstream_model: "claude-opus-5" }], price },
       { name: "of-gemini", deployments: [{ provider: "google", upstream_model: "gemini-3-pro" }], price },

@@ -72,5 +72,7 @@ export const upstreamBounds = {
   imagesPerReplyMax: 1_024,
   /** Tool calls of one streamed answer, and how much of the later ones' arguments waits for the first to end. */
   answerCallsMax: 1_024,
+  /** Citations of one text of an answer. */
+  blockCitationsMax: 1_024,
   heldArgumentsCharactersMax: 16 * 1024 * 1024,
 } as const;

@@ -1,4 +1,5 @@
-import type { Answer, AnswerBlock, Seal, Turn } from "#core/index.ts";
+import type { Answer, AnswerBlock, Citation, Seal, Turn } from "#core/index.ts";
+import { documentCitationLost } from "../citations.ts";
 import type { AnswerContext } from "../codec.ts";
 import { parseObject } from "../json-value.ts";
 import { bareSeal, sealText } from "../seal-text.ts";
@@ -10,7 +11,7 @@ import { safeName } from "./safe-name.ts";
  * leaves them out, which is what clients are made for.
  */
 export type ContentBlock =
-  | { readonly text: string; readonly type: "text" }
+  | { readonly text: string; readonly type: "text"; readonly citations?: readonly WebCitation[] }
   | { readonly signature: string; readonly thinking: string; readonly type: "thinking" }
   | { readonly data: string; readonly type: "redacted_thinking" }
   | {
@@ -60,6 +61,28 @@ export function signatureOf(seal: Seal): string {
   return seal.dialect === "anthropic-messages" ? seal.data : sealText(seal);
 }
 
+export interface WebCitation {
+  readonly cited_text: string;
+  readonly encrypted_index: string;
+  readonly title: string | null;
+  readonly type: "web_search_result_location";
+  readonly url: string;
+}
+
+/**
+ * What the words of a text rest on, as Anthropic cites the web: the index is a seal, by which it is known again and cut out
+ * when the conversation goes on at Anthropic, which would refuse an index that it did not make. null where it cannot be said.
+ */
+export function webCitation({ source, quote }: Citation, context: AnswerContext): WebCitation | null {
+  if (source.kind !== "url") {
+    context.warn(documentCitationLost);
+    return null;
+  }
+  const { url, title } = source;
+  const encrypted_index = sealText(bareSeal(context.account));
+  return { cited_text: quote ?? "", encrypted_index, title, type: "web_search_result_location", url };
+}
+
 /** What stands in the place of a picture that the model made: a message cannot hold one. */
 export const pictureNote = "[A picture was left out: this API cannot carry it.]";
 
@@ -94,7 +117,11 @@ function markedCalls(blocks: ContentBlock[], { turn, account }: AnswerContext): 
 
 function contentBlock(block: AnswerBlock, context: AnswerContext): ContentBlock[] {
   switch (block.kind) {
-    case "text":
+    case "text": {
+      if (block.text === "") return [];
+      const citations = (block.citations ?? []).flatMap((citation) => webCitation(citation, context) ?? []);
+      return [{ ...textBlock(block.text), ...(citations.length === 0 ? {} : { citations }) }];
+    }
     case "refusal":
       return block.text === "" ? [] : [textBlock(block.text)];
     case "reasoning":

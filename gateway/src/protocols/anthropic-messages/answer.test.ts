@@ -60,7 +60,9 @@ const read = (message: object): Answer => codec.readAnswer(new TextEncoder().enc
 const seal = (dialect: Seal["dialect"], data: string): Seal => ({ dialect, account: "acme", data, itemId: null });
 
 describe("a message in neutral form", () => {
-  test("keeps text, thoughts and calls, and passes server tools and citations over", () => {
+  const cited = { span: null, quote: "x", source: { kind: "file" as const, fileId: null, name: null, index: null } };
+
+  test("keeps text with its citations, thoughts and calls, and leaves server tools out", () => {
     const { blocks } = read({
       stop_reason: "tool_use",
       content: [
@@ -75,7 +77,7 @@ describe("a message in neutral form", () => {
     expect(blocks).toEqual([
       { kind: "reasoning", text: "hm", seal: seal("anthropic-messages", "sig"), redacted: false },
       { kind: "reasoning", text: "", seal: seal("anthropic-messages", "hidden"), redacted: true },
-      { kind: "text", text: "Found" },
+      { kind: "text", text: "Found", citations: [cited] },
       { kind: "tool-call", id: "toolu_1", name: "look", argumentsText: '{"a":1}', seal: null },
     ]);
   });

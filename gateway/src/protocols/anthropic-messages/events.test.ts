@@ -2,7 +2,15 @@ import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import PreviousAnthropic from "anthropic-sdk-previous";
 import fc from "fast-check";
-import { type AnswerBlock, type AnswerEvent, Failure, noUsage, type Seal, type Turn } from "#core/index.ts";
+import {
+  type AnswerBlock,
+  type AnswerEvent,
+  type Citation,
+  Failure,
+  noUsage,
+  type Seal,
+  type Turn,
+} from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
 import { eventData, SseEvents } from "../sse-events.ts";
 import { anthropicMessagesCodec as codec } from "./index.ts";
@@ -67,6 +75,14 @@ const finish = sent({
 });
 const stop = sent({ type: "message_stop" });
 
+const cited = {
+  type: "web_search_result_location",
+  cited_text: "a quote",
+  encrypted_index: "Eo8=",
+  title: null,
+  url: "https://example.com",
+};
+
 const whole = [
   start,
   sent({ type: "ping" }),
@@ -84,7 +100,7 @@ const whole = [
   close(3),
   open(4, { type: "text", text: "" }),
   delta(4, { type: "text_delta", text: "Grüße \u{1F600}" }),
-  delta(4, { type: "citations_delta", citation: { type: "char_location" } }),
+  delta(4, { type: "citations_delta", citation: cited }),
   close(4),
   open(5, { type: "tool_use", id: "toolu_1", name: "look", input: {} }),
   delta(5, { type: "input_json_delta", partial_json: "" }),
@@ -95,6 +111,12 @@ const whole = [
   finish,
   stop,
 ].join("");
+
+const citation: Citation = {
+  span: null,
+  quote: "a quote",
+  source: { kind: "url", url: "https://example.com", title: null },
+};
 
 const said: AnswerEvent[] = [
   { kind: "start", id: "msg_1", model: "claude" },
@@ -108,6 +130,7 @@ const said: AnswerEvent[] = [
   { kind: "block-end" },
   { kind: "block-start", block: { kind: "text" } },
   { kind: "block-delta", text: "Grüße \u{1F600}" },
+  { kind: "block-citation", citation },
   { kind: "block-end" },
   { kind: "block-start", block: { kind: "tool-call", id: "toolu_1", name: "look" } },
   { kind: "block-delta", text: '{"city":' },
@@ -119,7 +142,7 @@ const said: AnswerEvent[] = [
 ];
 
 describe("a message stream in neutral form", () => {
-  test("tells blocks, seals, usage and finish, and passes server tools over", () => {
+  test("tells blocks, citations, seals, usage and finish, and leaves server tools out", () => {
     expect(read(whole)).toEqual(said);
   });
 
@@ -197,7 +220,7 @@ describe("a stream written for callers of messages", () => {
     const blocks: AnswerBlock[] = [
       { kind: "reasoning", text: "Let me see – ", seal: seal("sig"), redacted: false },
       { kind: "reasoning", text: "", seal: seal("hidden"), redacted: true },
-      { kind: "text", text: "Grüße \u{1F600}" },
+      { kind: "text", text: "Grüße \u{1F600}", citations: [citation] },
       { kind: "tool-call", id: "toolu_1", name: "look", argumentsText: '{"city":"Paris"}', seal: null },
     ];
     const answer = {

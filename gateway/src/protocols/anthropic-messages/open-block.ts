@@ -1,8 +1,10 @@
 import type { AnswerEvent, BlockHead } from "#core/index.ts";
+import { HeldCitations } from "../citations.ts";
 import type { AnswerSource } from "../codec.ts";
-import { isObject, type JsonObject, textOf } from "../json-value.ts";
+import { isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { warnOfStranger } from "../unread.ts";
 import { sealOf } from "./read-answer.ts";
+import { readCitation, readCitations } from "./read-citations.ts";
 import { plainName } from "./safe-name.ts";
 
 type Emit = (event: AnswerEvent) => void;
@@ -20,10 +22,13 @@ export class OpenBlock {
   #waiting: string[] = [];
   #spoken = false;
   #signature: string;
+  readonly #citations: HeldCitations;
 
   constructor(index: number, content: JsonObject, source: AnswerSource) {
     this.index = index;
     this.#source = source;
+    this.#citations = new HeldCitations(source.warn);
+    for (const citation of readCitations(content["citations"], source.warn)) this.#citations.add(citation);
     this.#head = headOf(content, source);
     this.#signature = textOf(content["signature"] ?? content["data"]) ?? "";
     const early = textOf(content["text"] ?? content["thinking"]) ?? "";
@@ -42,6 +47,11 @@ export class OpenBlock {
   /** Takes a delta; returns the size of what has to wait. */
   add(delta: JsonObject, emit: Emit): number {
     if (this.#head === null) return 0;
+    if (delta["type"] === "citations_delta") {
+      const citation = readCitation(objectOf(delta["citation"]), this.#source.warn);
+      if (citation !== null) this.#citations.add(citation);
+      return 0;
+    }
     if (delta["type"] === "signature_delta") {
       this.#signature += textOf(delta["signature"]) ?? "";
       return 0;
@@ -63,6 +73,9 @@ export class OpenBlock {
     if (!this.#spoken && head.kind === "tool-call" && this.#input !== null) this.#speak(this.#input, emit);
     if (head.kind === "reasoning" && this.#signature !== "") {
       emit({ kind: "block-seal", seal: sealOf(this.#signature, this.#source) });
+    }
+    if (head.kind === "text") {
+      for (const citation of this.#citations.take()) emit({ kind: "block-citation", citation });
     }
     emit({ kind: "block-end" });
   }

@@ -2,6 +2,7 @@ import { type Answer, type AnswerBlock, Failure, type Seal } from "#core/index.t
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, parseReply, textOf } from "../json-value.ts";
 import { warnOfStranger } from "../unread.ts";
+import { readCitations } from "./read-citations.ts";
 import { plainName } from "./safe-name.ts";
 import { readFinish } from "./stop-reason.ts";
 import { streamFailure } from "./stream-failure.ts";
@@ -32,7 +33,9 @@ function readBlock(block: JsonObject, source: AnswerSource): AnswerBlock[] {
   switch (block["type"]) {
     case "text": {
       const text = textOf(block["text"]) ?? "";
-      return text === "" ? [] : [{ kind: "text", text }];
+      if (text === "") return [];
+      const citations = readCitations(block["citations"], source.warn);
+      return [{ kind: "text", text, ...(citations.length === 0 ? {} : { citations }) }];
     }
     case "thinking": {
       const signature = textOf(block["signature"]) ?? "";

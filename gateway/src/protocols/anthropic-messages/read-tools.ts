@@ -1,29 +1,35 @@
-import type { ToolChoice, TurnTool } from "#core/index.ts";
+import type { SearchWish, ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayMember, booleanOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
 import { readCache } from "./read-cache.ts";
+import { isWebSearch, readWebSearch } from "./web-search.ts";
 
 export interface ToolsRead {
   readonly tools: readonly TurnTool[];
   readonly toolChoice: ToolChoice | null;
   readonly parallelToolCalls: boolean | null;
+  readonly search?: SearchWish;
 }
 
 /** The tools of a messages request and how they are to be chosen. */
 export function readTools(request: JsonObject, warn: Warn): ToolsRead {
   const tools = (arrayMember(request, "tools") ?? []).flatMap((tool, index) => readTool(tool, `tools.${index}`, warn));
   const choice = objectOf(request["tool_choice"]);
+  const search = readWebSearch(request["tools"], warn);
   const disabled = booleanOf(choice["disable_parallel_tool_use"]);
   return {
     tools,
     toolChoice: readChoice(choice, tools, warn),
     parallelToolCalls: disabled === null ? null : !disabled,
+    ...(search === null ? {} : { search }),
   };
 }
 
 function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
   if (!isObject(tool)) throw wrong(param, "must be an object");
   const type = tool["type"] ?? "custom";
+  // Read as a wish of the whole turn.
+  if (isWebSearch(type)) return [];
   if (type !== "custom") {
     // Anthropic's own tools have no schema in the request: their models know them, other vendors' do not.
     const named = typeof type === "string" && /^[a-z0-9_]{1,64}$/.test(type) ? `the tool ${type}` : "a typed tool";

@@ -187,7 +187,7 @@ describe("what other vendors cannot be told", () => {
     ["inference_geo", { inference_geo: "eu" }],
     ["new_field", { new_field: 1 }],
     ["unknown name", { "a; b\n": 1 }],
-    ["web_search_20250305", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],
+    ["web_fetch_20250910", { tools: [{ type: "web_fetch_20250910", name: "web_fetch" }] }],
     [
       "web_fetch_tool_result",
       { messages: [{ role: "user", content: [{ type: "web_fetch_tool_result", content: [] }] }] },
@@ -211,8 +211,8 @@ describe("what other vendors cannot be told", () => {
   });
 
   test("a choice of a tool that was left out is left out too", () => {
-    const tools = [{ type: "web_search_20250305", name: "web_search" }];
-    const { turn, warnings } = read({ ...good, tools, tool_choice: { type: "tool", name: "web_search" } });
+    const tools = [{ type: "web_fetch_20250910", name: "web_fetch" }];
+    const { turn, warnings } = read({ ...good, tools, tool_choice: { type: "tool", name: "web_fetch" } });
     expect(turn).toMatchObject({ tools: [], toolChoice: null });
     expect(warnings).toHaveLength(2);
   });

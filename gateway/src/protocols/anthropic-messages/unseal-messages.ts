@@ -55,12 +55,28 @@ function readContent(bytes: Buffer, content: Span): MessageRead {
   const gone = new Set(places.filter((_, index) => blocks[index]?.sealed === true));
   const types = blocks.filter(({ sealed }) => !sealed).flatMap((block) => block.types.slice(0, 1));
   return {
-    cuts: cutsFrom(places, gone),
+    cuts: [
+      ...cutsFrom(places, gone),
+      ...places.flatMap((place) => (gone.has(place) ? [] : foreignCitations(bytes, place))),
+    ],
     emptied: gone.size === places.length,
     unthought: gone.size > 0 && types[0] !== undefined && !thoughts.has(types[0]),
     holdsResults: types.includes("tool_result"),
     holdsCalls: types.includes("tool_use"),
   };
+}
+
+/** Of a text that another vendor's model wrote: Anthropic would refuse an index that it did not make. */
+function foreignCitations(bytes: Buffer, { start }: Span): readonly Cut[] {
+  return membersAt(bytes, start)
+    .filter(({ name }) => name === "citations")
+    .flatMap((citations) => {
+      const places = itemsAt(bytes, citations.start);
+      const foreign = places.filter((place) =>
+        stringsOf(bytes, membersAt(bytes, place.start), "encrypted_index").some((text) => text.startsWith(sealMark)),
+      );
+      return cutsFrom(places, new Set(foreign));
+    });
 }
 
 const thoughts: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"]);

@@ -1,4 +1,4 @@
-import type { AnswerEvent, BlockHead, Finish, Seal, Usage } from "#core/index.ts";
+import type { AnswerEvent, BlockHead, Citation, Finish, Seal, Usage } from "#core/index.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
 import { bareSeal } from "../seal-text.ts";
 import {
@@ -13,6 +13,7 @@ import {
   toolUseBlock,
   wantsThinking,
   warnOfPicture,
+  webCitation,
 } from "./answer-blocks.ts";
 import { callSealText } from "./call-seal.ts";
 import { renderMessagesStreamError } from "./error.ts";
@@ -56,6 +57,8 @@ export class MessagesEventWriter implements EventWriter {
         return this.#begin() + this.#endBlock() + this.#showLate() + this.#startBlock(event.block);
       case "block-delta":
         return this.#delta(event.text);
+      case "block-citation":
+        return this.#cite(event.citation);
       case "block-seal":
         return this.#keepSeal(event.seal);
       case "block-end":
@@ -116,6 +119,14 @@ export class MessagesEventWriter implements EventWriter {
       default:
         return "";
     }
+  }
+
+  /** A text that was never shown rests on nothing. */
+  #cite(citation: Citation): string {
+    const written = this.#shown && this.#head?.kind === "text" ? webCitation(citation, this.#context) : null;
+    if (written === null) return "";
+    const delta = { type: "citations_delta", citation: written };
+    return named("content_block_delta", { type: "content_block_delta", index: this.#index, delta });
   }
 
   /** A thought's seal waits for the thought's end; a call's goes before its call where it can. */

@@ -1,8 +1,10 @@
 import type { TextPart, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported, wrong } from "../json-value.ts";
+import { picturesLost } from "../unread.ts";
 import { settleCacheMarks } from "./cache-marks.ts";
 import { closedSchema } from "./closed-schema.ts";
+import { writeWebSearch } from "./web-search.ts";
 import { type Block, textBlocks } from "./write-block.ts";
 import { isThinking, type Message, writeMessages } from "./write-messages.ts";
 import { writeSampling } from "./write-sampling.ts";
@@ -15,6 +17,7 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
   warnOfRest(turn, warn);
   const { system, messages } = writePrompt(turn, target, warn);
   const { tools, choice } = writeTools(turn, target, warn);
+  const searching = writeWebSearch(turn, target.traits, warn);
   const plan = planThinking(turn, target, messages, warn);
   const history = plan.thinking?.["type"] === "disabled" ? messages.map(withoutThinking) : messages;
   const { format, instruction } = writeFormat(turn, target, warn);
@@ -26,7 +29,7 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
     max_tokens: plan.maxTokens,
     ...(system.length === 0 ? {} : { system }),
     messages: history,
-    ...(tools.length === 0 ? {} : { tools }),
+    ...(tools.length + searching.length === 0 ? {} : { tools: [...tools, ...searching] }),
     ...said("tool_choice", choice),
     ...said("thinking", plan.thinking),
     ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
@@ -47,6 +50,7 @@ function said(name: string, value: unknown): JsonObject {
 
 /** Wishes without a counterpart. A value that asks for nothing is passed over. */
 function warnOfRest(turn: Turn, warn: Warn): void {
+  if (turn.pictures === true) warn(picturesLost);
   const wishes: readonly (readonly [string, unknown])[] = [
     ["seed", turn.seed],
     ["presence_penalty", turn.presencePenalty === 0 ? null : turn.presencePenalty],

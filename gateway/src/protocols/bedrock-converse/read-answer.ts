@@ -1,9 +1,10 @@
-import { type Answer, type AnswerBlock, Failure } from "#core/index.ts";
+import { type Answer, type AnswerBlock, bounds, Failure } from "#core/index.ts";
 import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
 import { warnOfStranger } from "../unread.ts";
 import { readFinish } from "./finish.ts";
+import { readCitation } from "./read-citations.ts";
 import { converseSeal } from "./reasoning-seal.ts";
 import { readConverseUsage } from "./usage.ts";
 
@@ -30,7 +31,11 @@ function readBlock(block: JsonObject, source: AnswerSource): AnswerBlock[] {
   if (isObject(reasoningContent)) return readReasoning(reasoningContent, source);
   if (isObject(citationsContent)) {
     const said = arrayOf(citationsContent["content"]).map((part) => textOf(objectOf(part)["text"]) ?? "");
-    return said.join("") === "" ? [] : [{ kind: "text", text: said.join("") }];
+    if (said.join("") === "") return [];
+    const citations = arrayOf(citationsContent["citations"])
+      .slice(0, bounds.blockCitationsMax)
+      .flatMap((citation) => readCitation(objectOf(citation)) ?? []);
+    return [{ kind: "text", text: said.join(""), ...(citations.length === 0 ? {} : { citations }) }];
   }
   const data = textOf(objectOf(objectOf(image)["source"])["bytes"]);
   if (data === null) {

@@ -5,6 +5,7 @@ import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } fro
 import { warnOfStranger } from "../unread.ts";
 import { converseStreamFailure } from "./error.ts";
 import { readFinish } from "./finish.ts";
+import { readCitation } from "./read-citations.ts";
 import { converseSeal } from "./reasoning-seal.ts";
 import { readConverseUsage } from "./usage.ts";
 
@@ -83,11 +84,20 @@ export class ConverseEventReader implements EventReader {
   #piece(event: JsonObject): void {
     const index = indexOf(event);
     const delta = objectOf(event["delta"]);
-    const { text, toolUse, reasoningContent } = delta;
+    const { text, toolUse, reasoningContent, citation } = delta;
     if (typeof text === "string") this.#text(index, text);
     else if (isObject(reasoningContent)) this.#thought(index, reasoningContent);
     else if (isObject(toolUse)) this.#arguments(index, textOf(toolUse["input"]) ?? "");
+    else if (isObject(citation)) this.#cite(index, citation);
     else warnOfStranger("pieces", Object.keys(delta)[0], this.#source.warn);
+  }
+
+  #cite(index: number, citation: JsonObject): void {
+    const cited = readCitation(citation);
+    if (cited === null) return;
+    if (this.#open?.index === index && this.#open.kind === "text") {
+      this.#emit({ kind: "block-citation", citation: cited });
+    } else this.#source.warn("a citation without its text was left out");
   }
 
   #arguments(index: number, text: string): void {

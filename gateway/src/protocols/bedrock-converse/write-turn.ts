@@ -1,6 +1,8 @@
 import type { Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
+import { warnOfNoSearch } from "../search-wish.ts";
+import { picturesLost } from "../unread.ts";
 import { warnOnce } from "../warn-once.ts";
 import { writeCachePoint } from "./cache-point.ts";
 import { modelFamily } from "./model-family.ts";
@@ -74,6 +76,8 @@ function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn): W
 }
 
 function warnOfLosses(turn: Turn, warn: Warn): void {
+  warnOfNoSearch(turn, warn);
+  if (turn.pictures === true) warn(picturesLost);
   if (turn.presencePenalty !== null) warn("presence_penalty is not understood by the upstream and was left out");
   if (turn.frequencyPenalty !== null) warn("frequency_penalty is not understood by the upstream and was left out");
   if (turn.seed !== null) warn("seed is not understood by the upstream and was left out");

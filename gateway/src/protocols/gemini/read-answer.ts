@@ -1,4 +1,12 @@
-import { type Answer, type AnswerBlock, type AnswerEvent, Failure, type Seal, type Usage } from "#core/index.ts";
+import {
+  type Answer,
+  type AnswerBlock,
+  type AnswerEvent,
+  type Citation,
+  Failure,
+  type Seal,
+  type Usage,
+} from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { blockedFinish } from "./finish.ts";
@@ -27,6 +35,7 @@ class Gathering {
   #answer: Answer = { id: null, model: null, blocks: [], finish: blockedFinish, usage: null };
   readonly #blocks: AnswerBlock[] = [];
   #pieces: string[] = [];
+  #citations: Citation[] = [];
   #seal: Seal | null = null;
   #head: Extract<AnswerEvent, { kind: "block-start" }>["block"] | null = null;
 
@@ -44,6 +53,9 @@ class Gathering {
         return;
       case "block-delta":
         this.#pieces.push(event.text);
+        return;
+      case "block-citation":
+        this.#citations.push(event.citation);
         return;
       case "block-seal":
         this.#seal = event.seal;
@@ -68,12 +80,15 @@ class Gathering {
     const head = this.#head;
     const text = this.#pieces.join("");
     const seal = this.#seal;
+    const citations = this.#citations;
     this.#pieces = [];
+    this.#citations = [];
     this.#seal = null;
     if (head === null) return;
     if (head.kind === "tool-call") this.#blocks.push({ ...head, argumentsText: text, seal });
     else if (head.kind === "reasoning") this.#blocks.push({ ...head, text, seal });
     else if (head.kind === "image") this.#blocks.push(head);
+    else if (head.kind === "text" && citations.length > 0) this.#blocks.push({ kind: "text", text, citations });
     else this.#blocks.push({ kind: head.kind, text });
   }
 }

@@ -5,6 +5,7 @@ import { warnOfStranger } from "../unread.ts";
 import { codeText } from "./code-text.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockedFinish, blockReasonOf, isFinishReason, readFinish } from "./finish.ts";
+import { type Grounded, readGrounding } from "./grounding.ts";
 import { readToolName } from "./tool-name.ts";
 import { readGeminiUsage } from "./usage.ts";
 
@@ -23,6 +24,12 @@ export class GeminiEventReader implements EventReader {
   /** The last usage seen, until it is told: with the first event for those who want the prompt's size, and at the end. */
   #usage: unknown = null;
   #usageTold = false;
+  #responses = 0;
+  /** The open text, which sources are counted in, and where in it each part of a whole answer began; in a stream all count as one. */
+  #texts: string[] = [];
+  #textLength = 0;
+  #partStarts: number[] = [];
+  #grounded: Grounded | null = null;
 
   constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
     this.#emit = emit;
@@ -45,7 +52,10 @@ export class GeminiEventReader implements EventReader {
     if (!this.#usageTold) this.#tellUsage();
     if (blockReasonOf(response["promptFeedback"]) !== null) this.#blocked = true;
     const candidate = objectOf(arrayOf(response["candidates"])[0]);
+    this.#responses++;
+    this.#partStarts = [];
     for (const part of arrayOf(objectOf(candidate["content"])["parts"])) this.#part(objectOf(part));
+    this.#keepSources(candidate);
     if (isFinishReason(candidate["finishReason"])) this.#finishReason = candidate["finishReason"];
   }
 
@@ -53,6 +63,7 @@ export class GeminiEventReader implements EventReader {
     if (this.#over) return;
     this.#over = true;
     this.#start({});
+    this.#cite();
     this.#close();
     this.#tellUsage();
     this.#emit({ kind: "finish", finish: this.#finish() });
@@ -78,7 +89,33 @@ export class GeminiEventReader implements EventReader {
     this.#emit({ kind: "usage", usage: reading.usage });
   }
 
+  /** Sources are told when all was said, mostly; each telling is whole. */
+  #keepSources(candidate: JsonObject): void {
+    const { groundingMetadata, citationMetadata } = candidate;
+    if (!isObject(groundingMetadata) && !isObject(citationMetadata)) return;
+    const told = this.#grounded;
+    this.#grounded = {
+      grounding: isObject(groundingMetadata) ? groundingMetadata : (told?.grounding ?? {}),
+      citation: isObject(citationMetadata) ? citationMetadata : (told?.citation ?? {}),
+    };
+  }
+
+  #cite(): void {
+    if (this.#grounded === null) return;
+    const { warn } = this.#source;
+    const citations = readGrounding(
+      this.#grounded,
+      this.#texts.join(""),
+      this.#responses > 1 ? [] : this.#partStarts,
+      warn,
+    );
+    if (citations.length === 0) return;
+    if (this.#open !== "text") warn("citations of a text that was not the last were left out");
+    else for (const citation of citations) this.#emit({ kind: "block-citation", citation });
+  }
+
   #part(part: JsonObject): void {
+    this.#partStarts.push(this.#textLength);
     const signature = textOf(part["thoughtSignature"]);
     const text = textOf(part["text"]) ?? codeText(part);
     if (isObject(part["functionCall"])) this.#call(part["functionCall"]);
@@ -94,6 +131,12 @@ export class GeminiEventReader implements EventReader {
       this.#close();
       this.#emit({ kind: "block-start", block: thought ? { kind: "reasoning", redacted: false } : { kind: "text" } });
       this.#open = kind;
+      this.#texts = [];
+      this.#textLength = 0;
+    }
+    if (!thought) {
+      this.#texts.push(text);
+      this.#textLength += text.length;
     }
     this.#emit({ kind: "block-delta", text });
   }

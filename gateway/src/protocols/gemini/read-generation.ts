@@ -19,6 +19,7 @@ type Generation = Pick<
   | "format"
   | "reasoning"
   | "verbosity"
+  | "pictures"
 >;
 
 /** What a generationConfig says. An explicit zero is a value; null and absence say nothing. */
@@ -28,7 +29,7 @@ export function readGeneration(generationConfig: unknown, warn: Warn): Generatio
     if (!known.has(name))
       warn(`generationConfig.${plainName(name)} is not understood by the upstream and was left out`);
   }
-  requireText(config["responseModalities"]);
+  const pictures = readModalities(config["responseModalities"]);
   return {
     outputTokensMax: number(config, "maxOutputTokens"),
     temperature: number(config, "temperature"),
@@ -42,6 +43,7 @@ export function readGeneration(generationConfig: unknown, warn: Warn): Generatio
     format: readFormat(config),
     reasoning: readThinking(config["thinkingConfig"]),
     verbosity: null,
+    ...(pictures ? { pictures } : {}),
   };
 }
 
@@ -78,9 +80,11 @@ function stopSequences(value: unknown): readonly string[] {
   return texts;
 }
 
-function requireText(modalities: unknown): void {
-  if (arrayOf(modalities).every((modality) => textOf(modality)?.toUpperCase() === "TEXT")) return;
-  throw unsupported("generationConfig.responseModalities", "The upstream answers in text only.");
+/** Whether pictures are wanted. A spoken answer has no neutral form. */
+function readModalities(modalities: unknown): boolean {
+  const said = arrayOf(modalities).map((modality) => textOf(modality)?.toUpperCase());
+  if (said.every((modality) => modality === "TEXT" || modality === "IMAGE")) return said.includes("IMAGE");
+  throw unsupported("generationConfig.responseModalities", "The upstream answers in text and pictures only.");
 }
 
 function readFormat(config: JsonObject): AnswerFormat | null {

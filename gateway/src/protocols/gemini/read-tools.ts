@@ -1,26 +1,35 @@
-import type { ToolChoice, Turn, TurnTool } from "#core/index.ts";
+import type { SearchWish, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, textOf, wrong } from "../json-value.ts";
 import { plainName } from "../warn-once.ts";
 import { camelKeys } from "./camel-keys.ts";
+import { readSearch, searchNames } from "./google-search.ts";
 import { toJsonSchema } from "./json-schema.ts";
 
 /** Function declarations and how they may be used. The vendor's own tools exist only there. */
-export function readTools(tools: unknown, toolConfig: unknown, warn: Warn): Pick<Turn, "tools" | "toolChoice"> {
+export function readTools(
+  tools: unknown,
+  toolConfig: unknown,
+  warn: Warn,
+): Pick<Turn, "tools" | "toolChoice" | "search"> {
   const declared: TurnTool[] = [];
+  let search: SearchWish | null = null;
   if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw wrong("tools", "must be an array");
   for (const entry of arrayOf(tools)) {
     const tool = camelKeys(entry);
     for (const declaration of arrayOf(tool["functionDeclarations"])) declared.push(readTool(declaration, warn));
     for (const name of Object.keys(tool)) {
-      if (name !== "functionDeclarations") warn(`the tool ${plainName(name)} exists at Gemini only and was left out`);
+      if (searchNames.has(name)) search = readSearch(tool[name], warn);
+      else if (name !== "functionDeclarations")
+        warn(`the tool ${plainName(name)} exists at Gemini only and was left out`);
     }
   }
   const config = camelKeys(toolConfig);
   for (const name of Object.keys(config)) {
     if (name !== "functionCallingConfig") warn(`toolConfig.${plainName(name)} was left out`);
   }
-  return withChoice(declared, camelKeys(config["functionCallingConfig"]), warn);
+  const chosen = withChoice(declared, camelKeys(config["functionCallingConfig"]), warn);
+  return search === null ? chosen : { ...chosen, search };
 }
 
 function readTool(declaration: unknown, warn: Warn): TurnTool {

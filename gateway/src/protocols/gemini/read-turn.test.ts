@@ -170,7 +170,8 @@ describe("what a Gemini caller says", () => {
       labels: { team: "x" },
     });
     expect(turn.metadata).toEqual({ team: "x" });
-    expect(warnings).toHaveLength(8);
+    expect(turn.search).toBeDefined();
+    expect(warnings).toHaveLength(7);
     for (const warning of warnings) expect(warning).toMatch(/^[\x20-\x7e]+$/);
   });
 
@@ -188,7 +189,7 @@ describe("what a Gemini caller says", () => {
     [{ contents, toolConfig: { functionCallingConfig: { mode: "MAYBE" } } }, "invalid_request", "toolConfig"],
     [{ contents, cachedContent: "cachedContents/a" }, "unsupported_by_model", "cachedContent"],
     [
-      { contents, generationConfig: { responseModalities: ["TEXT", "IMAGE"] } },
+      { contents, generationConfig: { responseModalities: ["TEXT", "AUDIO"] } },
       "unsupported_by_model",
       "generationConfig.responseModalities",
     ],

@@ -7,11 +7,13 @@ import {
   type Seal,
   type Usage,
 } from "#core/index.ts";
+import { HeldCitations } from "../citations.ts";
 import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { warnOnce } from "../warn-once.ts";
 import { renderGeminiStreamError } from "./error.ts";
 import { writeFinish } from "./finish.ts";
+import { type SaidText, writeGrounding } from "./grounding.ts";
 import { writeGeminiUsage } from "./usage.ts";
 import { writePart } from "./write-parts.ts";
 
@@ -26,6 +28,11 @@ export class GeminiEventWriter implements EventWriter {
   #arguments: string[] = [];
   #argumentsLength = 0;
   #seal: Seal | null = null;
+  readonly #citations: HeldCitations;
+  /** The open text, the bytes of those before it, and the texts that cite something. */
+  #texts: string[] = [];
+  #textBytes = 0;
+  readonly #cited: SaidText[] = [];
   #usage: Usage | null = null;
   #finishReason = "OTHER";
   #id: string | null = null;
@@ -36,6 +43,7 @@ export class GeminiEventWriter implements EventWriter {
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#warn = warnOnce(context.warn);
+    this.#citations = new HeldCitations(this.#warn);
   }
 
   write(event: AnswerEvent): string {
@@ -49,6 +57,9 @@ export class GeminiEventWriter implements EventWriter {
         return this.#startBlock(event.block);
       case "block-delta":
         return this.#delta(event.text);
+      case "block-citation":
+        this.#citations.add(event.citation);
+        return "";
       case "block-seal":
         this.#seal = event.seal;
         return "";
@@ -64,7 +75,7 @@ export class GeminiEventWriter implements EventWriter {
       case "error":
         return renderGeminiStreamError(event.failure, "");
       case "end":
-        return this.#chunk({ text: "" }, `,"finishReason":"${this.#finishReason}"`);
+        return this.#chunk({ text: "" }, `,"finishReason":"${this.#finishReason}"${this.#grounding()}`);
     }
   }
 
@@ -77,6 +88,7 @@ export class GeminiEventWriter implements EventWriter {
   #delta(text: string): string {
     const { kind } = this.#head ?? {};
     if (kind === "reasoning") return this.#chunk({ text, thought: true });
+    if (kind === "text") this.#texts.push(text);
     if (kind !== "tool-call") return this.#chunk({ text });
     this.#argumentsLength += text.length;
     if (this.#argumentsLength > bounds.eventBytesMax) {
@@ -96,9 +108,24 @@ export class GeminiEventWriter implements EventWriter {
       this.#argumentsLength = 0;
       return this.#block({ ...head, argumentsText, seal });
     }
+    if (head?.kind === "text") this.#endText();
     // The words of a thought have gone out already: its signature follows on a part without any.
     if (head?.kind === "reasoning" && seal !== null) return this.#block({ ...head, text: "", seal });
     return "";
+  }
+
+  /** Clients join the texts of a stream: its sources are counted in all of them together. */
+  #endText(): void {
+    const text = this.#texts.join("");
+    const citations = this.#citations.take();
+    this.#texts = [];
+    if (citations.length > 0) this.#cited.push({ text, partIndex: 0, fromByte: this.#textBytes, citations });
+    this.#textBytes += Buffer.byteLength(text);
+  }
+
+  #grounding(): string {
+    const grounding = writeGrounding(this.#cited, this.#warn);
+    return grounding === null ? "" : `,"groundingMetadata":${JSON.stringify(grounding)}`;
   }
 
   #block(block: AnswerBlock): string {

@@ -18,6 +18,7 @@ export function writeGeneration(turn: Turn, target: TurnTarget, warn: Warn): Jso
   put(config, "seed", seedOf(turn.seed, warn));
   const stop = stopSequences(turn.stop, warn);
   if (stop.length > 0) config["stopSequences"] = stop;
+  if (turn.pictures === true) config["responseModalities"] = ["TEXT", "IMAGE"];
   putFormat(config, turn, target, warn);
   put(config, "thinkingConfig", writeThinking(turn.reasoning, target.upstreamModel, warn));
   return Object.keys(config).length === 0 ? null : config;

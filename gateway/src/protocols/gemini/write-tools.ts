@@ -1,11 +1,13 @@
 import type { ToolChoice, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
+import { writeSearch } from "./google-search.ts";
 import { writeToolName } from "./tool-name.ts";
 
 /** `tools` and `toolConfig`, as members of the request's body. */
 export function writeTools(turn: Turn, warn: Warn): JsonObject {
-  if (turn.tools.length === 0) return {};
+  const searching = writeSearch(turn, warn);
+  if (turn.tools.length === 0) return searching.length === 0 ? {} : { tools: searching };
   if (turn.parallelToolCalls === false) {
     warn("parallel tool calls cannot be forbidden at the upstream; the wish was left out");
   }

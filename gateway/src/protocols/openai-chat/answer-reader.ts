@@ -1,6 +1,7 @@
-import { type Answer, type AnswerBlock, Failure, type Seal } from "#core/index.ts";
+import { type Answer, type AnswerBlock, bounds, type Citation, Failure, type Seal } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
+import { readAnnotations } from "./annotations.ts";
 import { type CallPiece, callsOf, imagesOf, piecesOf } from "./answer-pieces.ts";
 import { readFinish } from "./finish.ts";
 import { errorText } from "./reply.ts";
@@ -46,10 +47,22 @@ function readBlocks(message: JsonObject, source: AnswerSource): readonly AnswerB
     if (last?.kind === kind) blocks[blocks.length - 1] = { ...last, text: last.text + text };
     else blocks.push(kind === "reasoning" ? { kind, text, seal: null, redacted: false } : { kind, text });
   }
+  cite(blocks, readAnnotations(message, source.warn), source);
   for (const image of imagesOf(message)) blocks.push({ kind: "image", source: image });
   for (const call of callsOf(message)) blocks.push(callBlock(call, source));
   return blocks;
 }
+
+/** What a message cites, its text does: the last one, where it has several. */
+function cite(blocks: AnswerBlock[], citations: readonly Citation[], { warn }: AnswerSource): void {
+  if (citations.length === 0) return;
+  const at = blocks.findLastIndex((block) => block.kind === "text");
+  const text = blocks[at];
+  if (text?.kind === "text") blocks[at] = { ...text, citations: citations.slice(0, bounds.blockCitationsMax) };
+  else warn(citationsLost);
+}
+
+export const citationsLost = "citations without a text in the answer were left out";
 
 function callBlock(call: CallPiece, source: AnswerSource): AnswerBlock {
   if (call.name === "") throw upstreamBroke("The upstream called a tool without naming it.");

@@ -1,7 +1,10 @@
 import { type Answer, type AnswerBlock, Failure, type Finish } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
+import type { JsonObject } from "../json-value.ts";
+import { writeAnnotations } from "./annotations.ts";
 import { customInput, customNames } from "./custom-tool.ts";
 import { type ChatFinish, chatFinish } from "./finish.ts";
+import { writeImage } from "./image-writer.ts";
 import { writeChatUsage } from "./usage-writer.ts";
 
 /** A whole chat.completion. Throws Failure upstream_error for an answer that broke: the dialect cannot say so. */
@@ -11,7 +14,9 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
   const text = textsOf(blocks, "text");
   const refusal = textsOf(blocks, "refusal");
   const thoughts = textsOf(blocks, "reasoning");
-  if (blocks.some((block) => block.kind === "image")) context.warn(imageLost);
+  const images = blocks
+    .flatMap((block) => (block.kind === "image" ? [block.source] : []))
+    .flatMap((source, index) => writeImage(source, index, context.warn) ?? []);
   const custom = customNames(context.turn);
   const completion = {
     id: answer.id ?? context.newId("chatcmpl-"),
@@ -26,8 +31,9 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
           content: text === "" && calls.length > 0 ? null : text,
           ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
           refusal: refusal === "" ? null : refusal,
-          annotations: [],
-          ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => writeCall(call, custom)) }),
+          annotations: annotationsOf(blocks, context),
+          ...(images.length === 0 ? {} : { images }),
+          ...writeCalls(calls, custom, context),
         },
         logprobs: null,
         finish_reason: finishOf(answer.finish, context),
@@ -37,8 +43,6 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
   };
   return encoder.encode(JSON.stringify(completion));
 }
-
-export const imageLost = "a picture in the answer cannot be carried by chat completions and was left out";
 
 export function brokenAnswer(): Failure {
   return new Failure("upstream_error", "The upstream could not finish its answer.", { retry: "other" });
@@ -53,14 +57,41 @@ export function warnOfPause(finish: Finish, context: AnswerContext): void {
   if (finish.reason === "pause") context.warn("the upstream paused its answer: send it back to have it go on");
 }
 
-function finishOf(finish: Finish, context: AnswerContext): ChatFinish {
+function finishOf(finish: Finish, context: AnswerContext): ChatFinish | "function_call" {
   const reason = chatFinish(finish.reason);
   if (reason === null) throw brokenAnswer();
   warnOfPause(finish, context);
-  return reason;
+  return asAsked(reason, context);
 }
 
-function writeCall(call: AnswerBlock & { readonly kind: "tool-call" }, custom: ReadonlySet<string>): object {
+/** Who asked with `functions` reads the words of that time. */
+export function asAsked(reason: ChatFinish, { turn }: AnswerContext): ChatFinish | "function_call" {
+  return reason === "tool_calls" && turn.legacyFunctions === true ? "function_call" : reason;
+}
+
+export const secondCallLost = "calls after the first were left out: a caller of functions is told of one";
+
+function writeCalls(calls: readonly CallBlock[], custom: ReadonlySet<string>, context: AnswerContext): JsonObject {
+  const [first, second] = calls;
+  if (first === undefined) return {};
+  if (context.turn.legacyFunctions !== true) return { tool_calls: calls.map((call) => writeCall(call, custom)) };
+  if (second !== undefined) context.warn(secondCallLost);
+  return { function_call: { name: first.name, arguments: first.argumentsText === "" ? "{}" : first.argumentsText } };
+}
+
+function annotationsOf(blocks: readonly AnswerBlock[], { warn }: AnswerContext): JsonObject[] {
+  let start = 0;
+  return blocks.flatMap((block) => {
+    if (block.kind !== "text") return [];
+    const place = { start, length: block.text.length };
+    start += place.length;
+    return writeAnnotations(block.citations ?? [], place, warn);
+  });
+}
+
+type CallBlock = AnswerBlock & { readonly kind: "tool-call" };
+
+function writeCall(call: CallBlock, custom: ReadonlySet<string>): object {
   const { id, name } = call;
   if (custom.has(name)) return { id, type: "custom", custom: { name, input: customInput(call.argumentsText) } };
   const argumentsText = call.argumentsText === "" ? "{}" : call.argumentsText;

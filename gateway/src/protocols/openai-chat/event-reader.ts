@@ -1,8 +1,9 @@
 import type { AnswerEvent } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject } from "../json-value.ts";
+import { readAnnotations } from "./annotations.ts";
 import { callsOf, imagesOf, type Piece, piecesOf } from "./answer-pieces.ts";
-import { givenName, upstreamBroke } from "./answer-reader.ts";
+import { citationsLost, givenName, upstreamBroke } from "./answer-reader.ts";
 import { CallQueue } from "./call-queue.ts";
 import { readFinish } from "./finish.ts";
 import { errorText } from "./reply.ts";
@@ -11,6 +12,7 @@ import { readChatUsage } from "./usage.ts";
 /** chat.completion.chunk events in neutral form. The finish is told at the end: usage may stand before or behind it. */
 export class ChatEventReader implements EventReader {
   readonly #emit: (event: AnswerEvent) => void;
+  readonly #source: AnswerSource;
   readonly #calls: CallQueue;
   #started = false;
   #over = false;
@@ -20,6 +22,7 @@ export class ChatEventReader implements EventReader {
 
   constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
     this.#emit = emit;
+    this.#source = source;
     this.#calls = new CallQueue(emit, source);
   }
 
@@ -59,6 +62,7 @@ export class ChatEventReader implements EventReader {
     this.#start(chunk);
     const delta = objectOf(choice["delta"] ?? choice["message"]);
     for (const piece of piecesOf(delta)) this.#say(piece);
+    if ("annotations" in delta) this.#cite(delta);
     for (const source of imagesOf(delta)) {
       this.#close();
       this.#emit({ kind: "block-start", block: { kind: "image", source } });
@@ -69,6 +73,14 @@ export class ChatEventReader implements EventReader {
     if (finish === null) return;
     this.#finish = finish;
     this.#close();
+  }
+
+  #cite(delta: JsonObject): void {
+    const { warn } = this.#source;
+    for (const citation of readAnnotations(delta, warn)) {
+      if (this.#open === "text") this.#emit({ kind: "block-citation", citation });
+      else warn(citationsLost);
+    }
   }
 
   #readCalls(delta: JsonObject): void {

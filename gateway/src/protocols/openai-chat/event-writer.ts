@@ -1,9 +1,12 @@
-import type { AnswerEvent, BlockHead, Finish, Seal, Usage } from "#core/index.ts";
+import type { AnswerEvent, BlockHead, Finish, MediaSource, Seal, Usage } from "#core/index.ts";
+import { HeldCitations } from "../citations.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
-import { brokenAnswer, extraContent, imageLost, warnOfPause } from "./answer-writer.ts";
+import { writeAnnotations } from "./annotations.ts";
+import { asAsked, brokenAnswer, extraContent, secondCallLost, warnOfPause } from "./answer-writer.ts";
 import { customInput, customNames } from "./custom-tool.ts";
 import { renderChatStreamError } from "./error.ts";
 import { chatFinish } from "./finish.ts";
+import { writeImage } from "./image-writer.ts";
 import { writeChatUsage } from "./usage-writer.ts";
 
 /** chat.completion.chunk events. All chunks share their beginning and end, which are rendered once. */
@@ -16,11 +19,19 @@ export class ChatEventWriter implements EventWriter {
   #callIndex = -1;
   /** Arguments of an open custom call: its free text can be told only when they are whole. */
   #customArguments: string[] = [];
+  readonly #legacy: boolean;
+  readonly #citations: HeldCitations;
+  /** Characters of the content so far, and where those of the open block begin. */
+  #textLength = 0;
+  #blockStart = 0;
+  #images = 0;
   #usage: Usage | null = null;
   #over = false;
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#legacy = context.turn.legacyFunctions === true;
+    this.#citations = new HeldCitations(context.warn);
     this.#custom = customNames(context.turn);
   }
 
@@ -33,6 +44,9 @@ export class ChatEventWriter implements EventWriter {
         return this.#openBlock(event.block);
       case "block-delta":
         return this.#writeDelta(event.text);
+      case "block-citation":
+        this.#citations.add(event.citation);
+        return "";
       case "block-seal":
         return this.#writeSeal(event.seal);
       case "block-end":
@@ -66,10 +80,12 @@ export class ChatEventWriter implements EventWriter {
 
   #openBlock(block: BlockHead): string {
     this.#open = block;
-    if (block.kind === "image") this.#context.warn(imageLost);
+    this.#blockStart = this.#textLength;
+    if (block.kind === "image") return this.#image(block.source);
     if (block.kind !== "tool-call") return "";
     this.#callIndex++;
     const { id, name } = block;
+    if (this.#legacy) return this.#legacyCall({ name, arguments: "" });
     return this.#call(
       this.#custom.has(name)
         ? { id, type: "custom", custom: { name, input: "" } }
@@ -80,6 +96,7 @@ export class ChatEventWriter implements EventWriter {
   #writeDelta(text: string): string {
     switch (this.#open?.kind) {
       case "text":
+        this.#textLength += text.length;
         return this.#chunk(`{"content":${JSON.stringify(text)}}`);
       case "reasoning":
         return this.#chunk(`{"reasoning_content":${JSON.stringify(text)}}`);
@@ -93,17 +110,40 @@ export class ChatEventWriter implements EventWriter {
   }
 
   #writeArguments(name: string, text: string): string {
+    if (this.#legacy) return this.#legacyCall({ arguments: text });
     if (!this.#custom.has(name)) return this.#call({ function: { arguments: text } });
     this.#customArguments.push(text);
     return "";
   }
 
   #writeSeal(seal: Seal): string {
-    if (this.#open?.kind !== "tool-call" || seal.dialect !== "gemini") return "";
+    if (this.#legacy || this.#open?.kind !== "tool-call" || seal.dialect !== "gemini") return "";
     return this.#call({ function: { arguments: "" }, ...extraContent(seal) });
   }
 
+  #image(source: MediaSource): string {
+    const image = writeImage(source, this.#images++, this.#context.warn);
+    return image === null ? "" : this.#chunk(JSON.stringify({ images: [image] }));
+  }
+
+  #legacyCall(piece: { readonly name?: string; readonly arguments: string }): string {
+    if (this.#callIndex === 0) return this.#chunk(JSON.stringify({ function_call: piece }));
+    this.#context.warn(secondCallLost);
+    return "";
+  }
+
+  /** Where cited words end is known once all were said. */
+  #annotations(): string {
+    const place = { start: this.#blockStart, length: this.#textLength - this.#blockStart };
+    const annotations = writeAnnotations(this.#citations.take(), place, this.#context.warn);
+    return annotations.length === 0 ? "" : this.#chunk(JSON.stringify({ annotations }));
+  }
+
   #closeBlock(): string {
+    if (this.#open?.kind === "text") {
+      this.#open = null;
+      return this.#annotations();
+    }
     this.#open = null;
     if (this.#customArguments.length === 0) return "";
     const input = customInput(this.#customArguments.join(""));
@@ -118,7 +158,7 @@ export class ChatEventWriter implements EventWriter {
       return renderChatStreamError(brokenAnswer());
     }
     warnOfPause(finish, this.#context);
-    return this.#chunk("{}", `"${reason}"`);
+    return this.#chunk("{}", `"${asAsked(reason, this.#context)}"`);
   }
 
   #usageChunk(): string {

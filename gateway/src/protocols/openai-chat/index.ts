@@ -24,3 +24,4 @@ export const openaiChatWire: Wire = {
 };
 
 export { openaiChatCodec } from "./codec.ts";
+export { searchesByOptions } from "./search-writer.ts";

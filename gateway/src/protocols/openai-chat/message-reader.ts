@@ -3,6 +3,7 @@ import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, missing, objectOf, textOf, wrong } from "../json-value.ts";
 import { sealFrom } from "../seal-text.ts";
 import { plainName } from "../warn-once.ts";
+import { imagesOf } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
 import { readContent, readResultParts, readTexts, textPart } from "./part-reader.ts";
 
@@ -27,7 +28,7 @@ export function readMessages(messages: unknown, warn: Warn): Conversation {
 const known: ReadonlySet<string> = new Set([
   ...["role", "content", "refusal", "tool_calls", "function_call", "tool_call_id", "name", "audio"],
   ...["reasoning_content", "reasoning", "reasoning_details", "annotations", "extra_content", "id", "parsed"],
-  ...["cache_control", "prompt_cache_breakpoint", "provider_specific_fields"],
+  ...["images", "cache_control", "prompt_cache_breakpoint", "provider_specific_fields"],
 ]);
 
 class MessageReader implements Conversation {
@@ -109,6 +110,9 @@ class MessageReader implements Conversation {
     parts.push(...readContent(message["content"], `${param}.content`));
     const refusal = textOf(message["refusal"]) ?? "";
     if (refusal !== "") parts.push({ kind: "refusal", text: refusal });
+    for (const source of imagesOf(message)) {
+      parts.push({ kind: "image", source, name: null, detail: null, cache: null });
+    }
     if (isObject(message["audio"])) this.#readAudio(message["audio"], parts);
     const calls = message["tool_calls"] ?? null;
     if (calls !== null && !Array.isArray(calls)) throw wrong(`${param}.tool_calls`, "must be an array");

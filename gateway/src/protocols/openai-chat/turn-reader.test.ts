@@ -214,13 +214,7 @@ describe("settings of a chat request", () => {
         { role: "user", content: "b", name: "Bob" },
       ],
     });
-    expect(warnings.map((warning) => warning.split(" ")[0])).toEqual([
-      "logprobs",
-      "logit_bias",
-      "web_search_options",
-      "(unnamed)",
-      "name",
-    ]);
+    expect(warnings.map((warning) => warning.split(" ")[0])).toEqual(["logprobs", "logit_bias", "(unnamed)", "name"]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { AnswerFormat, Turn } from "#core/index.ts";
+import type { AnswerFormat, SearchWish, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import {
   arrayOf,
@@ -16,6 +16,8 @@ import {
   unsupported,
   wrong,
 } from "../json-value.ts";
+import { plainSearch, readContextSize, readLocation } from "../search-wish.ts";
+import { warnOfUnasked } from "../unread.ts";
 import { plainName, warnOnce } from "../warn-once.ts";
 import { readMessages } from "./message-reader.ts";
 import { readReasoning } from "./reasoning.ts";
@@ -25,13 +27,16 @@ import { readToolbox } from "./tool-reader.ts";
 export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean }, warnAlways: Warn): Turn {
   const warn = warnOnce(warnAlways);
   const request = parseBody(body);
-  refuseSpeech(request);
+  const pictures = readModalities(request);
   warnOfLosses(request, warn);
+  const search = readSearch(request["web_search_options"], warn);
+  // A caller of functions can be told of one call only.
+  const legacy = arrayOf(request["functions"]).length > 0 && arrayOf(request["tools"]).length === 0;
   return {
     stream: facts.stream,
     ...readMessages(request["messages"], warn),
     ...readToolbox(request, warn),
-    parallelToolCalls: booleanMember(request, "parallel_tool_calls"),
+    parallelToolCalls: booleanMember(request, "parallel_tool_calls") ?? (legacy ? false : null),
     outputTokensMax: countMember(request, "max_completion_tokens", 1) ?? countMember(request, "max_tokens", 1),
     temperature: numberMember(request, "temperature"),
     topP: numberMember(request, "top_p"),
@@ -48,6 +53,9 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
     metadata: readMetadata(request["metadata"]),
     cacheKey: textMember(request, "prompt_cache_key"),
     serviceTier: textMember(request, "service_tier"),
+    ...(search === null ? {} : { search }),
+    ...(pictures ? { pictures } : {}),
+    ...(legacy ? { legacyFunctions: true } : {}),
   };
 }
 
@@ -58,7 +66,7 @@ const known: ReadonlySet<string> = new Set([
   ...["presence_penalty", "frequency_penalty", "seed", "stop", "n", "response_format", "verbosity"],
   ...["reasoning_effort", "thinking", "include_reasoning", "safety_identifier", "user", "metadata"],
   ...["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "service_tier"],
-  ...["modalities", "audio", "prediction", "store"],
+  ...["modalities", "audio", "prediction", "store", "web_search_options"],
 ]);
 
 function warnOfLosses(request: JsonObject, warn: Warn): void {
@@ -74,12 +82,31 @@ function saysNothing(value: unknown): boolean {
   return typeof value === "object" && Object.keys(value as object).length === 0;
 }
 
-/** A spoken answer has no neutral form. */
-function refuseSpeech(request: JsonObject): void {
-  if (arrayOf(request["modalities"]).some((modality) => modality !== "text")) {
-    throw unsupported("modalities", "This model's upstream cannot answer in audio.");
+/** Whether pictures are wanted. A spoken answer has no neutral form. */
+function readModalities(request: JsonObject): boolean {
+  const modalities = arrayOf(request["modalities"]);
+  const other = modalities.find((modality) => modality !== "text" && modality !== "image");
+  if (other !== undefined) {
+    throw unsupported("modalities", `This model's upstream cannot answer in ${plainName(String(other))}.`);
   }
+  return modalities.includes("image");
 }
+
+/** An empty object asks for a search too. */
+function readSearch(options: unknown, warn: Warn): SearchWish | null {
+  if (!isObject(options)) return null;
+  warnOfUnasked(options, ofSearch, "web_search_options", warn);
+  const user = objectOf(options["user_location"]);
+  warnOfUnasked(user, ofUserLocation, "web_search_options.user_location", warn);
+  return {
+    ...plainSearch,
+    location: readLocation(user["approximate"], "web_search_options.user_location", warn),
+    contextSize: readContextSize(options["search_context_size"]),
+  };
+}
+
+const ofSearch: ReadonlySet<string> = new Set(["search_context_size", "user_location"]);
+const ofUserLocation: ReadonlySet<string> = new Set(["type", "approximate"]);
 
 function readStop(stop: unknown): readonly string[] {
   if (stop === undefined || stop === null) return [];

@@ -7,6 +7,7 @@ import { warnOnce } from "../warn-once.ts";
 import { writeFormat } from "./format-writer.ts";
 import { writeMessages } from "./message-writer.ts";
 import { chatEffort } from "./reasoning.ts";
+import { searchesByOptions, writeSearch } from "./search-writer.ts";
 import { shortId, userIdCharactersMax } from "./short-id.ts";
 
 /** OpenAI takes no more. */
@@ -39,6 +40,8 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
     verbosity: said(turn.verbosity),
     user: turn.userId === null ? undefined : shortId(turn.userId, "user_", userIdCharactersMax),
     service_tier: said(writeTier(turn.serviceTier, warn)),
+    ...writeSearch(turn, searchesByOptions(target.upstreamModel, target.traits), warn),
+    modalities: turn.pictures === true ? ["text", "image"] : undefined,
   };
   warnOfLosses(turn, warn);
   return encoder.encode(JSON.stringify(request));

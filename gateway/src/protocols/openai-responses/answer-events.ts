@@ -7,6 +7,7 @@ export function* answerEvents(answer: Answer): Generator<AnswerEvent> {
     yield { kind: "block-start", block: headOf(block) };
     const text = textOf(block);
     if (text !== "") yield { kind: "block-delta", text };
+    if (block.kind === "text") for (const citation of block.citations ?? []) yield { kind: "block-citation", citation };
     if ((block.kind === "reasoning" || block.kind === "tool-call") && block.seal !== null) {
       yield { kind: "block-seal", seal: block.seal };
     }

@@ -1,11 +1,22 @@
-import type { BlockHead } from "#core/index.ts";
-import { BaseItem, type ItemStatus, type OutputItem } from "./output-item.ts";
+import type { BlockHead, Citation } from "#core/index.ts";
+import { HeldCitations } from "../citations.ts";
+import type { Warn } from "../codec.ts";
+import { writeAnnotation } from "./annotations.ts";
+import { BaseItem, type ItemPlace, type ItemStatus, type OutputItem } from "./output-item.ts";
 
 /** Neighbouring texts and refusals are parts of one message. */
 export class MessageItem extends BaseItem implements OutputItem {
   readonly #parts: string[] = [];
   #kind: "text" | "refusal" = "text";
   #text = "";
+  readonly #warn: Warn;
+  readonly #citations: HeldCitations;
+
+  constructor(place: ItemPlace, warn: Warn) {
+    super(place);
+    this.#warn = warn;
+    this.#citations = new HeldCitations(warn);
+  }
 
   open(): string {
     return this.added({ type: "message", id: this.place.id, status: "in_progress", role: "assistant", content: [] });
@@ -25,16 +36,30 @@ export class MessageItem extends BaseItem implements OutputItem {
     return this.say("response.output_text.delta", `${said},"logprobs":[]`);
   }
 
+  override cite(citation: Citation): void {
+    this.#citations.add(citation);
+  }
+
+  /** Where the words of an annotation end may be known only when all were said. */
   endBlock(): string {
     const text = JSON.stringify(this.#text);
-    const part = partJson(this.#kind, this.#text);
+    const annotations = this.#citations
+      .take()
+      .flatMap((citation) => writeAnnotation(citation, this.#text.length, this.#warn) ?? []);
+    const added = annotations.map((annotation, index) =>
+      this.say(
+        "response.output_text.annotation.added",
+        `,${this.#content()},"annotation_index":${index},"annotation":${annotation}`,
+      ),
+    );
+    const part = partJson(this.#kind, this.#text, annotations);
     const done =
       this.#kind === "refusal"
         ? this.say("response.refusal.done", `,${this.#content()},"refusal":${text}`)
         : this.say("response.output_text.done", `,${this.#content()},"text":${text},"logprobs":[]`);
     const partDone = this.say("response.content_part.done", `,${this.#content()},"part":${part}`);
     this.#parts.push(part);
-    return done + partDone;
+    return added.join("") + done + partDone;
   }
 
   close(status: ItemStatus): string {
@@ -48,7 +73,7 @@ export class MessageItem extends BaseItem implements OutputItem {
   }
 }
 
-function partJson(kind: "text" | "refusal", text: string): string {
+function partJson(kind: "text" | "refusal", text: string, annotations: readonly string[] = []): string {
   if (kind === "refusal") return `{"type":"refusal","refusal":${JSON.stringify(text)}}`;
-  return `{"type":"output_text","text":${JSON.stringify(text)},"annotations":[],"logprobs":[]}`;
+  return `{"type":"output_text","text":${JSON.stringify(text)},"annotations":[${annotations.join(",")}],"logprobs":[]}`;
 }

@@ -1,4 +1,4 @@
-import type { BlockHead } from "#core/index.ts";
+import type { BlockHead, Citation } from "#core/index.ts";
 import type { NumberedEvents } from "./numbered-events.ts";
 
 export type ItemStatus = "completed" | "incomplete";
@@ -18,6 +18,7 @@ export interface OutputItem {
   /** Another block of the answer begins in this item; null when it needs an item of its own. */
   startBlock(head: BlockHead): string | null;
   delta(text: string): string;
+  cite(citation: Citation): void;
   endBlock(): string;
   close(status: ItemStatus): string;
 }
@@ -34,6 +35,8 @@ export abstract class BaseItem {
   startBlock(_head: BlockHead): string | null {
     return null;
   }
+
+  cite(_citation: Citation): void {}
 
   protected added(item: object): string {
     return this.place.lines.line(

@@ -3,6 +3,7 @@ import type { AnswerSource } from "../codec.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
 import { warnOfStranger } from "../unread.ts";
+import { readAnnotations } from "./annotations.ts";
 import { blocksOf, callIdOf, callNameOf, thoughtsOf } from "./read-answer.ts";
 
 type Emit = (event: AnswerEvent) => void;
@@ -18,7 +19,7 @@ export interface OutputReader {
 export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource): OutputReader | null {
   switch (item["type"]) {
     case "message":
-      return new MessageReader(emit);
+      return new MessageReader(emit, source);
     case "function_call":
       return new CallReader(item, emit, source);
     case "custom_tool_call":
@@ -33,14 +34,23 @@ export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource)
   }
 }
 
+interface OpenPart {
+  readonly index: number;
+  readonly kind: "text" | "refusal";
+  passed: number;
+  annotations: number;
+}
+
 class MessageReader implements OutputReader {
   readonly #emit: Emit;
-  /** The part that is open, and how much of its text has been passed on. */
-  #open: { readonly index: number; readonly kind: "text" | "refusal"; passed: number } | null = null;
+  readonly #source: AnswerSource;
+  /** The part that is open, and how much of its text and how many of its annotations have been passed on. */
+  #open: OpenPart | null = null;
   #next = 0;
 
-  constructor(emit: Emit) {
+  constructor(emit: Emit, source: AnswerSource) {
     this.#emit = emit;
+    this.#source = source;
   }
 
   read(type: string, event: JsonObject): void {
@@ -62,6 +72,12 @@ class MessageReader implements OutputReader {
         return;
       case "response.refusal.done":
         this.#whole(index, "refusal", textOf(event["refusal"]) ?? "");
+        return;
+      case "response.output_text.annotation.added":
+        this.#annotate(index, [event["annotation"]]);
+        return;
+      default:
+        warnOfStranger("events", type, this.#source.warn);
     }
   }
 
@@ -74,7 +90,21 @@ class MessageReader implements OutputReader {
 
   #part(index: number, part: JsonObject): void {
     if (part["type"] === "refusal") this.#whole(index, "refusal", textOf(part["refusal"]) ?? "");
-    else if (part["type"] === "output_text") this.#whole(index, "text", textOf(part["text"]) ?? "");
+    else if (part["type"] === "output_text") {
+      this.#whole(index, "text", textOf(part["text"]) ?? "");
+      if (this.#open?.index === index)
+        this.#annotate(index, arrayOf(part["annotations"]).slice(this.#open.annotations));
+    }
+  }
+
+  #annotate(index: number, annotations: readonly unknown[]): void {
+    if (annotations.length === 0) return;
+    const open = this.#reach(index, "text");
+    if (open === null) return;
+    open.annotations += annotations.length;
+    for (const citation of readAnnotations(annotations, this.#source.warn)) {
+      this.#emit({ kind: "block-citation", citation });
+    }
   }
 
   /** Passes on what of the whole text is still missing. */
@@ -91,12 +121,12 @@ class MessageReader implements OutputReader {
   }
 
   /** The part at `index`, opened if it comes now; null when it is closed already. */
-  #reach(index: number, kind: "text" | "refusal"): { passed: number } | null {
+  #reach(index: number, kind: "text" | "refusal"): OpenPart | null {
     if (this.#open?.index === index) return this.#open;
     if (index < this.#next) return null;
     if (this.#open !== null) this.#close(this.#open.index);
     this.#next = index + 1;
-    this.#open = { index, kind, passed: 0 };
+    this.#open = { index, kind, passed: 0, annotations: 0 };
     this.#emit({ kind: "block-start", block: { kind } });
     return this.#open;
   }

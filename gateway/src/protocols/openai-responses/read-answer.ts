@@ -5,6 +5,7 @@ import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
 import { warnOfStranger } from "../unread.ts";
+import { readAnnotations } from "./annotations.ts";
 import { upstreamFailure } from "./error.ts";
 import { readResponsesUsage } from "./usage.ts";
 
@@ -34,7 +35,7 @@ export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Ans
 export function blocksOf(item: JsonObject, source: AnswerSource): AnswerBlock[] {
   switch (item["type"]) {
     case "message":
-      return arrayOf(item["content"]).flatMap((part) => messageBlock(objectOf(part)));
+      return arrayOf(item["content"]).flatMap((part) => messageBlock(objectOf(part), source));
     case "function_call":
       return [callBlock(item, textOf(item["arguments"]) ?? "", source)];
     case "custom_tool_call":
@@ -84,10 +85,12 @@ function has(blocks: readonly AnswerBlock[]): { calls: boolean; refusal: boolean
   };
 }
 
-function messageBlock(part: JsonObject): AnswerBlock[] {
+function messageBlock(part: JsonObject, source: AnswerSource): AnswerBlock[] {
   if (part["type"] === "refusal") return [{ kind: "refusal", text: textOf(part["refusal"]) ?? "" }];
   const text = textOf(part["text"]);
-  return text === null ? [] : [{ kind: "text", text }];
+  if (text === null) return [];
+  const citations = readAnnotations(part["annotations"], source.warn);
+  return [{ kind: "text", text, ...(citations.length === 0 ? {} : { citations }) }];
 }
 
 function callBlock(item: JsonObject, argumentsText: string, source: AnswerSource): AnswerBlock {

@@ -5,6 +5,7 @@ import { customTool } from "../openai-chat/custom-tool.ts";
 import { plainName } from "../warn-once.ts";
 import { isNamespaced, joinedName, type NamespacedTool } from "./namespaced-tool.ts";
 import { isSearch, readSearchTool } from "./search-tool.ts";
+import { isWebSearch } from "./web-search.ts";
 
 /** The tools that other dialects know: functions, custom tools, and both in namespaces. Built-in ones are left out. */
 export function readTools(value: unknown, param: string, warn: Warn): TurnTool[] {
@@ -58,6 +59,8 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
   if (value["type"] === "custom") return [readCustom(value, param)];
   if (value["type"] === "namespace") return readNamespace(value, param, warn);
   if (value["type"] === "tool_search") return readSearch(value, warn);
+  // Read as a wish of the whole turn.
+  if (isWebSearch(value["type"])) return [];
   warn(`the tool type ${plainName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`);
   return [];
 }

@@ -1,4 +1,4 @@
-import type { AnswerFormat, ReasoningWish, Turn, TurnTool } from "#core/index.ts";
+import type { AnswerFormat, ReasoningWish, SearchWish, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import {
   arrayOf,
@@ -17,6 +17,7 @@ import { asCompaction, keptOf } from "./compaction.ts";
 import { InputReader } from "./read-input.ts";
 import { textPart } from "./read-parts.ts";
 import { readToolChoice, readTools } from "./read-tools.ts";
+import { readWebSearch } from "./web-search.ts";
 
 /** A Responses request in neutral form. */
 export function readResponsesTurn(body: Uint8Array, facts: Facts, warning: Warn): Turn {
@@ -52,6 +53,7 @@ function readRequest(
   // Only a compaction can be asked for without any.
   input.read(request["input"] ?? []);
   const tools = withFound(readTools(request["tools"], "tools", warn), input.tools);
+  const search = readWebSearch(request["tools"], warn);
   const chosen = readToolChoice(request["tool_choice"], tools, warn);
   const text = objectOf(request["text"]);
   const turn: Turn = {
@@ -78,6 +80,7 @@ function readRequest(
     metadata: readMetadata(request["metadata"]),
     cacheKey: textOf(request["prompt_cache_key"]),
     serviceTier: textOf(request["service_tier"]),
+    ...(search === null ? {} : { search: withCap(search, request["max_tool_calls"]) }),
   };
   return { turn, compacts: input.compacts };
 }
@@ -99,6 +102,11 @@ function refuseServerState(request: JsonObject): void {
   if (request["background"] === true) {
     throw unsupported("background", "This model's upstream cannot answer in the background.");
   }
+}
+
+/** The cap is on calls of the upstream's own tools. */
+function withCap(search: SearchWish, callsMax: unknown): SearchWish {
+  return { ...search, usesMax: countOf(callsMax) };
 }
 
 function warnOfUnknown(request: JsonObject, warn: Warn): void {

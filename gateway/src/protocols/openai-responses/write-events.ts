@@ -77,6 +77,9 @@ export class ResponsesEventWriter implements EventWriter {
         return this.#startBlock(event.block);
       case "block-delta":
         return this.#delta(event.text);
+      case "block-citation":
+        this.#item?.cite(event.citation);
+        return "";
       case "block-seal":
         this.#seal(event.seal);
         return "";
@@ -129,7 +132,7 @@ export class ResponsesEventWriter implements EventWriter {
     switch (head.kind) {
       case "text":
       case "refusal":
-        return new MessageItem(this.#place("msg_"));
+        return new MessageItem(this.#place("msg_"), this.#context.warn);
       case "reasoning":
         this.#thoughts = new ReasoningItem(
           this.#place("rs_"),
@@ -140,7 +143,7 @@ export class ResponsesEventWriter implements EventWriter {
       case "tool-call":
         return this.#newCall(head.id, head.name);
       case "image":
-        if (head.source.kind !== "base64") return new MessageItem(this.#place("msg_"));
+        if (head.source.kind !== "base64") return new MessageItem(this.#place("msg_"), this.#context.warn);
         return new ImageItem(this.#place("ig_"), head.source.mediaType, head.source.data);
     }
   }

@@ -6,7 +6,9 @@ import { toolParameters, withProperties } from "../object-schema.ts";
 import { shortId } from "../openai-chat/short-id.ts";
 import type { Effort } from "../reasoning-traits.ts";
 import { tellReasoning } from "../told-reasoning.ts";
+import { picturesLost } from "../unread.ts";
 import { warnOnce } from "../warn-once.ts";
+import { writeWebSearch } from "./web-search.ts";
 import { InputWriter, idCharactersMax } from "./write-input.ts";
 
 /** A turn as a Responses request that keeps nothing at the upstream. */
@@ -29,8 +31,13 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
   put(body, "max_output_tokens", outputCap(turn.outputTokensMax, warn));
   put(body, "temperature", turn.temperature);
   put(body, "top_p", turn.topP);
+  const search = writeWebSearch(turn, warn);
+  if (search !== null) {
+    body["tools"] = [search.tool];
+    put(body, "max_tool_calls", search.callsMax);
+  }
   if (turn.tools.length > 0) {
-    body["tools"] = turn.tools.map(writeTool);
+    body["tools"] = [...turn.tools.map(writeTool), ...(search === null ? [] : [search.tool])];
     put(body, "tool_choice", turn.toolChoice === null ? null : writeToolChoice(turn.toolChoice));
     put(body, "parallel_tool_calls", turn.parallelToolCalls);
   }
@@ -59,6 +66,7 @@ function put(body: Record<string, unknown>, name: string, value: unknown): void 
 function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
   const lost = (name: string): void => warn(`${name} is not understood by the upstream and was left out`);
   if (turn.stop.length > 0) lost("stop");
+  if (turn.pictures === true) warn(picturesLost);
   if (turn.topK !== null) lost("top_k");
   if (turn.seed !== null) lost("seed");
   if (turn.presencePenalty !== null) lost("presence_penalty");

@@ -36,8 +36,8 @@ export const bedrock: ProviderKind = {
     {
       endpoint: "messages",
       dialect: "anthropic-messages",
-      // Pictures by their URL are not taken here (reference of InvokeModel for Claude).
-      traits: { fetchesUrls: false },
+      // Pictures by their URL are not taken here (reference of InvokeModel for Claude), nor Anthropic's web search.
+      traits: { fetchesUrls: false, noWebSearch: true },
       path: "/model/{model}/invoke",
       streamPath: "/model/{model}/invoke-with-response-stream",
       framing: "aws-event-stream",

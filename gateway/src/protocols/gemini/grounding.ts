@@ -1,0 +1,111 @@
+import { bounds, type Citation } from "#core/index.ts";
+import { documentCitationLost, placeIn, spanOf, urlCitation } from "../citations.ts";
+import type { Warn } from "../codec.ts";
+import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { warnOfStranger, warnOfUnread } from "../unread.ts";
+
+/** What a candidate says of the sources of its text. */
+export interface Grounded {
+  readonly grounding: JsonObject;
+  readonly citation: JsonObject;
+}
+
+/**
+ * The sources of a text as citations. Google counts a segment in bytes of its part; `partStarts` says where in the text each
+ * part begins, in characters. Source: @google/genai, GroundingMetadata, CitationMetadata.
+ */
+export function readGrounding(
+  { grounding, citation }: Grounded,
+  text: string,
+  partStarts: readonly number[],
+  warn: Warn,
+): Citation[] {
+  warnOfUnread(grounding, readOfGrounding, "groundingMetadata", warn);
+  const chunks = arrayOf(grounding["groundingChunks"]).map((chunk) => sourceOf(objectOf(chunk), warn));
+  const supports = arrayOf(grounding["groundingSupports"]).flatMap((value) => {
+    const support = objectOf(value);
+    const segment = objectOf(support["segment"]);
+    const from = partStarts[countOf(segment["partIndex"]) ?? 0] ?? 0;
+    const span = spanInText(text, from, countOf(segment["startIndex"]) ?? 0, countOf(segment["endIndex"]) ?? 0);
+    return arrayOf(support["groundingChunkIndices"]).flatMap((index) => {
+      const source = chunks[Number(index)] ?? null;
+      return source === null ? [] : [{ ...source, span }];
+    });
+  });
+  const cited = supports.length > 0 ? supports : chunks.flatMap((chunk) => chunk ?? []);
+  return [...cited, ...readRecited(citation, warn)].slice(0, bounds.blockCitationsMax);
+}
+
+/** Words of others that the model repeated. */
+function readRecited(metadata: JsonObject, warn: Warn): Citation[] {
+  return arrayOf(metadata["citations"] ?? metadata["citationSources"]).flatMap((value) => {
+    const cited = objectOf(value);
+    warnOfUnread(cited, readOfCitation, "a citation", warn);
+    const span = spanOf(cited["startIndex"] ?? 0, cited["endIndex"]);
+    return urlCitation(textOf(cited["uri"]), textOf(cited["title"]), { span }) ?? [];
+  });
+}
+
+/** The queries are counted as searches; the supports' certainty and the parts that were drawn say nothing of a source. */
+const readOfGrounding: ReadonlySet<string> = new Set([
+  "groundingChunks",
+  "groundingSupports",
+  "webSearchQueries",
+  "retrievalMetadata",
+]);
+const readOfCitation: ReadonlySet<string> = new Set(["startIndex", "endIndex", "uri", "title"]);
+
+function sourceOf(chunk: JsonObject, warn: Warn): Citation | null {
+  for (const name of ["web", "retrievedContext", "maps"]) {
+    if (chunk[name] === undefined) continue;
+    const { uri, title, text } = objectOf(chunk[name]);
+    return urlCitation(textOf(uri), textOf(title), { quote: textOf(text) });
+  }
+  warnOfStranger("sources", Object.keys(chunk)[0], warn);
+  return null;
+}
+
+/** Bytes of the text behind `from` as characters of the whole. */
+function spanInText(text: string, from: number, startByte: number, endByte: number): Citation["span"] {
+  const bytes = Buffer.from(text.slice(from));
+  const charactersTo = (byte: number): number => from + bytes.toString("utf8", 0, byte).length;
+  return endByte < startByte ? null : { start: charactersTo(startByte), end: charactersTo(endByte) };
+}
+
+/** A text that was said, where it began in bytes, and in which part of the answer. */
+export interface SaidText {
+  readonly text: string;
+  readonly partIndex: number;
+  readonly fromByte: number;
+  readonly citations: readonly Citation[];
+}
+
+/** `groundingMetadata` of a candidate; null when nothing is cited. */
+export function writeGrounding(said: readonly SaidText[], warn: Warn): JsonObject | null {
+  const groundingChunks: JsonObject[] = [];
+  const groundingSupports: JsonObject[] = [];
+  const known = new Map<string, number>();
+  for (const { text, partIndex, fromByte, citations } of said) {
+    for (const citation of citations) {
+      const { source } = citation;
+      if (source.kind !== "url") {
+        warn(documentCitationLost);
+        continue;
+      }
+      let index = known.get(source.url);
+      if (index === undefined) {
+        index = groundingChunks.length;
+        known.set(source.url, index);
+        const title = source.title === null ? {} : { title: source.title };
+        groundingChunks.push({ web: { uri: source.url, ...title } });
+      }
+      const { start, end } = placeIn(citation, text.length);
+      const startIndex = fromByte + Buffer.byteLength(text.slice(0, start));
+      const words = text.slice(start, end);
+      const endIndex = startIndex + Buffer.byteLength(words);
+      const segment = { ...(partIndex === 0 ? {} : { partIndex }), startIndex, endIndex, text: words };
+      groundingSupports.push({ segment, groundingChunkIndices: [index] });
+    }
+  }
+  return groundingChunks.length === 0 ? null : { groundingChunks, groundingSupports };
+}
