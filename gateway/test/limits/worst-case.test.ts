@@ -95,6 +95,20 @@ test("a small budget still serves a stream, and ends it in-band when its money i
   expect(house.house.outstanding()).toBe(0);
 });
 
+test("streams whose output is hidden until their end exceed a budget by what one of them may cost, however many come", async () => {
+  house = await withBudget(0.1);
+  // 0.08 USD each, of which nothing is seen before the last event.
+  const script = { tokens: 2, reasoning_tokens: 8_000, event_ms: 20 };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => house.chat({ ...hello, stream: true }, { script })),
+  );
+  await Promise.all(answers.map((answer) => answer.text()));
+  const spent = await spentUsd();
+  expect(spent).toBeGreaterThan(0.07);
+  expect(spent).toBeLessThan(0.1 + 0.082);
+  expect(house.house.outstanding()).toBe(0);
+});
+
 test("a stream that has used up what was held goes on when another call gives money back", async () => {
   house = await withBudget(0.09);
   // Holds all but 0.008 USD, and uses hardly any of it.
