@@ -28,7 +28,8 @@ const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
   patch: bounds.readInPlaceBytesMax,
   unseal: bounds.unsealInPlaceBytesMax,
   govern: bounds.readInPlaceBytesMax,
-  adjust: bounds.readInPlaceBytesMax,
+  // Whoever asks for it knows whether it is worth the way.
+  adjust: 0,
   inline: bounds.readInPlaceBytesMax,
   assets: bounds.translateInPlaceBytesMax,
   "put-assets": bounds.translateInPlaceBytesMax,

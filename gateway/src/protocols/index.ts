@@ -5,6 +5,7 @@
  */
 
 export { answerEvents } from "./answer-events.ts";
+export { type FieldPlaces, findFields } from "./anthropic-messages/find-fields.ts";
 export {
   anthropicMessages,
   anthropicMessagesCodec,

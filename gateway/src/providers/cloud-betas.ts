@@ -1,25 +1,98 @@
 import type { Provider } from "#core/index.ts";
 import type { Warn } from "#protocols/index.ts";
+import { betaFields, type FieldsFound, fieldsIn } from "./cloud-fields.ts";
 
-/**
- * Clouds refuse the whole request for a beta that they do not know, and clients name many that only Anthropic's own
- * API has. These are the ones that clouds take; `settings.betas` of a provider says it otherwise, "*" takes all.
- */
-const usual: readonly string[] = [
+/** What one cloud takes of Anthropic's betas. It refuses the whole request for one that it does not know. */
+export interface CloudBetas {
+  readonly takes: readonly string[];
+  /** Betas that it knows by other names. */
+  readonly renames: Readonly<Record<string, readonly string[]>>;
+}
+
+const common: readonly string[] = [
   "interleaved-thinking-2025-05-14",
   "context-1m-2025-08-07",
   "context-management-2025-06-27",
   "compact-2026-01-12",
   "computer-use-2025-01-24",
   "computer-use-2025-11-24",
+  "tool-search-tool-2025-10-19",
 ];
 
-/** Of the betas that a caller names, those that this account takes. */
-export function takenBetas(provider: Provider, named: readonly string[], warn?: Warn): readonly string[] {
-  const taken = betasSetting(provider) ?? usual;
-  const kept = [...new Set(named)].filter((beta) => taken.includes("*") || taken.includes(beta));
-  if (kept.length < new Set(named).size) warn?.("betas that the upstream does not take were left out");
-  return kept;
+/** Source: docs.aws.amazon.com/bedrock, "Anthropic Claude Messages API", beta headers; and "Tool search tool". */
+export const bedrockBetas: CloudBetas = {
+  takes: [
+    ...common,
+    "effort-2025-11-24",
+    "tool-examples-2025-10-29",
+    "fine-grained-tool-streaming-2025-05-14",
+    "token-efficient-tools-2025-02-19",
+  ],
+  renames: { "advanced-tool-use-2025-11-20": ["tool-search-tool-2025-10-19", "tool-examples-2025-10-29"] },
+};
+
+/** Source: platform.claude.com, "Claude on Vertex AI" and "Tool search tool". */
+export const vertexBetas: CloudBetas = {
+  takes: common,
+  renames: { "advanced-tool-use-2025-11-20": ["tool-search-tool-2025-10-19"] },
+};
+
+export interface BetasAsked {
+  readonly provider: Provider;
+  readonly upstreamModel: string;
+  /** By the caller. */
+  readonly named: readonly string[];
+  readonly body: Uint8Array | null;
+}
+
+export interface BetasTold {
+  readonly betas: readonly string[];
+  readonly body: Uint8Array | null;
+}
+
+/**
+ * The betas that a cloud is told, and the body that fits them. `settings.betas` of a provider says otherwise which it takes, "*" all
+ * of them. A beta that belongs to fields is told where the body has them, named or not: Anthropic's own API takes many
+ * without it by now. Where it is not taken, the fields go, with a warning where somebody would miss them.
+ */
+export function toldBetas(cloud: CloudBetas, asked: BetasAsked, warn?: Warn): BetasTold {
+  const { provider, upstreamModel, body } = asked;
+  const said = betasSetting(provider);
+  const named = [...new Set(asked.named)];
+  if (said?.includes("*") === true) return { betas: named, body };
+  const taken = new Set<unknown>(said ?? cloud.takes);
+  const renamed = named.flatMap((beta) => (taken.has(beta) ? [beta] : (cloud.renames[beta] ?? [beta])));
+  const found = body === null ? null : fieldsIn(body, upstreamModel);
+  const needed = (found?.betas ?? []).flatMap((beta) => takenAs(beta, taken));
+  const betas = [...new Set([...renamed, ...needed])].filter((beta) => taken.has(beta) && fits(beta, needed, said));
+  const unknown = renamed.filter((beta) => !taken.has(beta) && betaFields.every((field) => field.beta !== beta));
+  if (unknown.length > 0) warn?.("betas that the upstream does not take were left out");
+  return { betas, body: body === null ? null : withoutFields(body, found, taken, warn) };
+}
+
+/** The same beta of whatever date. */
+function takenAs(beta: string, taken: ReadonlySet<unknown>): readonly string[] {
+  const isSame = (one: unknown): one is string => typeof one === "string" && familyOf(one) === familyOf(beta);
+  return taken.has(beta) ? [beta] : [...taken].filter(isSame).slice(0, 1);
+}
+
+function familyOf(beta: string): string {
+  return beta.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+}
+
+/** A beta without its fields asks for nothing, and models that need none for them refuse it. */
+function fits(beta: string, needed: readonly string[], said: readonly unknown[] | null): boolean {
+  return said !== null || needed.includes(beta) || betaFields.every((field) => field.beta !== beta || field.always);
+}
+
+function withoutFields(
+  body: Uint8Array,
+  found: FieldsFound | null,
+  taken: ReadonlySet<unknown>,
+  warn?: Warn,
+): Uint8Array {
+  const refused = found?.betas.filter((beta) => takenAs(beta, taken).length === 0) ?? [];
+  return found === null || refused.length === 0 ? body : found.without(refused, (what) => warn?.(what));
 }
 
 export function namedBetas(header: string | undefined): readonly string[] {

@@ -32,6 +32,8 @@ export interface Lane {
   traitsOf?(provider: Provider): DialectTraits;
   /** Last changes to a request of this lane before it is authorised. `warn` hears what the caller would miss. */
   adjust?(draft: OutboundDraft, warn?: Warn): void;
+  /** It looks into what a body holds, not only at its members: a larger one is changed in a thread. */
+  readonly walks?: true;
   /** Whether this account's requests are to be changed. Default: all are. */
   adjusts?(provider: Provider): boolean;
 }

@@ -20,7 +20,8 @@ export function adjustDraft(house: RelayHouse, draft: OutboundDraft, how: Adjust
   const { lane, adjusts } = how.way;
   const { body } = draft;
   if (!adjusts || lane.adjust === undefined) return undefined;
-  if (body !== null && body.length > bounds.readInPlaceBytesMax) return adjustBeside(house, draft, body, how);
+  const inPlaceMax = lane.walks === true ? bounds.unsealInPlaceBytesMax : bounds.readInPlaceBytesMax;
+  if (body !== null && body.length > inPlaceMax) return adjustBeside(house, draft, body, how);
   lane.adjust(draft, how.warn);
   return undefined;
 }

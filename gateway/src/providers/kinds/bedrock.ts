@@ -3,7 +3,7 @@ import { arrayOf, editBody, JsonInvalid, readSpan, scanObject, type Warn } from 
 import { classifyAwsShaped } from "../aws-shaped.ts";
 import { signAws } from "../aws-signature.ts";
 import { withoutQuery } from "../base-url.ts";
-import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
+import { bedrockBetas, betasProblem, namedBetas, toldBetas } from "../cloud-betas.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
@@ -44,6 +44,7 @@ export const bedrock: ProviderKind = {
       errorDialect: "bedrock-converse",
       fits: isClaude,
       adjust: asInvokeTakes,
+      walks: true,
     },
     {
       endpoint: "generate",
@@ -89,8 +90,10 @@ function asInvokeTakes(draft: OutboundDraft, warn?: Warn): void {
   delete draft.headers["anthropic-beta"];
   draft.url = withoutQuery(draft.url);
   if (draft.body === null) return;
-  const betas = takenBetas(draft.provider, [...named, ...betasOf(draft.body)], warn);
-  draft.body = editBody(draft.body, {
+  const { provider, upstreamModel } = draft;
+  const asked = { provider, upstreamModel, named: [...named, ...betasOf(draft.body)], body: draft.body };
+  const { betas, body } = toldBetas(bedrockBetas, asked, warn);
+  draft.body = editBody(body ?? draft.body, {
     remove: ["model", "stream", "anthropic_beta"],
     add: {
       anthropic_version: '"bedrock-2023-05-31"',

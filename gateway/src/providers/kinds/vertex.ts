@@ -1,7 +1,7 @@
 import type { Provider } from "#core/index.ts";
 import { editBody, innerRequest, type Warn } from "#protocols/index.ts";
 import { withoutQuery } from "../base-url.ts";
-import { betasProblem, namedBetas, takenBetas } from "../cloud-betas.ts";
+import { betasProblem, namedBetas, toldBetas, vertexBetas } from "../cloud-betas.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
 import type { AuthorizeMeans, OutboundDraft, ProviderKind } from "../kind.ts";
@@ -45,6 +45,7 @@ export const vertex: ProviderKind = {
       errorDialect: "gemini",
       fits: isClaude,
       adjust: (draft, warn) => asVertexTakes(draft, ["model"], warn),
+      walks: true,
     },
     {
       ...countTokens,
@@ -52,6 +53,7 @@ export const vertex: ProviderKind = {
       errorDialect: "gemini",
       fits: isClaude,
       adjust: (draft, warn) => asVertexTakes(draft, [], warn),
+      walks: true,
     },
     { endpoint: "images", dialect: "gemini", path: google + generate.path, fits: isGoogles },
   ],
@@ -82,13 +84,15 @@ function vertexRoot(provider: Provider): string {
 
 /** Anthropic's version stands in the body here, and the model in the path. Betas stay in their header. */
 function asVertexTakes(draft: OutboundDraft, remove: readonly string[], warn?: Warn): void {
-  const betas = takenBetas(draft.provider, namedBetas(draft.headers["anthropic-beta"]), warn);
+  const { provider, upstreamModel } = draft;
+  const named = namedBetas(draft.headers["anthropic-beta"]);
+  const { betas, body } = toldBetas(vertexBetas, { provider, upstreamModel, named, body: draft.body }, warn);
   if (betas.length === 0) delete draft.headers["anthropic-beta"];
   else draft.headers["anthropic-beta"] = betas.join();
   delete draft.headers["anthropic-version"];
   draft.url = withoutQuery(draft.url);
-  if (draft.body === null) return;
-  draft.body = editBody(draft.body, { remove, add: { anthropic_version: '"vertex-2023-10-16"' } });
+  if (body === null) return;
+  draft.body = editBody(body, { remove, add: { anthropic_version: '"vertex-2023-10-16"' } });
 }
 
 /** Here a prompt stands in the body itself, with nothing beside it that is not counted. Source: Vertex AI reference, countTokens. */
