@@ -116,11 +116,12 @@ test.skipIf(nginx === null)("what the proxy lets through works", async () => {
 test.skipIf(nginx === null)(
   "a stream comes through event for event, though the proxy keeps answers back by default",
   async () => {
-    const body = JSON.stringify({ ...hello, stream: true });
+    const content = 'hi [[sim {"stall_after_events":1}]]';
+    const body = JSON.stringify({ ...hello, messages: [{ role: "user", content }], stream: true });
     const socket = openSocket(port);
     socket.write(
       `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${aliceKey}\r\n` +
-        `content-type: application/json\r\nx-sim-script: {"stall_after_events":1}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );
     // The upstream goes silent after its first event, and never ends: what has come by then came unbuffered.
     expect(await socket.until("data: {")).toStartWith("HTTP/1.1 200");
