@@ -8,7 +8,7 @@ export function generationPaths(): Record<string, PathItem> {
   return {
     "/v1/messages": { post: createMessage },
     "/v1/messages/count_tokens": { post: countTokens },
-    "/v1/responses": { post: createResponse },
+    "/v1/responses": { get: openResponses, post: createResponse },
     "/v1/responses/compact": { post: compactResponse },
     "/v1/responses/input_tokens": { post: countInputTokens },
     "/v1/responses/{id}": { get: getResponse, delete: deleteResponse },
@@ -115,6 +115,20 @@ const createResponse = call({
   ].join("\n"),
   request: json(body(["model"], { model, input: {}, stream }), { model: "demo", input: "Say hello." }),
 });
+
+const openResponses: Operation = {
+  operationId: "openResponses",
+  summary: "Responses over a WebSocket",
+  description: [
+    "OpenAI's WebSocket mode: an upgrade, then `response.create` frames, each a call like `POST /v1/responses`. Its events come",
+    "one in a text frame. 426 where it cannot be had; the same can then be asked over HTTP.",
+  ].join("\n"),
+  tags: ["generation"],
+  responses: {
+    "101": { description: "The connection is a WebSocket.", headers: headersOf("plain") },
+    ...errorReferences(400, 401, 403, 405, 426, 500, 503),
+  },
+};
 
 const compactResponse = call({
   operationId: "compactResponse",

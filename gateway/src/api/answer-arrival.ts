@@ -68,6 +68,7 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
       address: arrival.address,
       bodies: arrival.bodies,
       patient: arrival.patient,
+      ...(arrival.openSocket === undefined ? {} : { openSocket: arrival.openSocket }),
       seen,
       streams: () => {
         streaming = true;
@@ -93,9 +94,13 @@ function failed(face: Face, thrown: unknown, failure: Failure, requestId: string
   return renderFailure(failure, requestId, allow, dialect);
 }
 
-/** RFC 6455, 4.1: a GET that would change to the protocol "websocket". */
-function asksForSocket({ method, headers }: Request): boolean {
-  return method === "GET" && headers.get("upgrade")?.toLowerCase() === "websocket";
+/**
+ * RFC 6455, 4.1: a GET that would change to the protocol "websocket". A proxy that knows nothing of WebSockets takes the
+ * wish away, which holds from hop to hop, and leaves the key, which does not.
+ */
+export function asksForSocket({ method, headers }: Request): boolean {
+  if (method !== "GET") return false;
+  return headers.get("upgrade")?.toLowerCase() === "websocket" || headers.has("sec-websocket-key");
 }
 
 const dataPlane = /^\/v1(beta)?(\/|$)/;

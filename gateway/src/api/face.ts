@@ -7,6 +7,7 @@ import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 import type { BodyRoom } from "./body-room.ts";
+import type { OpenSession } from "./socket/socket-link.ts";
 
 /** One limit as its holder sees it. `resets_at` is Unix seconds. */
 export interface LimitStanding {
@@ -55,6 +56,16 @@ export interface Face {
   ) => Response | Promise<Response>;
 }
 
+/** How a request becomes a WebSocket, where its connection can. */
+export interface SocketOpening {
+  /** WebSockets that are open on this port. */
+  readonly open: number;
+  /** False: it is no handshake. The session is made once the socket is open. */
+  upgrade(headers: Readonly<Record<string, string>>, session: OpenSession): boolean;
+  /** A call of the same path by the same caller, as one of its own connection would be answered. */
+  call(request: Request): Promise<Response>;
+}
+
 export interface Seen {
   key: string | null;
   model: string | null;
@@ -74,6 +85,8 @@ export interface Exchange {
   readonly seen: Seen;
   /** Says that the answer goes on after it was handed over; the returned function says that it is over. */
   readonly streams: () => () => void;
+  /** Absent: this request cannot become a WebSocket. */
+  readonly openSocket?: SocketOpening;
   /** Lifts the server's idle time-out for a call that may be silent for long. */
   readonly patient: () => void;
 }

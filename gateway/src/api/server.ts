@@ -1,14 +1,19 @@
 import { bounds } from "#core/index.ts";
-import { answerArrival, type Door } from "./answer-arrival.ts";
+import { answerArrival, asksForSocket, type Door } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import { CallerAddress } from "./caller-address.ts";
-import type { Face } from "./face.ts";
+import type { Face, SocketOpening } from "./face.ts";
 import { flawOf } from "./plain-target.ts";
 import { exactPaths } from "./routes.ts";
+import { type OpenSession, type SocketLink, type SocketSession, SocketSessions } from "./socket/socket-link.ts";
 import { targetOf } from "./target.ts";
 
 export interface ApiServer {
   readonly port: number;
+  /** WebSockets that are open. */
+  readonly sockets: () => number;
+  /** WebSockets end with what is under way on them; nothing new is begun. */
+  leave(): void;
   /** Requests being answered, streams included. */
   readonly pending: () => number;
   /** Closes the door; `now` also ends what is still open. */
@@ -32,7 +37,8 @@ export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
   const callers = new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: face.observer });
   const door = options.door ?? "all";
   const idleSeconds = options.idleSeconds ?? bounds.idleConnectionMs / 1_000;
-  const server = Bun.serve({
+  const sessions = new SocketSessions();
+  const server = Bun.serve<SocketData>({
     hostname: options.hostname,
     port: options.port,
     idleTimeout: idleSeconds,
@@ -42,27 +48,32 @@ export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
     // The runtime shares the port by default outside development; two gateways would then split the calls between them.
     reusePort: false,
     routes: shapesOf((request, server, flaw) =>
-      answer(face, request, server, { bodies, callers, idleSeconds, door, flaw }),
+      answer(face, request, server, { bodies, callers, sessions, idleSeconds, door, flaw }),
     ),
     // What no shape fits: an empty part, or more parts than any path of ours.
-    fetch: (request, server) => answer(face, request, server, { bodies, callers, idleSeconds, door, flaw: emptyPart }),
+    fetch: (request, server) =>
+      answer(face, request, server, { bodies, callers, sessions, idleSeconds, door, flaw: emptyPart }),
+    websocket: socketHandlers(sessions),
     error: () => new Response("internal error\n", { status: 500 }),
   });
   return {
     port: server.port ?? options.port,
-    pending: () => server.pendingRequests,
+    pending: () => server.pendingRequests + sessions.pending,
+    sockets: () => sessions.size,
+    leave: () => sessions.leave(),
     stop: async (now) => {
       await server.stop(now);
     },
   };
 }
 
-type BunServer = ReturnType<typeof Bun.serve>;
+type BunServer = Bun.Server<SocketData>;
 
 interface Entrance {
   readonly door: Door;
   readonly bodies: BodyDeadlines;
   readonly callers: CallerAddress;
+  readonly sessions: SocketSessions;
   readonly idleSeconds: number;
   /** What is wrong with the target as it was sent; null: nothing. */
   readonly flaw: string | null;
@@ -70,14 +81,14 @@ interface Entrance {
 
 const emptyPart = `A part of it is empty, or there are more than ${bounds.pathPartsMax}.`;
 
-type Handler = (request: Bun.BunRequest, server: BunServer) => Promise<Response>;
+type Handler = (request: Bun.BunRequest, server: BunServer) => Promise<Response | undefined>;
 
 /**
  * The shapes that a path may have, for the runtime's router. It matches the target as it was sent: what it finds among the
  * exact ones is plain, and of any other it tells the parts.
  */
 function shapesOf(
-  act: (request: Request, server: BunServer, flaw: string | null) => Promise<Response>,
+  act: (request: Request, server: BunServer, flaw: string | null) => Promise<Response | undefined>,
 ): Record<string, Handler> {
   const plain: Handler = (request, server) => act(request, server, null);
   const inParts: Handler = (request, server) =>
@@ -93,12 +104,13 @@ function shapesOf(
   return shapes;
 }
 
-function answer(face: Face, request: Request, server: BunServer, entrance: Entrance): Promise<Response> {
+function answer(face: Face, request: Request, server: BunServer, entrance: Entrance): Promise<Response | undefined> {
   const startedMs = face.clock.monotonic();
   const { path, query } = targetOf(request.url);
   let lifted = false;
+  let switched = false;
   let address: string | null = null;
-  return answerArrival(face, {
+  const answered = answerArrival(face, {
     request,
     path,
     query,
@@ -110,13 +122,89 @@ function answer(face: Face, request: Request, server: BunServer, entrance: Entra
     door: entrance.door,
     flaw: entrance.flaw,
     bodies: entrance.bodies,
+    ...(asksForSocket(request) ? { openSocket: opening() } : {}),
     patient: () => {
       lifted = true;
       server.timeout(request, 0);
     },
     // The connection keeps what was set for a call: lifted for good, it would be held by whoever says nothing more.
     done: () => {
-      if (lifted) server.timeout(request, entrance.idleSeconds);
+      if (lifted && !switched) server.timeout(request, entrance.idleSeconds);
     },
   });
+  return asksForSocket(request) ? answered.then((response) => (switched ? undefined : response)) : answered;
+
+  function opening(): SocketOpening {
+    return {
+      open: entrance.sessions.size,
+      upgrade: (headers, open) => {
+        switched = server.upgrade(request, { headers, data: { open, session: null } });
+        return switched;
+      },
+      call: (inner) =>
+        answerArrival(face, {
+          request: inner,
+          path,
+          query: "",
+          startedMs: face.clock.monotonic(),
+          address: () => address ?? "",
+          bodies: entrance.bodies,
+          patient: () => {},
+          done: () => {},
+          door: entrance.door,
+          flaw: null,
+        }),
+    };
+  }
 }
+
+/** What the runtime keeps of one WebSocket. */
+interface SocketData {
+  readonly open: OpenSession;
+  session: SocketSession | null;
+}
+
+/** The runtime's WebSockets, handed to their sessions. It asks for signs of life by itself and answers those of others. */
+function socketHandlers(sessions: SocketSessions): Bun.WebSocketHandler<SocketData> {
+  return {
+    maxPayloadLength: bounds.socketFrameBytesMax,
+    backpressureLimit: bounds.socketUnsentBytesMax,
+    closeOnBackpressureLimit: true,
+    idleTimeout: bounds.socketSilenceSeconds,
+    sendPings: true,
+    // A packed frame could stand for a thousand times its size.
+    perMessageDeflate: false,
+    open(socket) {
+      const session = socket.data.open(linkOf(socket));
+      socket.data.session = session;
+      sessions.add(session);
+    },
+    message({ data }, message) {
+      if (typeof message === "string") data.session?.onText(message);
+      else data.session?.onBinary();
+    },
+    drain: ({ data }) => data.session?.onRoom(),
+    close({ data }) {
+      const { session } = data;
+      if (session === null) return;
+      data.session = null;
+      sessions.remove(session);
+      session.onClose();
+    },
+  };
+}
+
+function linkOf(socket: Bun.ServerWebSocket<SocketData>): SocketLink {
+  return {
+    send(text) {
+      const sent = socket.send(text);
+      if (sent === -1) return "full";
+      return sent === 0 ? "gone" : "sent";
+    },
+    close: (code, reason) => socket.close(code, reason.slice(0, reasonCharactersMax)),
+    cut: () => socket.terminate(),
+  };
+}
+
+/** RFC 6455, 5.5: a control frame holds 125 bytes, two of them the code. */
+const reasonCharactersMax = 120;

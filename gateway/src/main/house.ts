@@ -285,6 +285,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
     sluice_database_healthy: () => (databaseWatch.problem === null ? 1 : 0),
     sluice_streams_open: () => relay.liveStreams,
+    sluice_websockets_open: () => opened?.sockets() ?? 0,
     sluice_reservations_open: () => admission.outstanding,
     sluice_request_body_bytes: () => bodyRoom.bytes,
     sluice_limits_counted: () => counter.size,
@@ -307,6 +308,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     await settleDown(() => hurried.aborted, graceMs, clock);
     draining = true;
     observer.log("info", "New calls are refused; those under way are waited for.", { pending: listeners.pending() });
+    listeners.leave();
     // A live view has no end of its own that the drain could wait for.
     tail.close();
     const { drainTimeoutMs } = catalog.current.settings;

@@ -8,6 +8,10 @@ export interface Listeners {
   /** Where the console, the admin API, metrics and documents are. */
   readonly console: ApiServer;
   pending(): number;
+  /** WebSockets that are open. */
+  sockets(): number;
+  /** They end with what is under way on them. */
+  leave(): void;
   stop(): Promise<void>;
 }
 
@@ -22,7 +26,8 @@ export function openListeners(face: Face, { environment, idleSeconds }: Listener
   const common = { trustedProxies, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
   if (admin === null) {
     const calls = openPort(face, { ...common, hostname: host, port });
-    return { calls, console: calls, pending: calls.pending, stop: () => calls.stop(true) };
+    const { pending, sockets, leave } = calls;
+    return { calls, console: calls, pending, sockets, leave, stop: () => calls.stop(true) };
   }
   const calls = openPort(face, { ...common, hostname: host, port, door: "calls" });
   let console: ApiServer;
@@ -36,6 +41,8 @@ export function openListeners(face: Face, { environment, idleSeconds }: Listener
     calls,
     console,
     pending: () => calls.pending() + console.pending(),
+    sockets: calls.sockets,
+    leave: calls.leave,
     stop: async () => {
       await Promise.all([calls.stop(true), console.stop(true)]);
     },

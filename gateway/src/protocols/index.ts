@@ -66,6 +66,7 @@ export {
   writeImageEvents,
   writeImageJson,
 } from "./openai-images/index.ts";
+export { CreateFrame, readClientFrame, warmedEvents } from "./openai-responses/create-frame.ts";
 export {
   openaiResponses,
   openaiResponsesCodec,

@@ -146,3 +146,28 @@ test.skipIf(nginx === null)(
     expect((await post(callerKey, JSON.stringify(hello), "203.0.113.8")).status).toBe(403);
   },
 );
+
+test.skipIf(nginx === null)(
+  "a WebSocket comes through the documented proxy, and is 426 behind one that knows of none",
+  async () => {
+    const lines = [
+      "GET /v1/responses HTTP/1.1",
+      "host: a",
+      "connection: Upgrade",
+      "upgrade: websocket",
+      "sec-websocket-version: 13",
+      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+      `authorization: Bearer ${aliceKey}`,
+      "\r\n",
+    ];
+    for (const [at, status] of [
+      [documentedPort, 101],
+      [port, 426],
+    ] as const) {
+      const socket = openSocket(at);
+      socket.write(lines.join("\r\n"));
+      expect(await socket.until("\r\n\r\n")).toStartWith(`HTTP/1.1 ${status}`);
+      socket.end();
+    }
+  },
+);

@@ -1,21 +1,85 @@
-import { Failure } from "#core/index.ts";
+import { bounds, Failure, type Principal } from "#core/index.ts";
+import { mayCall } from "#identity/index.ts";
+import { serves } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
-import type { Endpoint } from "../face.ts";
+import type { Endpoint, Exchange, Face } from "../face.ts";
 import { renderFailure } from "../respond.ts";
+import { ResponsesSession } from "../socket/responses-session.ts";
+import { MemoryRoom } from "../socket/turn-memory.ts";
 import { responsesSpeech } from "../speeches.ts";
 
 /**
- * GET /v1/responses with an upgrade to a WebSocket. 426 is what sends Codex to HTTP at once; after any other refusal it
- * tries five times more.
+ * GET /v1/responses with an upgrade: Responses over a WebSocket. Where that cannot be had the answer is 426, which sends
+ * Codex to HTTP at once; after any other refusal it tries five times more.
  */
 export const responsesSocket: Endpoint = async (face, exchange) => {
-  await authenticated(face, exchange);
-  const failure = new Failure(
-    "websocket_unavailable",
-    "Responses are not served over a WebSocket here: use POST /v1/responses, with `stream` for events.",
-  );
+  const principal = await authenticated(face, exchange);
+  const { openSocket } = exchange;
+  if (openSocket === undefined) return refused("This call cannot become a WebSocket.", exchange);
+  if (!exchange.request.headers.has("upgrade")) {
+    return refused("A proxy on the way takes the upgrade to a WebSocket out of requests.", exchange);
+  }
+  // RFC 6455, 4.2.2.
+  if (!isHandshake(exchange.request.headers)) {
+    const answer = refused("The request is no WebSocket handshake of version 13.", exchange);
+    answer.headers.set("sec-websocket-version", "13");
+    return answer;
+  }
+  const problem = problemOf(face, principal, openSocket.open);
+  if (problem !== null) return refused(problem, exchange);
+  const { requestId, address } = exchange;
+  // The runtime's own is gone once the connection is a socket.
+  const request = new Request(exchange.request.url, { headers: [...exchange.request.headers] });
+  const kept: Exchange = { ...exchange, request };
+  const stillWelcome = async (): Promise<unknown> => await face.authenticator.authenticate(request.headers, address);
+  let over = (): void => {};
+  const opened = openSocket.upgrade({ "x-request-id": requestId }, (link) => {
+    const memories = memoriesOf(face);
+    return new ResponsesSession({
+      face,
+      exchange: kept,
+      call: openSocket.call,
+      link,
+      memories,
+      stillWelcome,
+      over: () => over(),
+    });
+  });
+  if (opened) {
+    over = exchange.streams();
+    return new Response(null, { status: 101 });
+  }
+  return refused("The connection cannot become a WebSocket.", exchange);
+};
+
+/** RFC 6455, 4.1: the key is 16 bytes in base64. */
+function isHandshake(headers: Headers): boolean {
+  return headers.get("sec-websocket-version") === "13" && /^[\w+/]{22}==$/.test(headers.get("sec-websocket-key") ?? "");
+}
+
+function refused(why: string, exchange: Exchange): Response {
+  const failure = new Failure("websocket_unavailable", `${why} Use POST /v1/responses, with \`stream\` for events.`);
   exchange.seen.error = failure.code;
   // RFC 9110, 15.5.22: the answer names what may be spoken.
   const headers = { upgrade: "HTTP/1.1", connection: "upgrade" };
   return renderFailure(failure, exchange.requestId, headers, responsesSpeech.dialect);
-};
+}
+
+function problemOf(face: Face, principal: Principal, open: number): string | null {
+  if (open >= bounds.socketsMax) return "As many WebSockets are open as the gateway allows.";
+  for (const model of face.catalog().models.values()) {
+    if (mayCall(principal, model.name) && serves([model], responsesSpeech)) return null;
+  }
+  return "None of the models of this key is served as Responses.";
+}
+
+const memories = new WeakMap<Face, MemoryRoom>();
+
+function memoriesOf(face: Face): MemoryRoom {
+  let room = memories.get(face);
+  if (room === undefined) {
+    room = new MemoryRoom();
+    memories.set(face, room);
+  }
+  return room;
+}

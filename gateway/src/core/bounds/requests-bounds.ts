@@ -72,6 +72,26 @@ export const requestsBounds = {
   idleConnectionMs: 60_000,
   /** A caller that has not read for this long is taken to be gone. */
   stalledReaderMs: 120_000,
+  /** WebSockets that are open at once; what one frame may hold, and the name of a lane. */
+  socketsMax: 2_000,
+  socketFrameBytesMax: 8 * 1024 * 1024,
+  socketStreamIdCharactersMax: 128,
+  /** Of one WebSocket: lanes with a name, responses under way, and frames that wait for theirs. */
+  socketLanesMax: 32,
+  socketResponsesMax: 16,
+  socketWaitingMax: 32,
+  /** What is remembered of conversations: for one lane, and for all sockets together. In characters of JSON. */
+  socketMemoryCharactersMax: 16 * 1024 * 1024,
+  socketMemoriesCharactersMax: 256 * 1024 * 1024,
+  /** What waits in the runtime to be read by the other side; a socket that holds more is closed. */
+  socketUnsentBytesMax: 32 * 1024 * 1024,
+  /** A WebSocket ends after so long without a response, and after so long in any case, as OpenAI's do. */
+  socketIdleMs: 15 * 60_000,
+  socketLifeMs: 60 * 60_000,
+  /** How often an open WebSocket is looked at: its age, and whether its key may still be used. */
+  socketWatchMs: 10_000,
+  /** Without a sign of the other side the runtime asks for one, and then takes it for gone. Seconds. */
+  socketSilenceSeconds: 120,
   /** Cached callers; least recently used leave first. */
   keyCacheEntriesMax: 50_000,
   /** Cached unknown keys, so that a guesser costs no database read. */

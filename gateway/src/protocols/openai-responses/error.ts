@@ -1,5 +1,6 @@
 import { Failure, failureTable } from "#core/index.ts";
 import { type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { bareResponse } from "./bare-response.ts";
 
 /**
  * A failure inside a stream that has begun: first the `error` event, at which the SDKs raise (the older ones only if
@@ -35,40 +36,7 @@ export function renderResponsesStreamError(failure: Failure, requestId: string):
 
 /** A failed response that says no more than its id and error. */
 export function bareFailedResponse(failure: Failure, id: string): string {
-  return JSON.stringify({
-    id,
-    object: "response",
-    created_at: 0,
-    completed_at: null,
-    status: "failed",
-    background: false,
-    error: responseError(failure),
-    frequency_penalty: 0,
-    incomplete_details: null,
-    instructions: null,
-    max_output_tokens: null,
-    max_tool_calls: null,
-    metadata: {},
-    model: "",
-    output: [],
-    parallel_tool_calls: true,
-    presence_penalty: 0,
-    previous_response_id: null,
-    prompt_cache_key: null,
-    reasoning: null,
-    safety_identifier: null,
-    service_tier: "default",
-    store: false,
-    temperature: 1,
-    text: { format: { type: "text" } },
-    tool_choice: "auto",
-    tools: [],
-    top_logprobs: 0,
-    top_p: 1,
-    truncation: "disabled",
-    usage: null,
-    access_programs: null,
-  });
+  return JSON.stringify(bareResponse({ id, status: "failed", error: responseError(failure) }));
 }
 
 /** What an upstream says in the error of a failed response or in an `error` event, nested or flat. */

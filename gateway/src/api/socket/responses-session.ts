@@ -1,0 +1,229 @@
+import { bounds, Failure } from "#core/index.ts";
+import { type CreateFrame, readClientFrame } from "#protocols/index.ts";
+import type { BodyPlace } from "../body-room.ts";
+import type { Exchange, Face } from "../face.ts";
+import { type ErrorFrame, failureFrame, socketError } from "./error-frame.ts";
+import type { SocketLink, SocketSession } from "./socket-link.ts";
+import { type SocketTurn, socketTurn } from "./socket-turn.ts";
+import { type MemoryRoom, TurnMemory } from "./turn-memory.ts";
+
+export interface SessionParts {
+  readonly face: Face;
+  /** The request that became this socket. */
+  readonly exchange: Exchange;
+  readonly call: SocketTurn["call"];
+  readonly link: SocketLink;
+  readonly memories: MemoryRoom;
+  /** Whether its key may still be used; rejects with the Failure where not. */
+  readonly stillWelcome: () => Promise<unknown>;
+  /** Called once, when the socket has closed. */
+  readonly over: () => void;
+}
+
+interface Waiting {
+  readonly frame: CreateFrame;
+  readonly place: BodyPlace;
+}
+
+/** RFC 6455, 7.4.1. */
+const closing = { normal: 1000, leaving: 1001, unreadable: 1003, unwelcome: 1008 } as const;
+
+/**
+ * One WebSocket of /v1/responses. Each `response.create` is a call like any other: governed, recorded and answered by the
+ * same relay. Requests of a lane wait for each other, lanes do not.
+ */
+export class ResponsesSession implements SocketSession {
+  readonly #parts: SessionParts;
+  readonly #memory: TurnMemory;
+  readonly #openedMs: number;
+  readonly #gone = new AbortController();
+  readonly #waiting = new Map<string | null, Waiting[]>();
+  readonly #running = new Set<string | null>();
+  readonly #lanes = new Set<string>();
+  #waits = 0;
+  #quietMs: number;
+  #ending: { readonly code: number; readonly reason: string } | null = null;
+  #over = false;
+  #room: PromiseWithResolvers<void> | null = null;
+  #stopWatch: () => void = () => {};
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.#memory = new TurnMemory(parts.memories);
+    this.#openedMs = this.#quietMs = parts.face.clock.monotonic();
+    this.#watch();
+  }
+
+  get pending(): number {
+    return this.#running.size + this.#waits;
+  }
+
+  onText(text: string): void {
+    if (this.#over || this.#ending !== null) return;
+    this.#quietMs = this.#parts.face.clock.monotonic();
+    try {
+      const frame = readClientFrame(text);
+      if (frame !== null) this.#queue(frame);
+    } catch (thrown) {
+      void this.#refuse(null, failureFrame(thrown, this.#parts.exchange.requestId));
+    }
+  }
+
+  onBinary(): void {
+    this.#end(closing.unreadable, "Frames must be text.");
+  }
+
+  onRoom(): void {
+    this.#room?.resolve();
+    this.#room = null;
+  }
+
+  onClose(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stopWatch();
+    this.#gone.abort();
+    this.onRoom();
+    for (const { place } of [...this.#waiting.values()].flat()) place.release();
+    this.#waiting.clear();
+    this.#waits = 0;
+    this.#memory.close();
+    this.#parts.over();
+  }
+
+  leave(): void {
+    this.#end(closing.leaving, "The gateway is shutting down.");
+  }
+
+  #queue(frame: CreateFrame): void {
+    const { streamId } = frame;
+    if (this.#waits >= bounds.socketWaitingMax) {
+      throw new Failure("rate_limit_exceeded", "Too many requests wait on this WebSocket for the ones before them.");
+    }
+    if (streamId !== null && !this.#lanes.has(streamId) && this.#lanes.size >= bounds.socketLanesMax) {
+      const message = `A WebSocket has at most ${bounds.socketLanesMax} lanes; open another one.`;
+      this.#say(streamId, socketError(400, "websocket_stream_limit_reached", message));
+      return;
+    }
+    const place = this.#parts.face.bodyRoom.open();
+    place.hold(frame.size);
+    if (streamId !== null) this.#lanes.add(streamId);
+    const waiting = this.#waiting.get(streamId);
+    if (waiting === undefined) this.#waiting.set(streamId, [{ frame, place }]);
+    else waiting.push({ frame, place });
+    this.#waits++;
+    this.#next();
+  }
+
+  /** Begins what may begin. */
+  #next(): void {
+    for (const [lane, waiting] of this.#waiting) {
+      if (this.#over || this.#running.size >= bounds.socketResponsesMax) return;
+      if (this.#running.has(lane)) continue;
+      const first = waiting.shift();
+      if (waiting.length === 0) this.#waiting.delete(lane);
+      if (first === undefined) continue;
+      this.#waits--;
+      this.#running.add(lane);
+      void this.#run(first).finally(() => {
+        this.#running.delete(lane);
+        this.#quietMs = this.#parts.face.clock.monotonic();
+        this.#next();
+        this.#endIfCalm();
+      });
+    }
+  }
+
+  /** Never rejects: what goes wrong is told in a frame. */
+  async #run({ frame, place }: Waiting): Promise<void> {
+    const { streamId: lane, previous } = frame;
+    try {
+      const before = previous === null ? null : this.#memory.find(previous);
+      const { face, exchange, call } = this.#parts;
+      const send = (text: string): Promise<void> | undefined => this.#say(lane, text);
+      const end = await socketTurn(face, exchange, { frame, before, call, send, signal: this.#gone.signal });
+      if (end === null || this.#over) return;
+      if ("status" in end) await this.#refuse(lane, Promise.resolve(end));
+      else if (end.id !== null) {
+        this.#memory.remember(lane, end.id, [...(before ?? []), ...frame.items(), ...end.items]);
+      }
+    } catch (thrown) {
+      if (!this.#over) await this.#refuse(lane, failureFrame(thrown, this.#parts.exchange.requestId));
+    } finally {
+      place.release();
+    }
+  }
+
+  /** A key that may not be used any more has no use for a socket either. */
+  async #refuse(lane: string | null, told: Promise<ErrorFrame>): Promise<void> {
+    const { status, text } = await told;
+    await this.#say(lane, text);
+    if (status === 401 || status === 403) this.#end(closing.unwelcome, "The key cannot be used.");
+  }
+
+  /** A promise where the next frame has to wait for the reader. */
+  #say(lane: string | null, text: string): Promise<void> | undefined {
+    if (this.#over) return undefined;
+    const tagged = lane === null ? text : `{"stream_id":${JSON.stringify(lane)},${text.slice(1)}`;
+    if (this.#parts.link.send(tagged) !== "full") return undefined;
+    this.#room ??= Promise.withResolvers<void>();
+    return this.#untilRoom(this.#room.promise);
+  }
+
+  async #untilRoom(room: Promise<void>): Promise<void> {
+    // Who reads nothing for so long is gone.
+    const stop = this.#parts.face.clock.after(bounds.stalledReaderMs, () => this.#cut());
+    try {
+      await room;
+    } finally {
+      stop();
+    }
+  }
+
+  #cut(): void {
+    this.#parts.link.cut();
+    this.onClose();
+  }
+
+  /** Nothing new is begun; the socket closes with the last response that is under way. */
+  #end(code: number, reason: string): void {
+    if (this.#over || this.#ending !== null) return;
+    this.#ending = { code, reason };
+    this.#endIfCalm();
+  }
+
+  #endIfCalm(): void {
+    if (this.#ending === null || this.#over || this.pending > 0) return;
+    this.#parts.link.close(this.#ending.code, this.#ending.reason);
+  }
+
+  #watch(): void {
+    const { clock } = this.#parts.face;
+    this.#stopWatch = clock.after(bounds.socketWatchMs, () => {
+      const now = clock.monotonic();
+      if (now - this.#openedMs >= bounds.socketLifeMs) this.#endOfLife();
+      else if (this.pending === 0 && now - this.#quietMs >= bounds.socketIdleMs) {
+        this.#end(closing.normal, "Nothing was asked for a long time.");
+      } else void this.#checkKey();
+      if (!this.#over) this.#watch();
+    });
+  }
+
+  #endOfLife(): void {
+    if (this.#ending !== null) return;
+    const minutes = bounds.socketLifeMs / 60_000;
+    const message = `A WebSocket may be open for ${minutes} minutes. Open a new one to go on.`;
+    this.#say(null, socketError(400, "websocket_connection_limit_reached", message));
+    this.#end(closing.normal, message);
+  }
+
+  async #checkKey(): Promise<void> {
+    try {
+      await this.#parts.stillWelcome();
+    } catch (thrown) {
+      const failure = thrown instanceof Failure ? thrown : null;
+      if (failure === null || failure.status >= 500) return;
+      await this.#refuse(null, failureFrame(failure, this.#parts.exchange.requestId));
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { Failure } from "#core/index.ts";
+import { type CreateFrame, warmedEvents } from "#protocols/index.ts";
+import { serves } from "#relay/index.ts";
+import { admitted } from "../admitted.ts";
+import { modelNotFound } from "../endpoints/models.ts";
+import type { Exchange, Face } from "../face.ts";
+import { callableModels } from "../model-call.ts";
+import { responsesSpeech } from "../speeches.ts";
+import { type AnswerEnd, sendAnswer } from "./answer-frames.ts";
+import { type ErrorFrame, errorFrame } from "./error-frame.ts";
+
+export interface SocketTurn {
+  readonly frame: CreateFrame;
+  /** What the socket remembers of the response that this one goes on from. */
+  readonly before: readonly string[] | null;
+  /** Answers a request of this socket's caller. */
+  readonly call: (request: Request) => Promise<Response>;
+  readonly send: (text: string) => Promise<void> | undefined;
+  /** Ends when the socket has closed. */
+  readonly signal: AbortSignal;
+}
+
+/** One response: by a call of POST /v1/responses as its caller would make it. null: the caller has gone. */
+export async function socketTurn(
+  face: Face,
+  exchange: Exchange,
+  turn: SocketTurn,
+): Promise<AnswerEnd | ErrorFrame | null> {
+  const { frame, before, call, send, signal } = turn;
+  if (!frame.generates) return await warm(face, exchange, turn);
+  const answer = await call(innerRequest(exchange.request, frame.body(before), signal));
+  if (signal.aborted) {
+    void answer.body?.cancel().catch(() => {});
+    return null;
+  }
+  const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (!isStream || answer.body === null) return await errorFrame(answer);
+  const metadata = metadataFrame(exchange.request.headers, answer.headers);
+  if (metadata !== null) await send(metadata);
+  return await sendAnswer(answer.body, send, signal);
+}
+
+/**
+ * A request that generates nothing only has its input remembered: no upstream is asked, since over HTTP there is nothing
+ * that it could keep. It is one request of its key's limits.
+ */
+async function warm(face: Face, exchange: Exchange, { frame, send }: SocketTurn): Promise<AnswerEnd> {
+  const { request, address } = exchange;
+  const principal = await face.authenticator.authenticate(request.headers, address);
+  if (face.draining()) throw new Failure("draining", "The gateway is shutting down; try again.");
+  return await admitted(face, principal, async () => {
+    const models = callableModels(face.catalog(), principal, frame.model);
+    if (models.length === 0) throw modelNotFound(frame.model);
+    if (!serves(models, responsesSpeech)) {
+      throw new Failure("unsupported_by_model", `The model "${frame.model}" cannot be used on this endpoint.`, {
+        param: "model",
+      });
+    }
+    const id = face.ids.next("resp_");
+    const now = Math.floor(face.clock.now() / 1_000);
+    for (const text of warmedEvents(frame.model, id, now)) await send(text);
+    return { id, items: [] };
+  });
+}
+
+/** With what its caller sent when the socket was opened, but for what concerns the socket. */
+function innerRequest({ url, headers: sent }: Request, body: Uint8Array, signal: AbortSignal): Request {
+  const headers = new Headers(sent);
+  for (const name of [...headers.keys()]) if (ofTheSocket.test(name)) headers.delete(name);
+  const beta = headers
+    .get("openai-beta")
+    ?.split(",")
+    .filter((one) => !one.trim().startsWith("responses_websockets"));
+  if (beta !== undefined && beta.length > 0) headers.set("openai-beta", beta.join(","));
+  else headers.delete("openai-beta");
+  headers.set("content-type", "application/json");
+  headers.set("content-length", String(body.length));
+  headers.set("accept", "text/event-stream");
+  return new Request(url, { method: "POST", headers, body: body as Uint8Array<ArrayBuffer>, signal });
+}
+
+const ofTheSocket =
+  /^(sec-websocket-.*|connection|upgrade|keep-alive|transfer-encoding|te|content-.*|accept-encoding)$/;
+
+/**
+ * What stands in the headers of an answer over HTTP. Codex knows this frame from OpenAI; others get it only where something
+ * could not be carried.
+ */
+function metadataFrame(asked: Headers, answered: Headers): string | null {
+  const isCodex = asked.get("originator")?.startsWith("codex") === true;
+  if (!isCodex && !answered.has("x-sluice-warnings")) return null;
+  const headers = Object.fromEntries([...answered].filter(([name]) => told.test(name)));
+  return JSON.stringify({ type: "codex.response.metadata", headers });
+}
+
+const told = /^(x-(?!accel-).*|openai-.*)$/;

@@ -1,0 +1,62 @@
+import { bounds } from "#core/index.ts";
+
+/** What all sockets remember together. */
+export class MemoryRoom {
+  #characters = 0;
+
+  take(characters: number): boolean {
+    if (this.#characters + characters > bounds.socketMemoriesCharactersMax) return false;
+    this.#characters += characters;
+    return true;
+  }
+
+  give(characters: number): void {
+    this.#characters -= characters;
+  }
+
+  get characters(): number {
+    return this.#characters;
+  }
+}
+
+interface Remembered {
+  readonly id: string;
+  readonly items: readonly string[];
+  readonly characters: number;
+}
+
+/**
+ * The last response of each lane of one socket, with all that came before it, for whoever goes on from it by its id: what
+ * no upstream keeps. What does not fit is not remembered; its caller is then told so, and sends it whole.
+ */
+export class TurnMemory {
+  readonly #room: MemoryRoom;
+  readonly #lanes = new Map<string | null, Remembered>();
+
+  constructor(room: MemoryRoom) {
+    this.#room = room;
+  }
+
+  find(id: string): readonly string[] | null {
+    for (const remembered of this.#lanes.values()) if (remembered.id === id) return remembered.items;
+    return null;
+  }
+
+  remember(lane: string | null, id: string, items: readonly string[]): void {
+    this.#forget(lane);
+    const characters = items.reduce((sum, item) => sum + item.length, 0);
+    if (characters > bounds.socketMemoryCharactersMax || !this.#room.take(characters)) return;
+    this.#lanes.set(lane, { id, items, characters });
+  }
+
+  close(): void {
+    for (const lane of [...this.#lanes.keys()]) this.#forget(lane);
+  }
+
+  #forget(lane: string | null): void {
+    const remembered = this.#lanes.get(lane);
+    if (remembered === undefined) return;
+    this.#lanes.delete(lane);
+    this.#room.give(remembered.characters);
+  }
+}

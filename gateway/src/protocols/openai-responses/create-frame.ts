@@ -1,0 +1,111 @@
+import { bounds, Failure, noUsage } from "#core/index.ts";
+import { splice } from "../bytes.ts";
+import { GovernedNames } from "../governed-names.ts";
+import { type Cut, cutsFrom, firstValueAt, itemsAt, membersAt } from "../json-places.ts";
+import type { Span } from "../json-scan.ts";
+import { missing, textOf, wrong } from "../json-value.ts";
+import { readBoolean, readModel, readSmall, scanRequest } from "../request-members.ts";
+import { bareResponse } from "./bare-response.ts";
+import { previousId, said } from "./request.ts";
+import { writeResponsesUsage } from "./usage.ts";
+
+const wanted = new GovernedNames([
+  ...["type", "stream_id", "event_id", "model", "input", "previous_response_id", "generate", "store"],
+  ...["stream", "stream_options", "background"],
+]);
+
+/** What belongs to the frame and not to the request in it. */
+const ofTheFrame: ReadonlySet<string> = new Set([
+  ...["type", "stream_id", "event_id", "generate", "stream", "stream_options", "background"],
+]);
+
+/**
+ * One `response.create` of Responses over a WebSocket: a request's body with the frame's own members in it. Source: OpenAI,
+ * "WebSocket mode"; Open Responses, WebSocketResponseCreateEvent.
+ */
+export class CreateFrame {
+  /** Requests of one lane are answered one after the other; null: the lane without a name. */
+  readonly streamId: string | null;
+  readonly model: string;
+  readonly previous: string | null;
+  /** False: only the input is to be remembered, for a request that goes on from it. */
+  readonly generates: boolean;
+  readonly size: number;
+  readonly #bytes: Buffer;
+  readonly #input: Span | null;
+
+  constructor(bytes: Buffer, members: ReadonlyMap<string, Span>) {
+    this.#bytes = bytes;
+    this.size = bytes.length;
+    this.streamId = readStreamId(bytes, said(bytes, members.get("stream_id")));
+    this.model = readModel(bytes, members.get("model"));
+    this.previous = previousId(bytes, said(bytes, members.get("previous_response_id")));
+    const generate = said(bytes, members.get("generate")) ?? undefined;
+    this.generates = generate === undefined || readBoolean(bytes, generate, "generate");
+    this.#input = said(bytes, members.get("input"));
+    if (readBoolean(bytes, members.get("background"), "background")) {
+      throw wrong("background", "cannot be true over a WebSocket");
+    }
+  }
+
+  /** Its input as items, each as JSON text. */
+  items(): readonly string[] {
+    const bytes = this.#bytes;
+    const input = this.#input;
+    if (input === null) return [];
+    const textAt = ({ start, end }: Span): string => bytes.toString("utf8", start, end);
+    if (bytes[input.start] === QUOTE) return [`{"type":"message","role":"user","content":${textAt(input)}}`];
+    return itemsAt(bytes, input.start).map(textAt);
+  }
+
+  /**
+   * The body of the same request over HTTP, streaming. `before`: items that stand in front of its own instead of the
+   * response that it goes on from; null: that one is the upstream's to know. All other bytes stay.
+   */
+  body(before: readonly string[] | null): Uint8Array {
+    const bytes = this.#bytes;
+    const start = firstValueAt(bytes);
+    const places = membersAt(bytes, start);
+    const expanded = before === null ? [] : ["previous_response_id", "input"];
+    const gone = new Set(places.filter(({ name }) => ofTheFrame.has(name) || expanded.includes(name)));
+    const cuts = cutsFrom(places, gone, ({ nameStart }) => nameStart);
+    const input = before === null ? "" : `"input":[${[...before, ...this.items()].join(",")}]`;
+    const more = ['"stream":true', input].filter((text) => text !== "").join(",");
+    const opening: Cut = { start: start + 1, end: start + 1, text: gone.size === places.length ? more : `${more},` };
+    return splice(bytes, [opening, ...cuts]);
+  }
+}
+
+/** null: a frame that asks for nothing (Codex says so what it has worked on). Throws Failure for what is no frame. */
+export function readClientFrame(text: string): CreateFrame | null {
+  const bytes = Buffer.from(text, "utf8");
+  const members = scanRequest(bytes, wanted);
+  const type = members.get("type");
+  if (type === undefined) throw missing("type");
+  const named = textOf(readSmall(bytes, type));
+  if (named === "response.processed") return null;
+  if (named !== "response.create") throw wrong("type", "must be response.create");
+  return new CreateFrame(bytes, members);
+}
+
+/** The events that answer a request which was not to generate anything. */
+export function warmedEvents(model: string, id: string, createdAt: number): readonly string[] {
+  const begun = bareResponse({ id, model, created_at: createdAt, status: "in_progress" });
+  const usage = writeResponsesUsage(noUsage);
+  const done = bareResponse({ id, model, created_at: createdAt, completed_at: createdAt, usage });
+  return [
+    JSON.stringify({ type: "response.created", response: begun, sequence_number: 0 }),
+    JSON.stringify({ type: "response.completed", response: done, sequence_number: 1 }),
+  ];
+}
+
+function readStreamId(bytes: Buffer, span: Span | null): string | null {
+  if (span === null) return null;
+  const id = textOf(readSmall(bytes, span));
+  if (id === null || id === "" || id.length > bounds.socketStreamIdCharactersMax) {
+    throw new Failure("invalid_request", 'The parameter "stream_id" must be a short text.', { param: "stream_id" });
+  }
+  return id;
+}
+
+const QUOTE = 0x22;

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rawExchange } from "../../edge/raw-socket.ts";
+import { aliceKey, errorOf, type StartedHouse } from "../../started-house.ts";
+import { bobKey, socketHouse } from "./socket-ground.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await socketHouse({
+    keys: [
+      { name: "alice", secret: aliceKey },
+      { name: "bob", secret: bobKey, models: ["others-*"] },
+    ],
+  });
+});
+afterAll(() => house.stop());
+
+interface Upgrade {
+  readonly path?: string;
+  readonly key?: string;
+  readonly version?: string;
+  readonly protocol?: string;
+}
+
+function upgrade({ path = "/v1/responses", key = aliceKey, version = "13", protocol = "websocket" }: Upgrade) {
+  const lines = [
+    `GET ${path} HTTP/1.1`,
+    "host: localhost",
+    ...(protocol === "" ? [] : [`upgrade: ${protocol}`]),
+    `sec-websocket-version: ${version}`,
+    "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+    `authorization: Bearer ${key}`,
+  ];
+  return rawExchange(house.house.server.port, lines.join("\r\n"));
+}
+
+function errorIn(text: string): { readonly code: string; readonly message: string } {
+  return (JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4)) as { error: { code: string; message: string } }).error;
+}
+
+test("a WebSocket that a key cannot have is 426 at once, with a reason and a way that can", async () => {
+  for (const protocol of ["websocket", "WebSocket"]) {
+    const answer = await upgrade({ key: bobKey, protocol });
+    expect(answer.status).toBe(426);
+    expect(answer.text).toMatch(/\r\nupgrade: HTTP\/1\.1\r\n/i);
+    const { code, message } = errorIn(answer.text);
+    expect(code).toBe("websocket_unavailable");
+    expect(message).toContain("None of the models of this key");
+    expect(message).toContain("POST /v1/responses");
+  }
+});
+
+test("a handshake of another version is 426, and names the version that is spoken", async () => {
+  const answer = await upgrade({ version: "8" });
+  expect(answer.status).toBe(426);
+  expect(answer.text).toMatch(/\r\nsec-websocket-version: 13\r\n/i);
+  expect(errorIn(answer.text).code).toBe("websocket_unavailable");
+});
+
+test("behind a proxy that takes the upgrade away it is 426 too, and says whose fault it is", async () => {
+  const answer = await upgrade({ protocol: "" });
+  expect(answer.status).toBe(426);
+  expect(errorIn(answer.text).message).toContain("proxy");
+});
+
+test("whoever has no key is told that first", async () => {
+  expect((await upgrade({ key: "sk-nobody-0123456789abcdefghij" })).status).toBe(401);
+});
+
+test("a GET that asks for no WebSocket is 405, and so is a WebSocket where there never is one", async () => {
+  expect(await errorOf(await house.get("/v1/responses"))).toMatchObject({ status: 405, code: "method_not_allowed" });
+  expect((await upgrade({ path: "/v1/chat/completions" })).status).toBe(405);
+  expect((await upgrade({ path: "/v1/models" })).status).toBe(200);
+});

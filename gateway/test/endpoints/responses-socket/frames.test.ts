@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { bounds } from "#core/index.ts";
+import { atRest, until } from "../../../../test/until.ts";
+import { openSocket as openRaw } from "../../edge/raw-socket.ts";
+import { aliceKey, type StartedHouse } from "../../started-house.ts";
+import { type Frame, openSocket, socketHouse, type TestSocket } from "./socket-ground.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await socketHouse();
+});
+afterAll(() => house.stop());
+
+const ask = { model: "openai", store: false, input: "hi" };
+const errorIn = (frame: Frame): Record<string, unknown> => ({ status: frame["status"], ...(frame["error"] as object) });
+
+async function told(socket: TestSocket, frame: object | string): Promise<Record<string, unknown>> {
+  const from = socket.frames.length;
+  socket.send(frame);
+  return errorIn(await socket.until("error", from));
+}
+
+test("what is no frame is told what is wrong with it, and the socket goes on", async () => {
+  const socket = await openSocket(house);
+  for (const [frame, code, param] of [
+    ["{", "invalid_json", null],
+    ["[]", "invalid_json", null],
+    ["", "invalid_json", null],
+    [{}, "missing_required_parameter", "type"],
+    [{ type: "response.steer", input: "x" }, "invalid_request", "type"],
+    [{ type: "response.create", input: "x" }, "missing_required_parameter", "model"],
+    [{ type: "response.create", model: 5, input: "x" }, "invalid_request", "model"],
+    [{ type: "response.create", ...ask, stream_id: 5 }, "invalid_request", "stream_id"],
+    [{ type: "response.create", ...ask, background: true }, "invalid_request", "background"],
+    [{ type: "response.create", ...ask, previous_response_id: 5 }, "invalid_request", "previous_response_id"],
+    [{ type: "response.create", ...ask, input: 5 }, "invalid_request", "input"],
+    [
+      { type: "response.create", ...ask, previous_response_id: "resp_1" },
+      "previous_response_not_found",
+      "previous_response_id",
+    ],
+    [
+      { type: "response.create", ...ask, model: "chat", previous_response_id: "resp_1" },
+      "previous_response_not_found",
+      "previous_response_id",
+    ],
+    ['{"type":"response.create","type":"response.create","model":"openai","input":"x"}', "invalid_json", null],
+    [{ type: "response.create", ...ask, Model: "claude" }, "invalid_request", "Model"],
+  ] as const) {
+    expect({ frame, ...(await told(socket, frame)) }).toMatchObject({ frame, status: 400, code });
+    if (param !== null) expect(errorIn(socket.frames.at(-1) as Frame)["param"]).toBe(param);
+  }
+  expect(await told(socket, { type: "response.create", ...ask, model: "nobody" })).toMatchObject({
+    status: 404,
+    code: "model_not_found",
+  });
+  expect(await told(socket, { type: "response.create", ...ask, model: "nobody", generate: false })).toMatchObject({
+    status: 404,
+  });
+  expect((await socket.ask(ask)).at(-1)?.type).toBe("response.completed");
+  socket.close();
+});
+
+test("a refusal names its lane, and an upstream's own comes with its status and words", async () => {
+  const socket = await openSocket(house);
+  const script = '[[sim {"status":429,"retry_after":900,"error_message":"slow down"}]]';
+  const frame = { type: "response.create", stream_id: 'a"b', ...ask, input: `hi ${script}` };
+  expect(await told(socket, frame)).toMatchObject({ status: 429 });
+  expect(socket.frames.at(-1)?.["stream_id"]).toBe('a"b');
+  socket.close();
+});
+
+test("a stream that breaks off is a failed response, and the socket goes on", async () => {
+  const socket = await openSocket(house);
+  const frames = await socket.ask({ ...ask, input: 'hi [[sim {"tokens":9,"event_ms":8,"cut_after_events":6}]]' });
+  expect(frames.some(({ type }) => type === "error")).toBe(true);
+  await socket.until("response.failed");
+  expect((await socket.ask(ask)).at(-1)?.type).toBe("response.completed");
+  socket.close();
+});
+
+test("lanes and waiting requests have a bound", async () => {
+  const socket = await openSocket(house);
+  for (let lane = 0; lane <= bounds.socketLanesMax; lane++) {
+    socket.send({ type: "response.create", stream_id: `lane-${lane}`, ...ask, generate: false });
+  }
+  expect(errorIn(await socket.until("error"))).toMatchObject({ status: 400, code: "websocket_stream_limit_reached" });
+  const from = socket.frames.length;
+  const slow = { ...ask, input: 'hi [[sim {"tokens":200,"event_ms":20}]]' };
+  for (let time = 0; time < bounds.socketWaitingMax + 2; time++) socket.send({ type: "response.create", ...slow });
+  expect(errorIn(await socket.until("error", from))).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
+  socket.close();
+  await until(() => house.house.outstanding() === 0);
+});
+
+test("a binary frame and one that is too large end the socket", async () => {
+  const binary = await openSocket(house);
+  binary.socket.send(new Uint8Array([1, 2, 3]));
+  expect((await binary.untilClosed()).code).toBe(1003);
+  const large = await openSocket(house);
+  large.send("x".repeat(bounds.socketFrameBytesMax + 1));
+  expect([1006, 1009]).toContain((await large.untilClosed()).code);
+});
+
+const handshake = [
+  "GET /v1/responses HTTP/1.1",
+  "host: localhost",
+  "connection: Upgrade",
+  "upgrade: websocket",
+  "sec-websocket-version: 13",
+  "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+  `authorization: Bearer ${aliceKey}`,
+  "\r\n",
+].join("\r\n");
+
+/** A masked frame of at most 65,535 bytes. */
+function rawFrame(opcode: number, payload: string, final = true): string {
+  const bytes = Buffer.from(payload);
+  const size = bytes.length < 126 ? [bytes.length] : [126, bytes.length >> 8, bytes.length & 255];
+  const head = [(final ? 0x80 : 0) | opcode, 0x80 | (size[0] ?? 0), ...size.slice(1), 0, 0, 0, 0];
+  return Buffer.concat([Buffer.from(head), bytes]).toString("latin1");
+}
+
+test("at the wire: the handshake, a ping's pong, a request in pieces, and a close that is answered", async () => {
+  const socket = openRaw(house.house.server.port);
+  socket.write(handshake);
+  const head = await socket.until("\r\n\r\n");
+  expect(head).toStartWith("HTTP/1.1 101");
+  expect(head.toLowerCase()).toContain("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=");
+  expect(head.toLowerCase()).toContain("x-request-id: req_");
+  socket.write(rawFrame(9, "are you there"));
+  await socket.until("\x8a\x0dare you there");
+  const text = JSON.stringify({ type: "response.create", ...ask });
+  socket.write(rawFrame(1, text.slice(0, 20), false));
+  socket.write(rawFrame(0, text.slice(20)));
+  await socket.until('"type":"response.completed"');
+  socket.write(rawFrame(8, "\x03\xe8"));
+  await socket.until("\x88");
+  socket.end();
+});
+
+test("who reads nothing stops the upstream, holds up nobody, and gets the rest when they read again", async () => {
+  const tokens = 60_000;
+  const socket = connect(house.house.server.port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (data) => {
+    text += data.toString("latin1");
+  });
+  socket.write(handshake, "latin1");
+  await until(() => text.includes("\r\n\r\n"));
+  socket.pause();
+  const script = `[[sim {"tokens":${tokens},"giant_event_bytes":9000000}]]`;
+  socket.write(rawFrame(1, JSON.stringify({ type: "response.create", ...ask, input: `hi ${script}` })), "latin1");
+  const sent = (): number => house.simulator.simulator.truth.list().data.at(-1)?.events_emitted ?? 0;
+  await until(() => sent() > 0);
+  expect(await atRest(sent)).toBeLessThan(tokens);
+  const other = await openSocket(house);
+  expect((await other.ask(ask)).at(-1)?.type).toBe("response.completed");
+  other.close();
+  socket.resume();
+  await until(() => text.includes('"type":"response.completed"'));
+  socket.destroy();
+  await until(() => house.house.outstanding() === 0);
+});

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { ResponsesWebSocketSession } from "openai/lib/responses/responses-websocket-session";
+import { ResponsesWS } from "openai/resources/responses/ws";
+import { until } from "../until.ts";
+import { matrixConfig } from "./matrix/upstreams.ts";
+import { type House, openHouse } from "./open-house.ts";
+import { keys } from "./test-config.ts";
+
+/** Responses over a WebSocket as OpenAI's own SDK speaks it, against a started gateway. */
+let house: House;
+beforeAll(async () => {
+  house = await openHouse((simulatorUrl) => matrixConfig(simulatorUrl, []));
+});
+afterAll(() => house?.close());
+
+describe.each(["responses", "anthropic", "gemini", "chat"])("OpenAI's SDK on %s", (upstream) => {
+  const model = `matrix/${upstream}/main`;
+
+  test("creates a response, goes on from it, and reads lanes beside each other", async () => {
+    const client = new OpenAI({ apiKey: keys.main, baseURL: `${house.gateway.url}/v1`, maxRetries: 0 });
+    const socket = new ResponsesWS(client);
+    const session = new ResponsesWebSocketSession(socket, {
+      maxLanes: 4,
+      maxBufferedEvents: 4_096,
+      maxBufferedBytes: 1 << 22,
+    });
+    try {
+      await until(() => socket.socket.readyState === 1);
+      const lane = session.lane();
+      lane.create({ model, store: false, input: 'hello [[sim {"tokens":3}]]' });
+      const first = await lane.finalResponse();
+      expect([first.status, first.output_text.trim()]).toEqual(["completed", "the quick brown"]);
+      lane.create({ model, store: false, previous_response_id: first.id, input: 'go on [[sim {"tokens":2}]]' });
+      expect((await lane.finalResponse()).status).toBe("completed");
+      const lanes = ["one", "two"].map((name) => session.lane(name));
+      for (const one of lanes) one.create({ model, store: false, input: 'beside [[sim {"tokens":2}]]' });
+      const answers = await Promise.all(lanes.map((one) => one.finalResponse()));
+      expect(answers.map(({ status }) => status)).toEqual(["completed", "completed"]);
+    } finally {
+      session.close();
+      socket.close();
+    }
+  });
+});
