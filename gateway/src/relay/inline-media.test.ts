@@ -3,7 +3,7 @@ import { addressesIn, withMedia } from "#bodies/index.ts";
 import { bounds, type MediaPart, type Turn } from "#core/index.ts";
 import type { OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { silentTurn } from "../../test/silent-turn.ts";
-import { fetchAll, inBase64 } from "./inline-media.ts";
+import { fetchAll } from "./inline-media.ts";
 
 const picture = (url: string): MediaPart => ({
   kind: "image",
@@ -49,7 +49,9 @@ const needsInline = (said: Turn, takesUrl: (url: string) => boolean): boolean =>
   addressesIn(said, undefined, takesUrl).length > 0;
 const inlineMedia = async (said: Turn, web: Transport): Promise<Turn> => {
   const found = await fetchAll(addressesIn(said, undefined, none), { transport: web, signal });
-  const media = [...found].map(([url, { mediaType, bytes }]) => [url, { mediaType, data: inBase64(bytes) }] as const);
+  const media = [...found].map(
+    ([url, { mediaType, bytes }]) => [url, { mediaType, data: Buffer.from(bytes).toString("base64") }] as const,
+  );
   return withMedia(said, new Map(media));
 };
 

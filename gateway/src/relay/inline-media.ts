@@ -34,10 +34,6 @@ export async function fetchAll(urls: readonly string[], fetch: MediaFetch): Prom
   return found;
 }
 
-export function inBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
-}
-
 /** One address of a caller's, through the guard. Throws Failure invalid_request when it cannot be had. */
 export async function fetchBytes(
   url: string,

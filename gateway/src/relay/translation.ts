@@ -1,4 +1,4 @@
-import { addressesIn, outcomeOf, withMedia } from "#bodies/index.ts";
+import { addressesIn, outcomeOf } from "#bodies/index.ts";
 import { type AskedTurn, bounds, type Turn, type WireDialectId } from "#core/index.ts";
 import {
   type AnswerContext,
@@ -19,7 +19,7 @@ import type { Pick } from "#routing/index.ts";
 import type { Call } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { RelayHouse } from "./house.ts";
-import { type FetchedBytes, fetchAll, inBase64 } from "./inline-media.ts";
+import { type FetchedBytes, fetchAll } from "./inline-media.ts";
 import { TranslatedTap } from "./translated-tap.ts";
 import { streamType, type TranslatedAnswer, type Translator, Warnings } from "./translator.ts";
 import type { Way } from "./way.ts";
@@ -68,23 +68,23 @@ export class Translation implements Translator {
   /** The body for the upstream. Throws Failure unsupported_by_model when it cannot be carried honestly. */
   body(): Uint8Array | Promise<Uint8Array> {
     const turn = this.#turn;
-    if (turn === null) return this.#bodyBeside();
+    if (turn === null) return this.#bodyBeside(null);
     const { lane } = this.#way;
     const urls = addressesIn(turn, this.#traits().fetchesUrls, upstreamSide(lane.dialect).takesUrl);
-    return urls.length === 0
-      ? this.#write(turn)
-      : this.#fetched(urls).then((found) => this.#write(inPlace(turn, found)));
+    return urls.length === 0 ? this.#write(turn) : this.#bodyBeside(urls);
   }
 
-  async #bodyBeside(): Promise<Uint8Array> {
+  /** In a thread where the body, or what stands at its addresses, is large. `urls` null: nobody has looked for any yet. */
+  async #bodyBeside(urls: readonly string[] | null): Promise<Uint8Array> {
     const { facts } = this.#call;
     const { upstreamModel } = this.#pick.deployment;
     const traits = this.#traits();
     const ask = { ...this.#sides(), model: facts.model, stream: facts.stream, upstreamModel, traits, media: null };
     const work = this.#house.bodies;
-    let done = await workOnCall(work, this.#call, "translate", ask);
-    if (done.answer.fetch.length > 0) {
-      const found = [...(await this.#fetched(done.answer.fetch))];
+    let done = urls === null ? await workOnCall(work, this.#call, "translate", ask) : null;
+    const wanted = done?.answer.fetch ?? urls ?? [];
+    if (done === null || wanted.length > 0) {
+      const found = [...(await this.#fetched(wanted))];
       const media = found.map(([url, { mediaType }]) => ({ url, mediaType }));
       const bytes = found.map(([, one]) => one.bytes);
       done = await workOnCall(work, this.#call, "translate", { ...ask, media }, bytes);
@@ -216,9 +216,4 @@ const encoder = new TextEncoder();
 
 function readTurn(caller: CallerCodec, call: Call, body: Uint8Array, tally: CallTally): Turn {
   return caller.readTurn(body, call.facts, (what) => void tally.turnWarnings.add(what));
-}
-
-function inPlace(turn: Turn, found: ReadonlyMap<string, FetchedBytes>): Turn {
-  const media = [...found].map(([url, one]) => [url, { mediaType: one.mediaType, data: inBase64(one.bytes) }] as const);
-  return withMedia(turn, new Map(media));
 }

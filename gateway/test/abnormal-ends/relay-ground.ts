@@ -2,7 +2,7 @@ import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { createAdmission } from "#limits/index.ts";
-import type { Observer } from "#ports/index.ts";
+import type { Observer, Offload, Transport } from "#ports/index.ts";
 import type { CallerCodec } from "#protocols/index.ts";
 import { Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
@@ -28,8 +28,19 @@ export function messages(): Habit {
   return habit;
 }
 
+export interface RelayChanges {
+  readonly body?: string;
+  readonly offload?: Offload;
+  readonly transport?: (upstream: Transport) => Transport;
+}
+
 /** A call through a relay whose upstream always answers well. */
-export async function callWith(codec: CallerCodec, stream: boolean, observer: Observer = noise) {
+export async function callWith(
+  codec: CallerCodec,
+  stream: boolean,
+  observer: Observer = noise,
+  changes: RelayChanges = {},
+) {
   const clock = new FakeClock();
   const chance = { unit: () => 0.5 };
   let count = 0;
@@ -62,17 +73,17 @@ export async function callWith(codec: CallerCodec, stream: boolean, observer: Ob
     admission: createAdmission({ counter, clock }),
     recorder: createRecorder({ journal, clock, ids, observer }),
     journal,
-    transport: upstream,
+    transport: changes.transport?.(upstream) ?? upstream,
     ledgerStore: { keeper: async () => null },
     ids,
     clock,
     observer,
     explainer: silentExplainer,
-    bodies: new BodyWork({ offload: null, newId: ids.next }),
+    bodies: new BodyWork({ offload: changes.offload ?? null, newId: ids.next }),
   });
   let sent = 0;
   upstream.onSend = () => sent++;
-  const bytes = new TextEncoder().encode(body(stream, false));
+  const bytes = new TextEncoder().encode(changes.body ?? body(stream, false));
   const heard = (async () => {
     const result = await relay.run({
       requestId: "req",
