@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
 import { until } from "../until.ts";
+import { AdminClient, administratorEnvironment } from "./admin-client.ts";
 import { root } from "./child.ts";
 import { freePort } from "./free-port.ts";
 import type { HostileShape } from "./hostile/hostile-shape.ts";
@@ -28,6 +29,7 @@ const keys = {
 let upstream: QuietUpstream;
 let gateway: Gateway;
 let watchUrl = "";
+let asKey = { token: "", path: "" };
 
 beforeAll(async () => {
   upstream = startQuietUpstream();
@@ -39,8 +41,10 @@ beforeAll(async () => {
       LOOP_WATCH_PORT: String(port),
       BUN_OPTIONS: `--preload ${join(root, "test/acceptance/loop-watch.ts")}`,
       SLUICE_LOG_LEVEL: "error",
+      ...administratorEnvironment,
     },
   });
+  asKey = await playgroundOf();
   // Code that runs for the first time is read and compiled first.
   for (let round = 0; round < 20; round++) {
     for (const model of ["openai", "claude", "gemini"]) expect((await small(model)).status).toBe(200);
@@ -108,19 +112,32 @@ interface Answer {
   readonly text: string;
 }
 
-async function answerOf({ path, headers, body, captured }: HostileShape): Promise<Answer> {
-  const answer = await fetch(`${gateway.url}${path}`, {
+async function answerOf(shape: HostileShape): Promise<Answer> {
+  const { path, headers, body } = shape;
+  const answer = await fetch(`${gateway.url}${shape.playground === true ? asKey.path : ""}${path}`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
-      ...(path.startsWith("/v1")
-        ? { authorization: `Bearer ${captured === true ? keys.captured : keys.hostile}` }
-        : {}),
+      ...(path.startsWith("/v1") ? { authorization: `Bearer ${secretOf(shape)}` } : {}),
       ...headers,
     },
     body: body(),
   });
   return { status: answer.status, text: await answer.text() };
+}
+
+function secretOf({ captured, playground }: HostileShape): string {
+  if (playground === true) return asKey.token;
+  return captured === true ? keys.captured : keys.hostile;
+}
+
+/** An administrator's token, and where calls are made with it as the hostile key. */
+async function playgroundOf(): Promise<typeof asKey> {
+  const { stdout } = await gateway.cli("token", "create", "--name", "ci", "--administrator", "--json");
+  const { secret: token } = JSON.parse(stdout) as { secret: string };
+  const listed = await AdminClient.withToken(gateway.url, token).call("GET", "/api/workspaces/acme/keys");
+  const { data } = (await listed.json()) as { data: readonly { id: string; name: string }[] };
+  return { token, path: `/api/workspaces/acme/keys/${data.find(({ name }) => name === "hostile")?.id}/call` };
 }
 
 /** Sends so much of a video's body, and is gone. */

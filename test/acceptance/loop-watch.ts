@@ -5,7 +5,7 @@ import { isMainThread } from "node:worker_threads";
  * most, since it was last asked. Processor time, because on a busy machine the clock tells of the machine.
  */
 const port = Number(process.env["LOOP_WATCH_PORT"]);
-if (isMainThread && port > 0) {
+if (isMainThread && port > 0 && process.argv.includes("serve")) {
   let longestMicros = 0;
   let last = process.threadCpuUsage();
   const turn = (): number => {

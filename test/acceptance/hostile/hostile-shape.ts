@@ -5,6 +5,8 @@ export interface HostileShape {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent with the key whose bodies are kept. */
   readonly captured?: true;
+  /** Sent by way of the console, as a key. */
+  readonly playground?: true;
   /** Made when it is sent. */
   readonly body: () => string | Uint8Array;
   /** What it may be answered with. */

@@ -7,6 +7,7 @@ import { imageShapes } from "./image-shapes.ts";
 import { jsonShapes } from "./json-shapes.ts";
 import { others } from "./other-shapes.ts";
 import { packed } from "./packed-shapes.ts";
+import { playgroundShapes } from "./playground-shapes.ts";
 import { justSmall, tiny } from "./small-shapes.ts";
 import { videoShapes } from "./video-shapes.ts";
 
@@ -18,6 +19,7 @@ export const hostileShapes: readonly HostileShape[] = [
   ...videoShapes,
   ...imageShapes,
   ...capturedShapes,
+  ...playgroundShapes,
   ...conversations,
   ...unreadable,
   ...packed,
