@@ -56,12 +56,22 @@ export interface Face {
   ) => Response | Promise<Response>;
 }
 
+export interface NewSocket {
+  /** Of the answer to the handshake. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The id of its key. */
+  readonly owner: string;
+  readonly open: OpenSession;
+}
+
 /** How a request becomes a WebSocket, where its connection can. */
 export interface SocketOpening {
   /** WebSockets that are open on this port. */
   readonly open: number;
+  /** And those of one key. */
+  openOf(owner: string): number;
   /** False: it is no handshake. The session is made once the socket is open. */
-  upgrade(headers: Readonly<Record<string, string>>, session: OpenSession): boolean;
+  upgrade(socket: NewSocket): boolean;
   /** A call of the same path by the same caller, as one of its own connection would be answered. */
   call(request: Request): Promise<Response>;
 }

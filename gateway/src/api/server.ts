@@ -137,8 +137,9 @@ function answer(face: Face, request: Request, server: BunServer, entrance: Entra
   function opening(): SocketOpening {
     return {
       open: entrance.sessions.size,
-      upgrade: (headers, open) => {
-        switched = server.upgrade(request, { headers, data: { open, session: null } });
+      openOf: (owner) => entrance.sessions.sizeOf(owner),
+      upgrade: ({ headers, owner, open }) => {
+        switched = server.upgrade(request, { headers, data: { owner, open, session: null } });
         return switched;
       },
       call: (inner) =>
@@ -160,6 +161,7 @@ function answer(face: Face, request: Request, server: BunServer, entrance: Entra
 
 /** What the runtime keeps of one WebSocket. */
 interface SocketData {
+  readonly owner: string;
   readonly open: OpenSession;
   session: SocketSession | null;
 }
@@ -177,7 +179,7 @@ function socketHandlers(sessions: SocketSessions): Bun.WebSocketHandler<SocketDa
     open(socket) {
       const session = socket.data.open(linkOf(socket));
       socket.data.session = session;
-      sessions.add(session);
+      sessions.add(session, socket.data.owner);
     },
     message({ data }, message) {
       if (typeof message === "string") data.session?.onText(message);

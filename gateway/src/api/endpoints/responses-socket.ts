@@ -2,9 +2,10 @@ import { bounds, Failure, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import { serves } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
-import type { Endpoint, Exchange, Face } from "../face.ts";
+import type { Endpoint, Exchange, Face, SocketOpening } from "../face.ts";
 import { renderFailure } from "../respond.ts";
 import { ResponsesSession } from "../socket/responses-session.ts";
+import type { OpenSession } from "../socket/socket-link.ts";
 import { MemoryRoom } from "../socket/turn-memory.ts";
 import { responsesSpeech } from "../speeches.ts";
 
@@ -25,7 +26,7 @@ export const responsesSocket: Endpoint = async (face, exchange) => {
     answer.headers.set("sec-websocket-version", "13");
     return answer;
   }
-  const problem = problemOf(face, principal, openSocket.open);
+  const problem = problemOf(face, principal, openSocket);
   if (problem !== null) return refused(problem, exchange);
   const { requestId, address } = exchange;
   // The runtime's own is gone once the connection is a socket.
@@ -33,18 +34,12 @@ export const responsesSocket: Endpoint = async (face, exchange) => {
   const kept: Exchange = { ...exchange, request };
   const stillWelcome = async (): Promise<unknown> => await face.authenticator.authenticate(request.headers, address);
   let over = (): void => {};
-  const opened = openSocket.upgrade({ "x-request-id": requestId }, (link) => {
+  const open: OpenSession = (link) => {
     const memories = memoriesOf(face);
-    return new ResponsesSession({
-      face,
-      exchange: kept,
-      call: openSocket.call,
-      link,
-      memories,
-      stillWelcome,
-      over: () => over(),
-    });
-  });
+    const { call } = openSocket;
+    return new ResponsesSession({ face, exchange: kept, call, link, memories, stillWelcome, over: () => over() });
+  };
+  const opened = openSocket.upgrade({ headers: { "x-request-id": requestId }, owner: principal.key.id, open });
   if (opened) {
     over = exchange.streams();
     return new Response(null, { status: 101 });
@@ -65,8 +60,9 @@ function refused(why: string, exchange: Exchange): Response {
   return renderFailure(failure, exchange.requestId, headers, responsesSpeech.dialect);
 }
 
-function problemOf(face: Face, principal: Principal, open: number): string | null {
+function problemOf(face: Face, principal: Principal, { open, openOf }: SocketOpening): string | null {
   if (open >= bounds.socketsMax) return "As many WebSockets are open as the gateway allows.";
+  if (openOf(principal.key.id) >= bounds.socketsOfKeyMax) return "As many WebSockets are open as one key may have.";
   for (const model of face.catalog().models.values()) {
     if (mayCall(principal, model.name) && serves([model], responsesSpeech)) return null;
   }

@@ -62,13 +62,13 @@ class HeardAnswer {
     if (type !== "response.output_item.done" || item === undefined) return;
     const text = JSON.stringify(item);
     this.#characters += text.length;
-    if (this.#characters <= bounds.socketMemoryCharactersMax) this.#items.push(text);
+    if (this.#characters <= bounds.socketLaneCharactersMax) this.#items.push(text);
     else this.#items = [];
   }
 
   #completed({ type, response }: Event): void {
     if (type !== "response.completed" || response?.store !== false) return;
-    if (this.#characters <= bounds.socketMemoryCharactersMax) this.#id = response.id ?? null;
+    if (this.#characters <= bounds.socketLaneCharactersMax) this.#id = response.id ?? null;
   }
 }
 

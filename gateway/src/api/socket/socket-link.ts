@@ -25,7 +25,8 @@ export type OpenSession = (link: SocketLink) => SocketSession;
 
 /** The sessions of one port. */
 export class SocketSessions {
-  readonly #open = new Set<SocketSession>();
+  readonly #open = new Map<SocketSession, string>();
+  readonly #ofOwner = new Map<string, number>();
 
   get size(): number {
     return this.#open.size;
@@ -33,19 +34,30 @@ export class SocketSessions {
 
   get pending(): number {
     let pending = 0;
-    for (const session of this.#open) pending += session.pending;
+    for (const session of this.#open.keys()) pending += session.pending;
     return pending;
   }
 
-  add(session: SocketSession): void {
-    this.#open.add(session);
+  /** Of one key. */
+  sizeOf(owner: string): number {
+    return this.#ofOwner.get(owner) ?? 0;
+  }
+
+  add(session: SocketSession, owner: string): void {
+    this.#open.set(session, owner);
+    this.#ofOwner.set(owner, this.sizeOf(owner) + 1);
   }
 
   remove(session: SocketSession): void {
+    const owner = this.#open.get(session);
+    if (owner === undefined) return;
     this.#open.delete(session);
+    const left = this.sizeOf(owner) - 1;
+    if (left === 0) this.#ofOwner.delete(owner);
+    else this.#ofOwner.set(owner, left);
   }
 
   leave(): void {
-    for (const session of [...this.#open]) session.leave();
+    for (const session of [...this.#open.keys()]) session.leave();
   }
 }

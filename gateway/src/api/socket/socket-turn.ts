@@ -79,8 +79,9 @@ function innerRequest({ url, headers: sent }: Request, body: Uint8Array, signal:
   return new Request(url, { method: "POST", headers, body: body as Uint8Array<ArrayBuffer>, signal });
 }
 
+/** An idempotency key too: every response of the socket would be taken for the first. */
 const ofTheSocket =
-  /^(sec-websocket-.*|connection|upgrade|keep-alive|transfer-encoding|te|content-.*|accept-encoding)$/;
+  /^(sec-websocket-.*|connection|upgrade|keep-alive|transfer-encoding|te|content-.*|accept-encoding|idempotency-key)$/;
 
 /**
  * What stands in the headers of an answer over HTTP. Codex knows this frame from OpenAI; others get it only where something

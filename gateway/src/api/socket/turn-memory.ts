@@ -32,6 +32,7 @@ interface Remembered {
 export class TurnMemory {
   readonly #room: MemoryRoom;
   readonly #lanes = new Map<string | null, Remembered>();
+  #characters = 0;
 
   constructor(room: MemoryRoom) {
     this.#room = room;
@@ -45,7 +46,14 @@ export class TurnMemory {
   remember(lane: string | null, id: string, items: readonly string[]): void {
     this.#forget(lane);
     const characters = items.reduce((sum, item) => sum + item.length, 0);
-    if (characters > bounds.socketMemoryCharactersMax || !this.#room.take(characters)) return;
+    if (characters > bounds.socketLaneCharactersMax) return;
+    // What was said last is worth most; a map keeps the order of its keys.
+    for (const oldest of this.#lanes.keys()) {
+      if (this.#characters + characters <= bounds.socketMemoryCharactersMax) break;
+      this.#forget(oldest);
+    }
+    if (!this.#room.take(characters)) return;
+    this.#characters += characters;
     this.#lanes.set(lane, { id, items, characters });
   }
 
@@ -57,6 +65,7 @@ export class TurnMemory {
     const remembered = this.#lanes.get(lane);
     if (remembered === undefined) return;
     this.#lanes.delete(lane);
+    this.#characters -= remembered.characters;
     this.#room.give(remembered.characters);
   }
 }

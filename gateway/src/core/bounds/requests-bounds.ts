@@ -72,15 +72,17 @@ export const requestsBounds = {
   idleConnectionMs: 60_000,
   /** A caller that has not read for this long is taken to be gone. */
   stalledReaderMs: 120_000,
-  /** WebSockets that are open at once; what one frame may hold, and the name of a lane. */
+  /** WebSockets that are open at once, and those of one key; what one frame may hold, and the name of a lane. */
   socketsMax: 2_000,
+  socketsOfKeyMax: 250,
   socketFrameBytesMax: 8 * 1024 * 1024,
   socketStreamIdCharactersMax: 128,
   /** Of one WebSocket: lanes with a name, responses under way, and frames that wait for theirs. */
   socketLanesMax: 32,
   socketResponsesMax: 16,
   socketWaitingMax: 32,
-  /** What is remembered of conversations: for one lane, and for all sockets together. In characters of JSON. */
+  /** What is remembered of conversations: for one lane, one socket, and all together. In characters of JSON. */
+  socketLaneCharactersMax: 8 * 1024 * 1024,
   socketMemoryCharactersMax: 16 * 1024 * 1024,
   socketMemoriesCharactersMax: 256 * 1024 * 1024,
   /** What waits in the runtime to be read by the other side; a socket that holds more is closed. */

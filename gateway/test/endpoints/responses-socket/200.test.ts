@@ -129,7 +129,11 @@ test("lanes are answered beside each other and named in their events; in a lane 
 });
 
 test("Codex is told what stands in the headers of an answer over HTTP; nobody else is", async () => {
-  const headers = { originator: "codex_cli_rs", "openai-beta": "responses_websockets=2026-02-06" };
+  const headers = {
+    "idempotency-key": "once",
+    originator: "codex_cli_rs",
+    "openai-beta": "responses_websockets=2026-02-06",
+  };
   const codex = await openSocket(house, { headers });
   const [metadata, created] = await codex.ask({ model: "openai", store: false, input: [said("hi")] });
   expect([metadata?.type, created?.type]).toEqual(["codex.response.metadata", "response.created"]);
@@ -137,6 +141,7 @@ test("Codex is told what stands in the headers of an answer over HTTP; nobody el
   expect([told["x-sluice-provider"], told["openai-model"]]).toEqual(["openai", "upstream-gpt"]);
   expect(told["x-request-id"]).toMatch(/^req_/);
   expect(house.simulator.simulator.truth.list().data.at(-1)?.request_headers["openai-beta"]).toBeUndefined();
+  expect(house.simulator.simulator.truth.list().data.at(-1)?.request_headers["idempotency-key"]).toBeUndefined();
   codex.send({ type: "response.processed", response_id: "resp_1" });
   expect((await codex.ask({ model: "openai", store: false, input: [said("hi")] })).at(-1)?.type).toBe(
     "response.completed",

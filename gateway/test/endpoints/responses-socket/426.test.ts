@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { until } from "../../../../test/until.ts";
 import { rawExchange } from "../../edge/raw-socket.ts";
 import { aliceKey, errorOf, type StartedHouse } from "../../started-house.ts";
-import { bobKey, socketHouse } from "./socket-ground.ts";
+import { bobKey, openSocket, socketHouse } from "./socket-ground.ts";
 
+const carolKey = "sk-carol-0123456789abcdefghij";
 let house: StartedHouse;
 beforeAll(async () => {
   house = await socketHouse({
     keys: [
       { name: "alice", secret: aliceKey },
+      { name: "carol", secret: carolKey },
       { name: "bob", secret: bobKey, models: ["others-*"] },
     ],
   });
@@ -60,6 +64,19 @@ test("behind a proxy that takes the upgrade away it is 426 too, and says whose f
   const answer = await upgrade({ protocol: "" });
   expect(answer.status).toBe(426);
   expect(errorIn(answer.text).message).toContain("proxy");
+});
+
+test("one key has a bound of its own, and another one's sockets are not met by it", async () => {
+  const open = await Promise.all(Array.from({ length: bounds.socketsOfKeyMax }, () => openSocket(house)));
+  const refused = await upgrade({});
+  expect([refused.status, errorIn(refused.text).message.includes("one key")]).toEqual([426, true]);
+  const other = await openSocket(house, { key: carolKey });
+  open[0]?.close();
+  await until(async () =>
+    (await (await house.get("/metrics")).text()).includes(`sluice_websockets_open ${open.length}`),
+  );
+  const again = await openSocket(house);
+  for (const socket of [...open, other, again]) socket.close();
 });
 
 test("whoever has no key is told that first", async () => {
