@@ -48,6 +48,8 @@ export const modelEndpoints = {
   embeddings: { path: "/v1/embeddings", label: "Embeddings", types: ["embedding"] },
   rerank: { path: "/v1/rerank", label: "Rerank", types: ["rerank"] },
   moderations: { path: "/v1/moderations", label: "Moderations", types: ["moderation"] },
+  transcriptions: { path: "/v1/audio/transcriptions", label: "Transcriptions", types: ["transcription"] },
+  translations: { path: "/v1/audio/translations", label: "Translations", types: ["transcription"] },
 } as const satisfies Readonly<Record<string, ModelEndpointRow>>;
 
 export type ModelEndpointId = keyof typeof modelEndpoints;

@@ -144,7 +144,11 @@ async function deliver(generation: Generation, exchange: Exchange, script: Scrip
     const headers = withScripted([...own, ...vendor, ...(exchange.rows ?? [])], script);
     return playBytes({ ...generation, source, headers, script });
   }
-  const headers = withScripted([["content-type", "application/json"], ...vendor, ...(exchange.rows ?? [])], script);
+  const own = exchange.rows ?? [];
+  const type: readonly HeaderRow[] = own.some(([name]) => name === "content-type")
+    ? []
+    : [["content-type", "application/json"]];
+  const headers = withScripted([...type, ...vendor, ...own], script);
   const body = script.body ?? exchange.whole(head, answer);
   record.output_tokens_emitted = answer.contentTokens + answer.reasoningTokens;
   record.usage_sent = answer.usage !== null;

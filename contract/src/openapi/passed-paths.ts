@@ -1,5 +1,5 @@
 import { body, call, json, model, stream, text } from "./call-operation.ts";
-import type { PathItem } from "./types.ts";
+import type { MediaType, PathItem } from "./types.ts";
 
 /** Calls of models that are passed as they are, whatever the upstream: nothing is translated. */
 export function passedPaths(): Record<string, PathItem> {
@@ -8,6 +8,8 @@ export function passedPaths(): Record<string, PathItem> {
     "/v1/embeddings": { post: createEmbeddings },
     "/v1/rerank": { post: rerank },
     "/v1/moderations": { post: createModeration },
+    "/v1/audio/transcriptions": { post: createTranscription },
+    "/v1/audio/translations": { post: createTranslation },
   };
 }
 
@@ -52,4 +54,36 @@ const createModeration = call({
   description: "Without a model `omni-moderation-latest` is meant, as at OpenAI.",
   request: json(body(["input"], { model, input: {} }), { model: "demo-moderation", input: "hello" }),
   streams: false,
+});
+
+const soundForm: Record<string, MediaType> = {
+  "multipart/form-data": {
+    schema: body(["model", "file"], {
+      model,
+      file: { type: "string", format: "binary" },
+      prompt: text,
+      response_format: {
+        type: "string",
+        description: "`json`, `text`, `srt`, `verbose_json` or `vtt`: as the upstream takes it.",
+      },
+      stream,
+    }),
+  },
+};
+
+const soundNote =
+  "The form is written to a spool as it arrives and sent from there with only its model replaced. Plain text and subtitles come back as `text/plain`.";
+
+const createTranscription = call({
+  operationId: "createTranscription",
+  summary: "A sound as text",
+  description: soundNote,
+  request: soundForm,
+});
+
+const createTranslation = call({
+  operationId: "createTranslation",
+  summary: "A sound as English text",
+  description: soundNote,
+  request: soundForm,
 });

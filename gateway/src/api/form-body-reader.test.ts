@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asFailure, bounds } from "#core/index.ts";
-import { readMultipartType } from "#protocols/index.ts";
+import { ImagesFormReader, readMultipartType } from "#protocols/index.ts";
 import { createSpool } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
@@ -32,7 +32,7 @@ beforeEach(() => {
     async fetch(request) {
       try {
         const type = readMultipartType(request.headers.get("content-type"));
-        const read = await readFormBody(request, type, spool, deadlines);
+        const read = await readFormBody(request, type, spool, { deadlines, fields: new ImagesFormReader() });
         outcome.resolve(read);
         return new Response("read");
       } catch (thrown) {

@@ -2,7 +2,8 @@ import { Failure } from "#core/index.ts";
 import type { FormBody, Spool, SpoolWriter } from "#ports/index.ts";
 import {
   createFormBody,
-  ImagesFormReader,
+  type FormEvent,
+  type FormFacts,
   MultipartScanner,
   type MultipartType,
   type RequestFacts,
@@ -16,6 +17,18 @@ export interface ReadForm {
   readonly form: FormBody;
 }
 
+/** Collects what governs a form of one endpoint while it is scanned. */
+export interface FormFactsReader {
+  take(event: FormEvent): void;
+  /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
+  facts(): FormFacts;
+}
+
+export interface FormReading {
+  readonly deadlines: BodyDeadlines;
+  readonly fields: FormFactsReader;
+}
+
 /**
  * Reads a form into the spool as it arrives, and its facts with it; the caller is read no faster than the spool takes
  * it. Throws Failure 400, 408, 413, 415 or 503, with nothing kept.
@@ -24,14 +37,14 @@ export async function readFormBody(
   request: Request,
   type: MultipartType,
   spool: Spool,
-  deadlines: BodyDeadlines,
+  { deadlines, fields }: FormReading,
 ): Promise<ReadForm> {
   requirePlain(request.headers);
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > modelBody.bytesMax) throw tooLarge(modelBody);
   const writer = spool.open();
   const pieces = request.body?.getReader() ?? null;
-  const reading = readAll(pieces, type, writer);
+  const reading = readAll(pieces, type, writer, fields);
   try {
     return await deadlines.within(reading);
   } catch (thrown) {
@@ -43,9 +56,13 @@ export async function readFormBody(
   }
 }
 
-async function readAll(pieces: PieceReader | null, type: MultipartType, writer: SpoolWriter): Promise<ReadForm> {
+async function readAll(
+  pieces: PieceReader | null,
+  type: MultipartType,
+  writer: SpoolWriter,
+  fields: FormFactsReader,
+): Promise<ReadForm> {
   const scanner = new MultipartScanner(type.boundary);
-  const fields = new ImagesFormReader();
   let size = 0;
   for (let piece = await next(pieces); piece !== null; piece = await next(pieces)) {
     size += piece.length;
@@ -74,7 +91,7 @@ async function next(pieces: PieceReader | null): Promise<Uint8Array | null> {
   }
 }
 
-/** A form is mostly pictures, which do not get smaller by being packed. */
+/** A form is mostly pictures or sounds, which do not get smaller by being packed. */
 function requirePlain(headers: Headers): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding === "" || encoding === "identity") return;

@@ -6,6 +6,8 @@ export const nativeDialects = {
   embeddings: "openai-embeddings",
   rerank: "rerank",
   moderations: "openai-moderations",
+  transcriptions: "openai-transcriptions",
+  translations: "openai-transcriptions",
 } as const satisfies { readonly [Endpoint in ModelEndpointId]?: string };
 
 export type NativeEndpointId = keyof typeof nativeDialects;

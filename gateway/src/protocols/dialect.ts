@@ -136,6 +136,12 @@ export interface Wire extends Listener {
   patchRequest(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array;
 }
 
+/** What governs a form, and where in the body its model's name stands. */
+export interface FormFacts {
+  readonly facts: RequestFacts;
+  readonly modelSpan: Span;
+}
+
 /** A limit of the caller's own, to be told in the headers of an answer. */
 export interface LimitTold {
   readonly limit: number;

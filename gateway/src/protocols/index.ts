@@ -32,6 +32,7 @@ export type {
 } from "./codec.ts";
 export type {
   Dialect,
+  FormFacts,
   LimitTold,
   Listener,
   OtherUsage,
@@ -54,7 +55,7 @@ export { JsonCrowded, JsonInvalid, readSpan, type ScanLimits, type Span, scanObj
 export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
 export { MediaRoom } from "./media-room.ts";
 export { type MediaUrl, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
-export { MultipartScanner } from "./multipart-scanner.ts";
+export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
 export {
@@ -73,6 +74,7 @@ export {
   openaiResponsesWire,
   responsesCompactWire,
 } from "./openai-responses/index.ts";
+export { TranscriptionFormReader } from "./openai-transcriptions/form.ts";
 export { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 export { parseSmall, refuseCrowd } from "./request-members.ts";
 export { opens, readSealText, sealMark, sealText } from "./seal-text.ts";

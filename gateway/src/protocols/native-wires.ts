@@ -3,6 +3,7 @@ import type { Wire } from "./dialect.ts";
 import { completionsWire } from "./openai-completions/index.ts";
 import { embeddingsWire } from "./openai-embeddings/index.ts";
 import { moderationsWire } from "./openai-moderations/index.ts";
+import { transcriptionsWire } from "./openai-transcriptions/index.ts";
 import { rerankWire } from "./rerank/index.ts";
 
 /** The endpoints whose calls are only ever passed, never translated, and how each is listened to. */
@@ -11,6 +12,8 @@ export const nativeWires: Readonly<Record<NativeEndpointId, Wire>> = {
   embeddings: embeddingsWire,
   rerank: rerankWire,
   moderations: moderationsWire,
+  transcriptions: transcriptionsWire,
+  translations: transcriptionsWire,
 };
 
 /** The same by the dialect that their upstreams speak; endpoints that share one are listened to alike. */
@@ -19,4 +22,5 @@ export const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
   "openai-embeddings": embeddingsWire,
   rerank: rerankWire,
   "openai-moderations": moderationsWire,
+  "openai-transcriptions": transcriptionsWire,
 };

@@ -94,7 +94,17 @@ describe("settings", () => {
       lanesOf(kind, providerOf(kind.id, { settings: endpoints === undefined ? {} : { endpoints } })).map(
         (lane) => lane.endpoint,
       );
-    expect(offered()).toEqual(["chat", "completions", "embeddings", "rerank", "images", "image-edits", "moderations"]);
+    expect(offered()).toEqual([
+      "chat",
+      "completions",
+      "embeddings",
+      "rerank",
+      "images",
+      "image-edits",
+      "moderations",
+      "transcriptions",
+      "translations",
+    ]);
     expect(offered(["messages", "chat"])).toEqual(["chat", "messages"]);
     expect(settingsProblem(kind, providerOf(kind.id, { settings: { endpoints: ["chats"] } }))).toContain("endpoints");
     expect(settingsProblem(kind, providerOf(kind.id, { settings: { endpoints: "chat" } }))).toContain("endpoints");

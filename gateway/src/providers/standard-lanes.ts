@@ -18,6 +18,16 @@ export const embeddings: Lane = { endpoint: "embeddings", dialect: "openai-embed
 export const completions: Lane = { endpoint: "completions", dialect: "openai-completions", path: "/completions" };
 export const rerank: Lane = { endpoint: "rerank", dialect: "rerank", path: "/rerank" };
 export const moderations: Lane = { endpoint: "moderations", dialect: "openai-moderations", path: "/moderations" };
+export const transcriptions: Lane = {
+  endpoint: "transcriptions",
+  dialect: "openai-transcriptions",
+  path: "/audio/transcriptions",
+};
+export const translations: Lane = {
+  endpoint: "translations",
+  dialect: "openai-transcriptions",
+  path: "/audio/translations",
+};
 export const images: Lane = { endpoint: "images", dialect: "openai-images", path: "/images/generations" };
 export const imageEdits: Lane = { endpoint: "image-edits", dialect: "openai-images", path: "/images/edits" };
 

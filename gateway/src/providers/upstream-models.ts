@@ -31,6 +31,10 @@ export function readModelsPage(body: unknown): ModelsPage | null {
 
 /** Names of embedding, image and video families, in the words that vendors use. What fits none of them talks. */
 const families: readonly (readonly [type: ModelType, pattern: RegExp])[] = [
+  ["rerank", /re-?rank/i],
+  ["moderation", /moderation/i],
+  ["transcription", /whisper|transcribe|voxtral/i],
+  ["speech", /(^|[-_/])tts([-_]|$)/i],
   ["embedding", /embed|(^|[/_-])(bge|gte|e5|minilm)[-_]|voyage-/i],
   ["video", /veo|sora|seedance|kling|hailuo|vidu|cogvideo|hunyuan-?video|ltx-|gen-?[34]|[-_.](t2v|i2v|r2v)|video/i],
   ["image", /dall-e|image|imagen|flux|stable-diffusion|sdxl|seedream|seededit|cogview|recraft|ideogram|t2i|photon/i],

@@ -1,13 +1,23 @@
 import { modelEndpoints } from "@sluice/contract";
 import { type NativeEndpointId, nativeDialects } from "#core/index.ts";
+import { TranscriptionFormReader } from "#protocols/index.ts";
 import type { Endpoint } from "../face.ts";
+import { formCall } from "../form-call.ts";
 import { modelCall } from "../model-call.ts";
 import { nativeSpeech } from "../speeches.ts";
 
 /**
- * The endpoints whose calls are passed as they are: a JSON body of which only the model is replaced, and whatever the upstream
+ * The endpoints whose calls are passed as they are: a body of which only the model is replaced, and whatever the upstream
  * answers. They need no file of their own.
  */
 export const nativeRoutes: readonly (readonly [path: string, name: NativeEndpointId, post: Endpoint])[] = (
   Object.keys(nativeDialects) as NativeEndpointId[]
-).map((name) => [modelEndpoints[name].path, name, modelCall({ speech: nativeSpeech(name) })]);
+).map((name) => [modelEndpoints[name].path, name, endpointOf(name)]);
+
+/** Sounds come as forms; everything else is JSON. */
+function endpointOf(name: NativeEndpointId): Endpoint {
+  const speech = nativeSpeech(name);
+  return speech.bodies === "openai-transcriptions"
+    ? formCall(speech, () => new TranscriptionFormReader())
+    : modelCall({ speech });
+}

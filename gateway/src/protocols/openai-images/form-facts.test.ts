@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds, Failure } from "#core/index.ts";
+import type { FormFacts } from "../dialect.ts";
 import { MultipartScanner } from "../multipart-scanner.ts";
-import { type ImagesFormFacts, ImagesFormReader } from "./form-facts.ts";
+import { ImagesFormReader } from "./form-facts.ts";
 
 type Entry = readonly [name: string, value: string, filename?: string];
 
@@ -18,7 +19,7 @@ function form(entries: readonly Entry[]): Buffer {
   return Buffer.from(`${parts.join("")}--b--\r\n`);
 }
 
-function read(bytes: Buffer, pieceBytes = bytes.length): ImagesFormFacts {
+function read(bytes: Buffer, pieceBytes = bytes.length): FormFacts {
   const scanner = new MultipartScanner("b");
   const reader = new ImagesFormReader();
   for (let at = 0; at < bytes.length; at += pieceBytes) {

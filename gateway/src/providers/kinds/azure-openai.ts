@@ -13,6 +13,8 @@ import {
   inputTokens,
   responses,
   responsesCompact,
+  transcriptions,
+  translations,
 } from "../standard-lanes.ts";
 import { soraVideo } from "../video/sora.ts";
 
@@ -50,6 +52,8 @@ export const azureOpenai: ProviderKind = {
     { ...chat, adjust: dated(chat, true) },
     { ...completions, adjust: dated(completions, true), onlyWhenNamed: true },
     { ...embeddings, adjust: dated(embeddings, true) },
+    { ...transcriptions, adjust: dated(transcriptions, true) },
+    { ...translations, adjust: dated(translations, true) },
     { ...images, adjust: dated(images, true) },
     { ...imageEdits, adjust: dated(imageEdits, true) },
   ],

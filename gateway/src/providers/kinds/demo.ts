@@ -16,11 +16,13 @@ import {
   rerank,
   responses,
   responsesCompact,
+  transcriptions,
+  translations,
 } from "../standard-lanes.ts";
 import { arkVideo } from "../video/ark.ts";
 import { webUrl } from "../video/video-state.ts";
 
-const tried = modelTypes.filter((type) => type !== "transcription" && type !== "speech");
+const tried = modelTypes.filter((type) => type !== "speech");
 
 /** One model of each type, so that each can be tried with one call. */
 const starters: readonly StarterModel[] = tried.map((type) => ({
@@ -62,6 +64,8 @@ export const demo: ProviderKind = {
       images,
       imageEdits,
       moderations,
+      transcriptions,
+      translations,
     ],
     starterModels: starters,
   }),

@@ -13,6 +13,8 @@ import {
   rerank,
   responses,
   responsesCompact,
+  transcriptions,
+  translations,
 } from "../standard-lanes.ts";
 
 /**
@@ -40,6 +42,8 @@ export const openaiCompatible = openaiLike({
     images,
     imageEdits,
     moderations,
+    transcriptions,
+    translations,
     { ...responses, onlyWhenNamed: true },
     { ...responsesCompact, onlyWhenNamed: true },
     { ...inputTokens, onlyWhenNamed: true },

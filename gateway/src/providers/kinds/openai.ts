@@ -10,6 +10,8 @@ import {
   moderations,
   responses,
   responsesCompact,
+  transcriptions,
+  translations,
 } from "../standard-lanes.ts";
 import { plainRoot } from "../video/root.ts";
 import { soraVideo } from "../video/sora.ts";
@@ -36,6 +38,8 @@ export const openai = openaiLike({
     images,
     imageEdits,
     moderations,
+    transcriptions,
+    translations,
   ],
   video: soraVideo(plainRoot),
   // https://developers.openai.com/api/docs/pricing, read on 2026-11-22: beyond 272,000 input tokens the whole request costs more.

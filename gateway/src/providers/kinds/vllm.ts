@@ -2,7 +2,16 @@ import { withDefaultPath } from "../base-url.ts";
 import { asServersVary, compatibleFields } from "../compatible-settings.ts";
 import { openaiLike } from "../openai-like.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
-import { chatWith, completions, embeddings, messages, rerank, responses } from "../standard-lanes.ts";
+import {
+  chatWith,
+  completions,
+  embeddings,
+  messages,
+  rerank,
+  responses,
+  transcriptions,
+  translations,
+} from "../standard-lanes.ts";
 
 /** A server of one's own, mostly on a private address: the provider then needs allow_private_network. */
 export const vllm = openaiLike({
@@ -26,5 +35,7 @@ export const vllm = openaiLike({
     completions,
     embeddings,
     rerank,
+    transcriptions,
+    translations,
   ],
 });

@@ -1,0 +1,41 @@
+import { readMultipartType } from "#protocols/index.ts";
+import type { Speech } from "#relay/index.ts";
+import { authenticated } from "./authenticated.ts";
+import { mayBeLarge } from "./body.ts";
+import type { Endpoint } from "./face.ts";
+import { type FormFactsReader, readFormBody } from "./form-body-reader.ts";
+import { refusedUnread, runCall } from "./model-call.ts";
+
+/** A call of a model with a form: into the spool as it arrives, and from there upstream with only its model replaced. */
+export function formCall(speech: Speech, fields: () => FormFactsReader): Endpoint {
+  return async (face, exchange) => {
+    const principal = await authenticated(face, exchange);
+    const type = readMultipartType(exchange.request.headers.get("content-type"));
+    exchange.patient();
+    if (mayBeLarge(exchange.request)) {
+      const refused = await refusedUnread(face, exchange, speech, principal);
+      if (refused !== null) return refused;
+    }
+    const bodyStartMs = face.clock.monotonic();
+    const { facts, form } = await readFormBody(exchange.request, type, face.spool, {
+      deadlines: exchange.bodies,
+      fields: fields(),
+    });
+    const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
+    try {
+      return await runCall(face, exchange, {
+        speech,
+        principal,
+        facts,
+        body: form,
+        sent: form,
+        seals: null,
+        bodyWaitMs,
+        query: "",
+      });
+    } catch (thrown) {
+      form.discard();
+      throw thrown;
+    }
+  };
+}

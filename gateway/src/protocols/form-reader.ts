@@ -1,0 +1,139 @@
+import { bounds, Failure } from "#core/index.ts";
+import { choosingMembers, GovernedNames } from "./governed-names.ts";
+import type { Span } from "./json-scan.ts";
+import { missing, misspelt, wrong } from "./json-value.ts";
+import type { PartHead } from "./multipart-head.ts";
+import type { FormEvent } from "./multipart-scanner.ts";
+
+/** A field whose text is kept, and how much of it. */
+interface Field {
+  readonly bytesMax: number;
+  text: string | null;
+  size: number;
+  pieces: Uint8Array[];
+}
+
+/**
+ * Collects the fields of a form that govern its call while it is scanned, wherever they stand. Such a field must be there once, as
+ * a field: what two readers could read in two ways is refused. Of files the size is counted, and how the first one begins.
+ */
+export class FormReader {
+  readonly #fields: ReadonlyMap<string, Field>;
+  readonly #governed: GovernedNames;
+  #open: { readonly name: string; readonly field: Field; readonly start: number } | null = null;
+  #modelSpan: Span | null = null;
+  #inFile = false;
+  #fileBegin: Uint8Array[] = [];
+  #fileBeginSize = 0;
+  /** Bytes of all files. */
+  fileBytes = 0;
+  files = 0;
+
+  /** `fields`: how many bytes of each are kept; of some only the size is of interest. */
+  constructor(fields: Readonly<Record<string, number>>) {
+    this.#fields = new Map(
+      Object.entries(fields).map(([name, bytesMax]) => [name, { bytesMax, text: null, size: 0, pieces: [] }]),
+    );
+    this.#governed = new GovernedNames([...this.#fields.keys(), ...choosingMembers]);
+  }
+
+  take(event: FormEvent): void {
+    switch (event.kind) {
+      case "part-start":
+        this.#begin(event.head, event.start);
+        return;
+      case "part-data":
+        if (this.#open !== null) this.#add(this.#open.name, this.#open.field, event.bytes);
+        else if (this.#inFile) this.#countFile(event.bytes);
+        return;
+      case "part-end":
+        this.#close(event.end);
+        return;
+      case "end":
+    }
+  }
+
+  /** The model's name, and where it stands in the body. Throws Failure missing_required_parameter. */
+  model(): { readonly model: string; readonly modelSpan: Span } {
+    const model = this.text("model");
+    if (this.#modelSpan === null || model === null || model === "") throw missing("model");
+    return { model, modelSpan: this.#modelSpan };
+  }
+
+  /** null for a field that is absent or longer than it can be. */
+  text(name: string): string | null {
+    const field = this.#fields.get(name);
+    return field === undefined || field.size > field.bytesMax ? null : field.text;
+  }
+
+  sizeOf(name: string): number {
+    return this.#fields.get(name)?.size ?? 0;
+  }
+
+  /** Clients write a boolean in a form in one of these ways. */
+  isOn(name: string): boolean {
+    const word = this.text(name)?.toLowerCase() ?? "";
+    if (word === "true" || word === "1") return true;
+    if (word === "" || word === "false" || word === "0") return false;
+    throw wrong(name, "must be true or false");
+  }
+
+  /** How the first file begins, as far as it was looked at. */
+  get fileBegin(): Uint8Array {
+    return Buffer.concat(this.#fileBegin);
+  }
+
+  #begin(head: PartHead, start: number): void {
+    const bracket = head.name.indexOf("[");
+    const name = bracket === -1 ? head.name : head.name.slice(0, bracket);
+    const field = this.#fields.get(name);
+    this.#inFile = field === undefined && head.filename !== null;
+    if (this.#inFile) this.files++;
+    if (field === undefined) {
+      const meant = this.#governed.variantOf(name);
+      if (meant !== null) throw misspelt(name, meant);
+      if (choosingMembers.has(name)) throw wrong(name, "is not taken in a form");
+      return;
+    }
+    if (bracket !== -1 || field.text !== null) throw wrong(name, "stands in the form more than once, or as a list");
+    if (head.filename !== null) throw wrong(name, "must be a field of the form, not a file");
+    field.text = "";
+    this.#open = { name, field, start };
+  }
+
+  #add(name: string, field: Field, bytes: Uint8Array): void {
+    field.size += bytes.length;
+    if (name === "prompt" && field.size > bounds.formTextBytesMax) throw tooLongPrompt();
+    if (name === "model" && field.size > field.bytesMax) throw wrong(name, "is longer than any model's name");
+    // The chunk is not ours to keep.
+    if (field.size <= field.bytesMax) field.pieces.push(Buffer.from(bytes));
+  }
+
+  #countFile(bytes: Uint8Array): void {
+    this.fileBytes += bytes.length;
+    if (this.files !== 1 || this.#fileBeginSize >= fileBeginBytes) return;
+    const piece = Buffer.from(bytes.subarray(0, fileBeginBytes - this.#fileBeginSize));
+    this.#fileBegin.push(piece);
+    this.#fileBeginSize += piece.length;
+  }
+
+  #close(end: number): void {
+    this.#inFile = false;
+    if (this.#open === null) return;
+    const { name, field, start } = this.#open;
+    this.#open = null;
+    if (name === "model") this.#modelSpan = { start, end };
+    field.text = decoder.decode(Buffer.concat(field.pieces));
+    field.pieces = [];
+  }
+}
+
+/** Enough for the head of a sound. */
+const fileBeginBytes = 4_096;
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function tooLongPrompt(): Failure {
+  return new Failure("request_too_large", `The prompt is larger than ${bounds.formTextBytesMax} bytes.`, {
+    param: "prompt",
+  });
+}

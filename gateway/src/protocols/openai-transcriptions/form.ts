@@ -1,0 +1,52 @@
+import { bounds } from "#core/index.ts";
+import type { FormFacts } from "../dialect.ts";
+import { FormReader } from "../form-reader.ts";
+import { missing } from "../json-value.ts";
+import type { FormEvent } from "../multipart-scanner.ts";
+import { audioSeconds } from "./audio-seconds.ts";
+
+/** Of a second of sound, by the vendor's price of a minute against that of a token; and the most that was seen. */
+const tokensPerSecond = 17;
+const tokensPerSecondMax = 25;
+
+/** The facts of a form with a sound in it. */
+export class TranscriptionFormReader {
+  readonly #form = new FormReader({
+    model: bounds.modelNameBytesMax,
+    // Only the prompt's size is of interest.
+    prompt: 0,
+    stream: 16,
+    user: bounds.affinityBytesMax,
+  });
+
+  take(event: FormEvent): void {
+    this.#form.take(event);
+  }
+
+  /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
+  facts(): FormFacts {
+    const form = this.#form;
+    const { model, modelSpan } = form.model();
+    if (form.files === 0) throw missing("file");
+    const { likely, most } = audioSeconds(form.fileBegin, form.fileBytes);
+    const promptBytes = form.sizeOf("prompt");
+    return {
+      modelSpan,
+      facts: {
+        model,
+        modelSpan: null,
+        stream: form.isOn("stream"),
+        wantsUsage: true,
+        outputTokensMax: null,
+        inputEstimate: likely * tokensPerSecond + Math.ceil(promptBytes / 4),
+        inputTokensMax: most * tokensPerSecondMax + promptBytes,
+        streamOptionsSpan: null,
+        affinity: form.text("user") || null,
+        continues: null,
+        keeps: false,
+        counted: { likely: { audioSeconds: likely }, most: { audioSeconds: most } },
+        images: 0,
+      },
+    };
+  }
+}

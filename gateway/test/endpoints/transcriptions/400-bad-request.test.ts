@@ -1,0 +1,4 @@
+import { badRequests } from "../passed-suite.ts";
+import { transcriptionsEndpoint } from "./endpoint.ts";
+
+badRequests(transcriptionsEndpoint);

@@ -1,0 +1,4 @@
+import { credentials } from "../passed-suite.ts";
+import { transcriptionsEndpoint } from "./endpoint.ts";
+
+credentials(transcriptionsEndpoint);

@@ -1,0 +1,4 @@
+import { missingModels } from "../passed-suite.ts";
+import { transcriptionsEndpoint } from "./endpoint.ts";
+
+missingModels(transcriptionsEndpoint);

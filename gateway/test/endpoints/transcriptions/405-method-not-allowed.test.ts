@@ -1,0 +1,4 @@
+import { otherMethods } from "../passed-suite.ts";
+import { transcriptionsEndpoint } from "./endpoint.ts";
+
+otherMethods(transcriptionsEndpoint);

@@ -1,0 +1,4 @@
+import { tooLarge } from "../passed-suite.ts";
+import { transcriptionsEndpoint } from "./endpoint.ts";
+
+tooLarge(transcriptionsEndpoint);

@@ -1,0 +1,4 @@
+import { rates } from "../passed-suite.ts";
+import { transcriptionsEndpoint } from "./endpoint.ts";
+
+rates(transcriptionsEndpoint);

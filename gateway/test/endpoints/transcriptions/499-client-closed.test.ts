@@ -1,0 +1,4 @@
+import { leavers } from "../passed-suite.ts";
+import { transcriptionsEndpoint } from "./endpoint.ts";
+
+leavers(transcriptionsEndpoint);

@@ -1,0 +1,4 @@
+import { badUpstreams } from "../passed-suite.ts";
+import { transcriptionsEndpoint } from "./endpoint.ts";
+
+badUpstreams(transcriptionsEndpoint);

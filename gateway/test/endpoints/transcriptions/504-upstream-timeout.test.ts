@@ -1,0 +1,4 @@
+import { timeouts } from "../passed-suite.ts";
+import { transcriptionsEndpoint } from "./endpoint.ts";
+
+timeouts(transcriptionsEndpoint);

@@ -1,0 +1,4 @@
+import { missingModels } from "../passed-suite.ts";
+import { translationsEndpoint } from "./endpoint.ts";
+
+missingModels(translationsEndpoint);

@@ -1,0 +1,4 @@
+import { otherMethods } from "../passed-suite.ts";
+import { translationsEndpoint } from "./endpoint.ts";
+
+otherMethods(translationsEndpoint);

@@ -1,0 +1,4 @@
+import { otherMediaTypes } from "../passed-suite.ts";
+import { translationsEndpoint } from "./endpoint.ts";
+
+otherMediaTypes(translationsEndpoint);

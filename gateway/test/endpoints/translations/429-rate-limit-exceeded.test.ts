@@ -1,0 +1,4 @@
+import { rates } from "../passed-suite.ts";
+import { translationsEndpoint } from "./endpoint.ts";
+
+rates(translationsEndpoint);

@@ -1,0 +1,4 @@
+import { leavers } from "../passed-suite.ts";
+import { translationsEndpoint } from "./endpoint.ts";
+
+leavers(translationsEndpoint);

@@ -1,0 +1,4 @@
+import { badUpstreams } from "../passed-suite.ts";
+import { translationsEndpoint } from "./endpoint.ts";
+
+badUpstreams(translationsEndpoint);
