@@ -14,8 +14,8 @@ export const requestsBounds = {
   unpackInPlaceBytesMax: 8 * 1024,
   readInPlaceBytesMax: 2_560 * 1024,
   translateInPlaceBytesMax: 16 * 1024,
-  /** What is walked member by member, for what another vendor sealed in it. */
-  unsealInPlaceBytesMax: 256 * 1024,
+  /** What is walked member by member, for what another vendor sealed in it, or for fields of betas. */
+  unsealInPlaceBytesMax: 64 * 1024,
   /** Values of a body that is translated; each becomes objects twice. */
   translatedValuesMax: 200_000,
   /** What an answer is written by, of a call that was translated in a thread: tools and settings, as JSON. */
