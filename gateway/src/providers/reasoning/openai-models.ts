@@ -24,5 +24,8 @@ export const openaiModels: readonly ReasoningRule[] = [
   { models: /gpt-5(?!\.)/, takes: { always: true, efforts: ["minimal", "low", "medium", "high"] } },
 ];
 
-/** Models of OpenAI's that others serve too. */
-export const openWeights: readonly ReasoningRule[] = openaiModels.slice(0, 1);
+/** Models that anybody may serve. How reasoning is switched there is the server's; what the model needs is its own. */
+export const openWeights: readonly ReasoningRule[] = [
+  ...openaiModels.slice(0, 1),
+  { models: /deepseek-v[4-9]|kimi-k(2\.[5-9]|2-thinking|[3-9])/, takes: { wantsThoughts: true } },
+];

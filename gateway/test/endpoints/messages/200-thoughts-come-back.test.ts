@@ -70,8 +70,9 @@ test("where the operator says that no field takes them, they are left out with a
 });
 
 test("a vendor that refuses calls without thoughts gets the shortest for a call that another model made", async () => {
-  const moved = await turn(server, [], "use f now");
+  const moved = await turn(silent, [], "use f now");
   expect((await tell(kimi, moved)).thoughts).toEqual(["."]);
+  expect((await tell(server, moved)).thoughts).toEqual(["."]);
   expect((await tell(kimi, moved, { thinking: { type: "disabled" } })).thoughts).toEqual([undefined]);
   const own = (await tell(kimi, await turn(kimi, [], "use f now"))).thoughts;
   expect(own[0]).toMatch(/\w/);
