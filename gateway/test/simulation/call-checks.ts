@@ -45,12 +45,26 @@ function checkEntries(
     if (entry === undefined) say(`${one.attemptId} was served and is in no entry`);
     else checkEntry(one, entry, (words) => say(`${describe(one, entry)}: ${words}`));
   }
+  if (!history.sendsAgain) checkRepeats(served, entries, say);
   for (const entry of entries.values()) {
     const price = entry.priceVersion === null ? undefined : history.prices.get(entry.priceVersion);
     const cost = price === undefined ? 0 : exactCost(price.table, entry.usage);
     if (cost !== entry.costNanoUsd) say(`${entry.attemptId} costs ${entry.costNanoUsd}, and its usage ${cost}`);
     const unsent = !known.has(entry.attemptId) && entry.outcome !== "interrupted";
     if (unsent && entry.costNanoUsd > 0) say(`${entry.attemptId} was never sent and costs ${entry.costNanoUsd}`);
+  }
+}
+
+/** What may have been done is sent to nobody else, unless the operator says so or the upstream said that it failed. */
+function checkRepeats(served: readonly Served[], entries: ReadonlyMap<string, LedgerEntry>, say: Say): void {
+  for (const { attemptId, call, usage, deed } of served) {
+    const entry = entries.get(attemptId);
+    const saidSo = deed.kind === "answer" && deed.breaks?.how === "error";
+    if (usage === null || saidSo || entry?.outcome === "interrupted") continue;
+    const later = [...entries.values()].some(
+      ({ tags, retryIndex }) => tags["call"] === String(call) && retryIndex > (entry?.retryIndex ?? 0),
+    );
+    if (later) say(`call ${call} was sent again after ${attemptId}, which may have been done`);
   }
 }
 

@@ -59,7 +59,7 @@ export function actsOf(seed: number): readonly Act[] {
     if (chance.unit() < (kind === "blind" ? 0.15 : 0.6)) acts.push(at(kind, 3_000));
   }
   if (chance.unit() < 0.5) acts.push(at("retry-sent", 1));
-  while (chance.unit() < 0.5) acts.push(at("limit", 1));
+  while (chance.unit() < 0.4) acts.push(at("limit", 1));
   if (chance.unit() < 0.35) acts.push(at("kill", 4_000));
   return acts.toSorted((one, other) => one.atMs - other.atMs);
 }
@@ -74,6 +74,8 @@ export class CallHistory {
   readonly prices = new Map<string, PriceVersion>();
   /** Every entry that was told of, refusals too. */
   readonly told: LedgerEntry[] = [];
+  /** What was sent and may have been done could be sent again, at some time. */
+  sendsAgain = false;
   readonly #chance = seededChance(7);
   readonly #budgets = new Map<string, Budget | null>();
   readonly #limits = new Map<string, RateLimits>();
@@ -164,7 +166,7 @@ export class CallHistory {
     if (what < 0.2) this.#budgets.set(id, null);
     else if (what < 0.8) {
       const period = (["day", "week", "month", "total"] as const)[Math.floor(what * 97) % 4] ?? "day";
-      this.#budgets.set(id, { nanoUsd: 2_000_000 + Math.floor(much * 45_000_000), period });
+      this.#budgets.set(id, { nanoUsd: 5_000_000 + Math.floor(much ** 2 * 60_000_000), period });
     } else this.#limits.set(id, { rpm: 3 + Math.floor(much * 20), concurrency: 2 + Math.floor(much * 6) });
   }
 
@@ -293,6 +295,7 @@ export class CallHistory {
 
   #configure(configured: Configured): void {
     this.#configured = configured;
+    this.sendsAgain ||= configured.retrySent;
     this.#world.configure(configured);
   }
 

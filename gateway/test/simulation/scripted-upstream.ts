@@ -50,7 +50,7 @@ export interface Served {
 
 export const eventTokensMax = 9;
 const piecesMax = 24;
-const longPiecesMin = 90;
+const longPiecesMin = 130;
 const encoder = new TextEncoder();
 
 /**
