@@ -10,6 +10,8 @@ import {
   countedIntent,
   estimated,
   type Heard,
+  heardReply,
+  heardStream,
   type Measured,
   measuredReply,
   measuredStream,
@@ -118,15 +120,12 @@ export class AttemptEntry {
 
   /** A whole reply was read: what it says it used is paid for even if nothing of it can be delivered. */
   hearsReply(reply: ReplyFacts): void {
-    this.#heard = () => ({ told: measuredReply(reply, this.#inputEstimate), raw: reply.usage?.raw ?? null });
+    this.#heard = () => heardReply(reply, this.#inputEstimate);
   }
 
   /** The same of a stream, whose first events may bring its end with them. */
   hearsStream(tap: StreamTap): void {
-    this.#heard = () =>
-      tap.usageFinal || tap.contentSeen
-        ? { told: measuredStream(tap, this.#inputEstimate), raw: tap.usage?.raw ?? null }
-        : null;
+    this.#heard = () => (tap.usageFinal || tap.contentSeen ? heardStream(tap, this.#inputEstimate) : null);
   }
 
   /** Where to ask, at the end, for what could not be carried. */

@@ -2,8 +2,8 @@ import { bounds, type Catalog, tokensOf } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Spent } from "#limits/index.ts";
 import type { AnswerKeeper, Clock, LedgerStore, Observer } from "#ports/index.ts";
-import type { UsageReading } from "#protocols/index.ts";
 import type { KeptCall } from "./kept-call.ts";
+import type { Heard } from "./measured-usage.ts";
 
 export interface BackgroundBillsOptions {
   readonly catalog: () => Catalog;
@@ -35,12 +35,12 @@ export class BackgroundBills {
   }
 
   /** What the caller's limits are to be told of: nothing when it is paid for already, or not done. Never rejects. */
-  async settle(call: KeptCall, keeper: AnswerKeeper, usage: UsageReading | null): Promise<Spent> {
+  async settle(call: KeptCall, keeper: AnswerKeeper, heard: Heard | null): Promise<Spent> {
     const name = nameOf(call.principal.workspace.id, call.upstreamId);
-    if (usage === null || keeper.paid || this.#claimed.has(name)) return nothing;
+    if (heard === null || heard.told.source === "none" || keeper.paid || this.#claimed.has(name)) return nothing;
     this.#put(name, "viewer");
     try {
-      return await this.#settle(call, keeper, usage);
+      return await this.#settle(call, keeper, heard);
     } catch (error) {
       this.#claimed.delete(name);
       this.#options.observer.log("error", "The usage of a background answer could not be recorded.", {
@@ -62,7 +62,7 @@ export class BackgroundBills {
   }
 
   /** The ledger is asked again: another replica, or this one before a restart, may have recorded it. */
-  async #settle(call: KeptCall, keeper: AnswerKeeper, reading: UsageReading): Promise<Spent> {
+  async #settle(call: KeptCall, keeper: AnswerKeeper, { told, raw }: Heard): Promise<Spent> {
     const { ledgerStore, recorder, catalog } = this.#options;
     const { principal, upstreamId } = call;
     const known = await ledgerStore.keeper(principal.workspace.id, upstreamId);
@@ -94,9 +94,9 @@ export class BackgroundBills {
       httpStatus: 200,
       upstreamStatus: 200,
       errorCode: null,
-      usage: reading.usage,
-      usageSource: "upstream",
-      rawUsage: reading.raw,
+      usage: told.usage,
+      usageSource: told.source,
+      rawUsage: raw,
       firstByteMs: null,
       firstTokenMs: null,
       upstreamMs: null,

@@ -1,7 +1,7 @@
 import { asFailure, bounds, Failure, type Provider } from "#core/index.ts";
 import { nothingWanted, type Permit, type Spent } from "#limits/index.ts";
 import type { AnswerKeeper, OutboundAnswer } from "#ports/index.ts";
-import type { StreamTap, UsageReading } from "#protocols/index.ts";
+import type { StreamTap } from "#protocols/index.ts";
 import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
 import { passAtOnce } from "./answer-headers.ts";
 import { AnswerStream, type StreamEntry } from "./answer-stream.ts";
@@ -10,6 +10,7 @@ import { withQuery } from "./forwarded-query.ts";
 import type { RelayHouse } from "./house.ts";
 import { ownIdempotencyKeys } from "./idempotency-key.ts";
 import type { KeptCall } from "./kept-call.ts";
+import { type Heard, heardReply, heardStream } from "./measured-usage.ts";
 import { refusalOf } from "./refusal.ts";
 import { forwardedHeaders } from "./request-headers.ts";
 import { signalUntilAnswered } from "./signal-until-answered.ts";
@@ -104,7 +105,7 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
     const body = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
     // Both show the answer itself; what is asked about it otherwise does not.
     const shows = call.rest === "" ? call.method === "GET" : call.rest === "/cancel";
-    permit.settle(shows ? await paid(asked, call.speech.wire.readReply(body).usage) : nothing);
+    permit.settle(shows ? await paid(asked, heardReply(call.speech.wire.readReply(body), unknownInput)) : nothing);
     return { status: answer.status, headers, body };
   } catch (thrown) {
     answer.body.cancel();
@@ -120,7 +121,7 @@ function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): Reada
   const { house, call, keeper, permit } = asked;
   const tap = call.speech.wire.tapStream(false);
   const end = (heard: StreamTap): void => {
-    void paid(asked, heard.usageFinal ? heard.usage : null).then((spent) => permit.settle(spent));
+    void paid(asked, heard.usageFinal ? heardStream(heard, unknownInput) : null).then((spent) => permit.settle(spent));
   };
   const entry: StreamEntry = {
     progress: () => null,
@@ -134,9 +135,12 @@ function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): Reada
   return new AnswerStream({ house, call, dialect, entry, over, answer, tap, first, idleMs, drains }).open();
 }
 
-function paid({ house, call, keeper }: Asked, usage: UsageReading | null): Promise<Spent> {
-  return house.bills.settle(call, keeper, usage);
+function paid({ house, call, keeper }: Asked, heard: Heard | null): Promise<Spent> {
+  return house.bills.settle(call, keeper, heard);
 }
+
+/** The request was another call's. */
+const unknownInput = (): number => 0;
 
 interface Account {
   readonly provider: Provider;

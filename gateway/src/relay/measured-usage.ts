@@ -57,6 +57,14 @@ export function measuredStream(tap: StreamTap | null, inputEstimate: () => numbe
   return { usage: { ...usage, inputUncached, output }, source: "estimated", others: reading.others };
 }
 
+export function heardReply(reply: ReplyFacts, inputEstimate: () => number): Heard {
+  return { told: measuredReply(reply, inputEstimate), raw: reply.usage?.raw ?? null };
+}
+
+export function heardStream(tap: StreamTap, inputEstimate: () => number): Heard {
+  return { told: measuredStream(tap, inputEstimate), raw: tap.usage?.raw ?? null };
+}
+
 function measured(reading: UsageReading | null, outputEstimate: number, inputEstimate: () => number): Measured {
   if (reading !== null) return completed(reading, outputEstimate, inputEstimate);
   return outputEstimate === 0 ? nothingYet : estimated(inputEstimate(), outputEstimate);

@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type ChatOptions, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import {
+  aliceKey,
+  type ChatOptions,
+  type StartedHouse,
+  scriptHeader,
+  startHouse,
+  upstream,
+} from "../../started-house.ts";
 
 let house: StartedHouse;
 beforeEach(async () => {
@@ -57,6 +64,23 @@ test("a background answer that is seen done counts against the budget of whoever
   const { outputs, ledgerNanoUsd, budgetNanoUsd } = await paid();
   expect(outputs).toEqual([20]);
   expect([ledgerNanoUsd > 0, budgetNanoUsd]).toEqual([true, ledgerNanoUsd]);
+});
+
+test.each([
+  ["leaves out its output", { input_tokens: 9 }],
+  ["is not there", null],
+])("a background answer whose usage %s is not free", async (_, usage) => {
+  const id = await begun();
+  const content = [{ type: "output_text", text: "a few words to be counted by their size", annotations: [] }];
+  const output = [{ type: "message", id: "msg_1", role: "assistant", status: "completed", content }];
+  const shown = JSON.stringify({ id, object: "response", status: "completed", output, usage });
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${shown.length}\r\n`;
+  const script = { [scriptHeader]: JSON.stringify({ raw_reply: `${head}connection: close\r\n\r\n${shown}` }) };
+  for (let times = 0; times < 2; times++) {
+    expect(await (await house.get(`/v1/responses/${id}`, { ...bearer, ...script })).text()).toBe(shown);
+  }
+  const paidFor = (await house.entries()).filter(({ costNanoUsd }) => costNanoUsd > 0);
+  expect(paidFor.map(({ usageSource, usage: used }) => [usageSource, used.output > 8])).toEqual([["estimated", true]]);
 });
 
 test("cancelling a background answer that is done shows it, and so pays for it", async () => {
