@@ -6,7 +6,7 @@ const usual: Served = { kind: "openai-compatible", model: "usual" };
 const older: Served = {
   kind: "openai-compatible",
   model: "older",
-  settings: { output_cap: "max_tokens", stream_options: false, schema_output: false, fetches_urls: false },
+  settings: { output_cap: "max_tokens", stream_options: false, schema_output: false },
 };
 const newer: Served = {
   kind: "vllm",
@@ -61,10 +61,4 @@ test("a server without schemas is asked for JSON and told the schema in words", 
   const { body, warnings } = await translated(older, { text });
   expect(body["response_format"]).toEqual({ type: "json_object" });
   expect(warnings).toContain("schema");
-});
-
-test("for a server that does not fetch, what a caller names is fetched here", async () => {
-  const image = { type: "image_url", image_url: { url: "http://127.0.0.1:1/picture.png" } };
-  const asked = { messages: [{ role: "user", content: [image] }] };
-  await expect(chat(older, asked)).rejects.toThrow("nothing arrived");
 });

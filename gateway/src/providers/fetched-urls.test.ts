@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { providerOf } from "../../test/provider-ground.ts";
+import { mayFetch } from "./fetched-urls.ts";
+
+const may = (allowPrivateNetwork: boolean, said?: boolean): boolean =>
+  mayFetch({
+    ...providerOf("openai-compatible", { settings: said === undefined ? {} : { fetches_urls: said } }),
+    allowPrivateNetwork,
+  });
+
+test("an upstream fetches what callers name unless it is in a private network, or its operator says otherwise", () => {
+  expect([may(false), may(true)]).toEqual([true, false]);
+  expect([may(false, false), may(true, true)]).toEqual([false, true]);
+});
