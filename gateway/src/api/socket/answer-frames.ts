@@ -50,8 +50,8 @@ class HeardAnswer {
   #id: string | null = null;
 
   hear(text: string): void {
-    if (text.includes('"response.output_item.done"')) this.#itemDone(JSON.parse(text) as Event);
-    else if (text.includes('"response.completed"')) this.#completed(JSON.parse(text) as Event);
+    if (text.includes('"response.output_item.done"')) this.#itemDone(eventIn(text));
+    else if (text.includes('"response.completed"')) this.#completed(eventIn(text));
   }
 
   end(): AnswerEnd {
@@ -76,4 +76,13 @@ interface Event {
   readonly type?: string;
   readonly item?: unknown;
   readonly response?: { readonly id?: string; readonly store?: boolean };
+}
+
+/** What cannot be read passes all the same; it is its reader's to judge. */
+function eventIn(text: string): Event {
+  try {
+    return JSON.parse(text) as Event;
+  } catch {
+    return {};
+  }
 }

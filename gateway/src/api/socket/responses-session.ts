@@ -154,11 +154,25 @@ export class ResponsesSession implements SocketSession {
     }
   }
 
-  /** A key that may not be used any more has no use for a socket either. */
+  /** A key that may not be used any more has no use for a socket either. An upstream may refuse in the same words. */
   async #refuse(lane: string | null, told: Promise<ErrorFrame>): Promise<void> {
     const { status, text } = await told;
     await this.#say(lane, text);
-    if (status === 401 || status === 403) this.#end(closing.unwelcome, "The key cannot be used.");
+    if ((status === 401 || status === 403) && (await this.#unwelcome()) !== null) this.#endUnwelcome();
+  }
+
+  /** Why its key may not be used any more; null: it may, or nobody knows. */
+  async #unwelcome(): Promise<Failure | null> {
+    try {
+      await this.#parts.stillWelcome();
+      return null;
+    } catch (thrown) {
+      return thrown instanceof Failure && thrown.status < 500 ? thrown : null;
+    }
+  }
+
+  #endUnwelcome(): void {
+    this.#end(closing.unwelcome, "The key cannot be used.");
   }
 
   /** A promise where the next frame has to wait for the reader. */
@@ -218,12 +232,10 @@ export class ResponsesSession implements SocketSession {
   }
 
   async #checkKey(): Promise<void> {
-    try {
-      await this.#parts.stillWelcome();
-    } catch (thrown) {
-      const failure = thrown instanceof Failure ? thrown : null;
-      if (failure === null || failure.status >= 500) return;
-      await this.#refuse(null, failureFrame(failure, this.#parts.exchange.requestId));
-    }
+    const failure = await this.#unwelcome();
+    if (failure === null || this.#over || this.#ending !== null) return;
+    const { text } = await failureFrame(failure, this.#parts.exchange.requestId);
+    await this.#say(null, text);
+    this.#endUnwelcome();
   }
 }

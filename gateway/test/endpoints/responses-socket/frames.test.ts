@@ -71,6 +71,15 @@ test("a refusal names its lane, and an upstream's own comes with its status and 
   socket.close();
 });
 
+test("an upstream's own refusal of a caller does not end the socket", async () => {
+  const socket = await openSocket(house);
+  const script = '[[sim {"status":403,"error_message":"not in your country"}]]';
+  const refused = await told(socket, { type: "response.create", ...ask, input: `hi ${script}` });
+  expect(refused["status"]).toBeGreaterThanOrEqual(400);
+  expect((await socket.ask(ask)).at(-1)?.type).toBe("response.completed");
+  socket.close();
+});
+
 test("a stream that breaks off is a failed response, and the socket goes on", async () => {
   const socket = await openSocket(house);
   const frames = await socket.ask({ ...ask, input: 'hi [[sim {"tokens":9,"event_ms":8,"cut_after_events":6}]]' });
