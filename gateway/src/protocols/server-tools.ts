@@ -80,6 +80,10 @@ export class OutputTools {
     }
   }
 
+  get any(): boolean {
+    return this.#webSearches + this.#fileSearches + this.#containers.size > 0;
+  }
+
   /** The ids of containers that code ran in. */
   get made(): readonly string[] {
     return [...this.#containers].filter((id) => id !== "");

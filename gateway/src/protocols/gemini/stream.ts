@@ -58,7 +58,7 @@ export class GeminiStreamTap implements StreamTap {
       this.#usage = readGeminiUsage(parseObject(`{${this.#usageTail}`)?.["usageMetadata"]) ?? this.#usage;
       this.#usageTail = null;
     }
-    if (this.#usage === null) return readGeminiUsage(null, this.#searches);
+    if (this.#usage === null) return this.#searches === 0 ? null : readGeminiUsage(null, this.#searches);
     if (this.#usage.usage.webSearches !== this.#searches) {
       this.#usage = { ...this.#usage, usage: { ...this.#usage.usage, webSearches: this.#searches } };
     }

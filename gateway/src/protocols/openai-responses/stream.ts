@@ -41,7 +41,8 @@ export class ResponsesStreamTap implements StreamTap {
 
   /** Usage is told once, in the terminal event; until then it is known what the upstream's tools have done. */
   get usage(): UsageReading | null {
-    return this.ended ? this.#told : readResponsesUsage(null, { beside: null, seen: this.#tools.use });
+    if (this.ended || !this.#tools.any) return this.#told;
+    return readResponsesUsage(null, { beside: null, seen: this.#tools.use });
   }
 
   get usageFinal(): boolean {
