@@ -50,6 +50,7 @@ export const modelEndpoints = {
   moderations: { path: "/v1/moderations", label: "Moderations", types: ["moderation"] },
   transcriptions: { path: "/v1/audio/transcriptions", label: "Transcriptions", types: ["transcription"] },
   translations: { path: "/v1/audio/translations", label: "Translations", types: ["transcription"] },
+  speech: { path: "/v1/audio/speech", label: "Speech", types: ["speech"] },
 } as const satisfies Readonly<Record<string, ModelEndpointRow>>;
 
 export type ModelEndpointId = keyof typeof modelEndpoints;

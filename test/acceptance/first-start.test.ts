@@ -64,7 +64,7 @@ test("a first start with nothing set prints a call that works, secrets in files 
   const offered = ((await models.json()) as { data: { id: string; endpoints: string[] }[] }).data;
   expect(offered.map((model) => model.id)).toContain("demo");
   // One of each type, and each can be called somewhere.
-  expect(offered.length).toBeGreaterThanOrEqual(8);
+  expect(offered.length).toBeGreaterThanOrEqual(9);
   expect(offered.filter((model) => model.endpoints.length === 0)).toEqual([]);
 
   const samePort = serve({ SLUICE_PORT: env.SLUICE_PORT, SLUICE_DATA_DIR: join(folder, "b") });

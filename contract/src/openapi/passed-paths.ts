@@ -10,6 +10,7 @@ export function passedPaths(): Record<string, PathItem> {
     "/v1/moderations": { post: createModeration },
     "/v1/audio/transcriptions": { post: createTranscription },
     "/v1/audio/translations": { post: createTranslation },
+    "/v1/audio/speech": { post: createSpeech },
   };
 }
 
@@ -86,4 +87,19 @@ const createTranslation = call({
   summary: "A sound as English text",
   description: soundNote,
   request: soundForm,
+});
+
+const createSpeech = call({
+  operationId: "createSpeech",
+  summary: "Text as sound",
+  description:
+    "The sound's bytes as they are made, or events with `stream_format: sse`. A sound that breaks off is a connection that breaks.",
+  request: json(
+    body(["model", "input"], { model, input: text, voice: {}, response_format: text, stream_format: text }),
+    {
+      model: "demo-speech",
+      input: "A lighthouse at dawn.",
+      voice: "alloy",
+    },
+  ),
 });

@@ -8,6 +8,7 @@ export const nativeDialects = {
   moderations: "openai-moderations",
   transcriptions: "openai-transcriptions",
   translations: "openai-transcriptions",
+  speech: "openai-speech",
 } as const satisfies { readonly [Endpoint in ModelEndpointId]?: string };
 
 export type NativeEndpointId = keyof typeof nativeDialects;

@@ -116,6 +116,8 @@ export interface StreamTap {
   complete(): boolean;
   /** Called once after a complete end: what is still to be sent to the caller. Nothing where bytes pass unchanged. */
   rest(): Uint8Array;
+  /** Bytes of no dialect: nothing may be put among them, and an end that is not good is a connection that breaks. */
+  readonly isRaw?: boolean;
   /** A failure of ours in the place of the rest, for streams that keep count of their events. */
   breakOff?(failure: Failure): Uint8Array;
 }
@@ -126,6 +128,8 @@ export interface Listener {
   readReply(body: Uint8Array): ReplyFacts;
   /** `hideUsage`: keep the usage event that only we asked for from the caller. */
   tapStream(hideUsage: boolean): StreamTap;
+  /** Of endpoints whose answers are mostly neither JSON nor events: how such bytes are listened to as they pass. */
+  tapBytes?(facts: RequestFacts, mediaType: string): StreamTap;
 }
 
 /** How the bodies of one endpoint are read and passed, byte for byte but for the model. */

@@ -3,6 +3,7 @@ import type { Wire } from "./dialect.ts";
 import { completionsWire } from "./openai-completions/index.ts";
 import { embeddingsWire } from "./openai-embeddings/index.ts";
 import { moderationsWire } from "./openai-moderations/index.ts";
+import { speechWire } from "./openai-speech/index.ts";
 import { transcriptionsWire } from "./openai-transcriptions/index.ts";
 import { rerankWire } from "./rerank/index.ts";
 
@@ -14,6 +15,7 @@ export const nativeWires: Readonly<Record<NativeEndpointId, Wire>> = {
   moderations: moderationsWire,
   transcriptions: transcriptionsWire,
   translations: transcriptionsWire,
+  speech: speechWire,
 };
 
 /** The same by the dialect that their upstreams speak; endpoints that share one are listened to alike. */
@@ -23,4 +25,5 @@ export const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
   rerank: rerankWire,
   "openai-moderations": moderationsWire,
   "openai-transcriptions": transcriptionsWire,
+  "openai-speech": speechWire,
 };

@@ -104,6 +104,7 @@ describe("settings", () => {
       "moderations",
       "transcriptions",
       "translations",
+      "speech",
     ]);
     expect(offered(["messages", "chat"])).toEqual(["chat", "messages"]);
     expect(settingsProblem(kind, providerOf(kind.id, { settings: { endpoints: ["chats"] } }))).toContain("endpoints");

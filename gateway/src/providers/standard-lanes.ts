@@ -18,6 +18,7 @@ export const embeddings: Lane = { endpoint: "embeddings", dialect: "openai-embed
 export const completions: Lane = { endpoint: "completions", dialect: "openai-completions", path: "/completions" };
 export const rerank: Lane = { endpoint: "rerank", dialect: "rerank", path: "/rerank" };
 export const moderations: Lane = { endpoint: "moderations", dialect: "openai-moderations", path: "/moderations" };
+export const speech: Lane = { endpoint: "speech", dialect: "openai-speech", path: "/audio/speech" };
 export const transcriptions: Lane = {
   endpoint: "transcriptions",
   dialect: "openai-transcriptions",

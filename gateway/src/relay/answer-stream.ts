@@ -47,6 +47,8 @@ export class AnswerStream implements LiveStream {
   #lastWriteMs: number;
   /** What is still to be said when the stream ended before the caller's first pull. */
   #farewell: Uint8Array | null = null;
+  /** Why bytes of no dialect ended before their end: their caller sees a connection that breaks. */
+  #broken: Failure | null = null;
   #stopTimer: () => void = () => {};
 
   constructor(parts: AnswerStreamParts) {
@@ -72,6 +74,7 @@ export class AnswerStream implements LiveStream {
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     if (this.#over) {
+      if (this.#broken !== null) return controller.error(this.#broken);
       if (this.#farewell !== null) controller.enqueue(this.#farewell);
       controller.close();
       return;
@@ -168,6 +171,11 @@ export class AnswerStream implements LiveStream {
       over();
     }
     if (outcome === "cancelled") return;
+    if (tap.isRaw === true) {
+      this.#broken = failure;
+      this.#controller?.error(failure);
+      return;
+    }
     const pieces = this.#first === null ? [] : [this.#first];
     if (!told) pieces.push(this.#lastWords(failure));
     if (this.#controller === null) {
@@ -243,7 +251,8 @@ export class AnswerStream implements LiveStream {
       }
       let nextMs = bounds.keepAliveMs - silentMs;
       if (nextMs <= 0) {
-        if (this.#reading) this.#controller?.enqueue(encoder.encode(this.#parts.dialect.keepAlive));
+        const silent = !this.#reading || this.#parts.tap.isRaw === true;
+        if (!silent) this.#controller?.enqueue(encoder.encode(this.#parts.dialect.keepAlive));
         if (this.#reading) this.#lastWriteMs = clock.monotonic();
         nextMs = bounds.keepAliveMs;
       }

@@ -74,7 +74,7 @@ async function deliver(parts: Parts, answer: OutboundAnswer): Promise<Delivery> 
   const { house, call, way } = parts;
   try {
     if (answer.status >= 200 && answer.status <= 299) {
-      if (!isStream(answer, way)) return await takeWhole(parts, answer);
+      if (!isStream(answer, way) && !isBytes(parts, answer)) return await takeWhole(parts, answer);
       if (parts.translation !== null && !call.facts.stream) throw unaskedStream();
       return await openStream(parts, answer);
     }
@@ -107,6 +107,12 @@ function isStream(answer: OutboundAnswer, way: Way): boolean {
   const type = answer.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream")) return true;
   return way.lane.framing === "aws-event-stream" && type.startsWith("application/vnd.amazon.eventstream");
+}
+
+/** A sound: neither JSON nor events, passed on as it is made. */
+function isBytes(parts: Parts, answer: OutboundAnswer): boolean {
+  if (listenerOf(parts).tapBytes === undefined) return false;
+  return !/^(?:text\/|application\/(?:[\w.+-]*\+)?json)/i.test(answer.headers.get("content-type") ?? "");
 }
 
 /** A whole reply: read, checked and settled before the caller sees a byte of it. */
@@ -160,7 +166,7 @@ async function openStream(parts: Parts, answer: OutboundAnswer): Promise<Deliver
   const { house, call, pick, tally, entry, translation, way } = parts;
   const { provider } = pick.deployment;
   const { firstEventMs, idleMs } = provider.timeouts;
-  const tap = tapOf(parts);
+  const tap = tapOf(parts, answer);
   entry.hearsStream(tap);
   const deadlineMs = house.clock.monotonic() + firstEventMs;
   const pieces: Uint8Array[] = [];
@@ -227,8 +233,12 @@ function listenerOf({ call, way, translation }: Parts) {
   return translation === null ? call.speech.wire : upstreamSide(way.lane.dialect).listener;
 }
 
-function tapOf(parts: Parts): StreamTap {
+function tapOf(parts: Parts, answer: OutboundAnswer): StreamTap {
   const { call, way, translation } = parts;
+  if (isBytes(parts, answer)) {
+    const sound = listenerOf(parts).tapBytes?.(call.facts, answer.headers.get("content-type") ?? "");
+    if (sound !== undefined) return sound;
+  }
   const hideUsage = translation === null && call.facts.stream && !call.facts.wantsUsage;
   const heard = listenerOf(parts).tapStream(hideUsage);
   const tap = way.lane.framing === "aws-event-stream" ? new FramedTap(new AwsEventStream(), heard) : heard;

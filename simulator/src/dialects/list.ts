@@ -24,6 +24,7 @@ import { openAiModerations } from "./openai-moderations.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { openAiResponsesCompact, openAiResponsesCount } from "./openai-responses-compact.ts";
 import { openAiResponsesStored } from "./openai-responses-stored.ts";
+import { openAiSpeech } from "./openai-speech.ts";
 import { openAiTranscriptions } from "./openai-transcriptions.ts";
 import { openAiVideos } from "./openai-videos.ts";
 import { replicate } from "./replicate.ts";
@@ -66,6 +67,7 @@ export function createDialects(options: DialectOptions, desk: TaskDesk): readonl
     openAiEmbeddings,
     rerank,
     openAiModerations,
+    openAiSpeech,
     openAiTranscriptions,
     oauthToken(options.googlePublicKey ?? null),
     arkTasks({ desk, accounts, assets }),

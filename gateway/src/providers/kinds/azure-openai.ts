@@ -13,6 +13,7 @@ import {
   inputTokens,
   responses,
   responsesCompact,
+  speech,
   transcriptions,
   translations,
 } from "../standard-lanes.ts";
@@ -54,6 +55,7 @@ export const azureOpenai: ProviderKind = {
     { ...embeddings, adjust: dated(embeddings, true) },
     { ...transcriptions, adjust: dated(transcriptions, true) },
     { ...translations, adjust: dated(translations, true) },
+    { ...speech, adjust: dated(speech, true) },
     { ...images, adjust: dated(images, true) },
     { ...imageEdits, adjust: dated(imageEdits, true) },
   ],

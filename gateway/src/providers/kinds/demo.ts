@@ -16,16 +16,15 @@ import {
   rerank,
   responses,
   responsesCompact,
+  speech,
   transcriptions,
   translations,
 } from "../standard-lanes.ts";
 import { arkVideo } from "../video/ark.ts";
 import { webUrl } from "../video/video-state.ts";
 
-const tried = modelTypes.filter((type) => type !== "speech");
-
 /** One model of each type, so that each can be tried with one call. */
-const starters: readonly StarterModel[] = tried.map((type) => ({
+const starters: readonly StarterModel[] = modelTypes.map((type) => ({
   name: type === "chat" ? "demo" : `demo-${type}`,
   type,
   input: 0,
@@ -66,6 +65,7 @@ export const demo: ProviderKind = {
       moderations,
       transcriptions,
       translations,
+      speech,
     ],
     starterModels: starters,
   }),

@@ -1,6 +1,6 @@
 import { openaiLike } from "../openai-like.ts";
 import { groqModels } from "../reasoning/vendor-models.ts";
-import { chat, responses, transcriptions, translations } from "../standard-lanes.ts";
+import { chat, responses, speech, transcriptions, translations } from "../standard-lanes.ts";
 
 export const groq = openaiLike({
   id: "groq",
@@ -11,5 +11,5 @@ export const groq = openaiLike({
     apiKeyHelp: "Make one at console.groq.com, under API keys.",
   },
   reasoning: groqModels,
-  lanes: [chat, responses, transcriptions, translations],
+  lanes: [chat, responses, transcriptions, translations, speech],
 });

@@ -13,6 +13,7 @@ import {
   rerank,
   responses,
   responsesCompact,
+  speech,
   transcriptions,
   translations,
 } from "../standard-lanes.ts";
@@ -44,6 +45,7 @@ export const openaiCompatible = openaiLike({
     moderations,
     transcriptions,
     translations,
+    speech,
     { ...responses, onlyWhenNamed: true },
     { ...responsesCompact, onlyWhenNamed: true },
     { ...inputTokens, onlyWhenNamed: true },

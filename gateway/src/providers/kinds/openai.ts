@@ -10,6 +10,7 @@ import {
   moderations,
   responses,
   responsesCompact,
+  speech,
   transcriptions,
   translations,
 } from "../standard-lanes.ts";
@@ -40,6 +41,7 @@ export const openai = openaiLike({
     moderations,
     transcriptions,
     translations,
+    speech,
   ],
   video: soraVideo(plainRoot),
   // https://developers.openai.com/api/docs/pricing, read on 2026-11-22: beyond 272,000 input tokens the whole request costs more.

@@ -1,6 +1,6 @@
 import { openaiLike } from "../openai-like.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
-import { chatWith, completions, embeddings, images, rerank, responses } from "../standard-lanes.ts";
+import { chatWith, completions, embeddings, images, rerank, responses, speech } from "../standard-lanes.ts";
 
 export const together = openaiLike({
   id: "together",
@@ -11,5 +11,5 @@ export const together = openaiLike({
     apiKeyHelp: "Make one at api.together.ai, under Settings, API keys.",
   },
   reasoning: openWeights,
-  lanes: [chatWith({ outputCapName: "max_tokens" }), responses, completions, embeddings, rerank, images],
+  lanes: [chatWith({ outputCapName: "max_tokens" }), responses, completions, embeddings, rerank, images, speech],
 });

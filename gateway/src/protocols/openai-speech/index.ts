@@ -1,0 +1,58 @@
+import { noUsage } from "#core/index.ts";
+import { bodyNames } from "../choosing-members.ts";
+import type { UsageReading, Wire } from "../dialect.ts";
+import { readSpan } from "../json-scan.ts";
+import { countOf, missing, objectOf, wrong } from "../json-value.ts";
+import { passedFacts, patchModel, replyReader } from "../passed-json.ts";
+import { readSmall, scanRequest, sizeOf } from "../request-members.ts";
+import { TypedEventsTap } from "../typed-events-tap.ts";
+import { SoundTap } from "./sound-tap.ts";
+
+const wanted = bodyNames(["model", "input", "instructions", "stream_format", "user"]);
+
+/** Text as sound: JSON in; the sound's bytes out as they are made, or events with them in it. Source: OpenAI API reference, "Create speech". */
+export const speechWire: Wire = {
+  readRequest(body) {
+    const members = scanRequest(body, wanted);
+    const input = members.get("input");
+    if (input === undefined) throw missing("input");
+    const text = body[input.start] === QUOTE ? readSpan(body, input) : null;
+    if (typeof text !== "string") throw wrong("input", "must be a string");
+    const characters = charactersOf(text);
+    const format = members.get("stream_format");
+    const facts = passedFacts(body, members, {
+      stream: format !== undefined && readSmall(body, format) === "sse",
+      // What is spoken is output: of tokens the model says how many they can be at most.
+      outputTokensMax: null,
+      inputEstimate: Math.ceil(sizeOf(input, members.get("instructions")) / 4),
+      counted: { likely: { characters }, most: { characters } },
+    });
+    // How fast is spoken is no tier of service.
+    const choosing = facts.choosing?.filter((name) => name !== "speed");
+    return { ...facts, choosing: choosing?.length === 0 ? undefined : choosing };
+  },
+  patchRequest: patchModel,
+  readReply: replyReader(["audio", "data"], ["usage"], (member) => speechUsage(member("usage"))),
+  tapStream: () => new TypedEventsTap({ content: /\.delta$/, end: /\.done$/, usageOf: speechUsage }),
+  tapBytes: (facts, mediaType) => new SoundTap(facts, mediaType),
+};
+
+const QUOTE = 0x22;
+
+/** As vendors count them: what is written with two units of UTF-16 is one. */
+function charactersOf(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;
+  return Math.max(1, count);
+}
+
+function speechUsage(reported: unknown): Pick<UsageReading, "usage"> | null {
+  const usage = objectOf(reported);
+  const input = countOf(usage["input_tokens"]);
+  const output = countOf(usage["output_tokens"]);
+  const characters = countOf(usage["characters"]);
+  if (input === null && output === null && characters === null) return null;
+  return {
+    usage: { ...noUsage, inputUncached: input ?? 0, audioOutput: output ?? 0, characters: characters ?? 0 },
+  };
+}

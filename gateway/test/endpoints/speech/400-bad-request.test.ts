@@ -1,0 +1,4 @@
+import { badRequests } from "../passed-suite.ts";
+import { speechEndpoint } from "./endpoint.ts";
+
+badRequests(speechEndpoint);

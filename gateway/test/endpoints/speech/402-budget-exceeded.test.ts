@@ -1,0 +1,4 @@
+import { budgets } from "../passed-suite.ts";
+import { speechEndpoint } from "./endpoint.ts";
+
+budgets(speechEndpoint);

@@ -1,0 +1,4 @@
+import { otherMethods } from "../passed-suite.ts";
+import { speechEndpoint } from "./endpoint.ts";
+
+otherMethods(speechEndpoint);

@@ -1,0 +1,4 @@
+import { otherMediaTypes } from "../passed-suite.ts";
+import { speechEndpoint } from "./endpoint.ts";
+
+otherMediaTypes(speechEndpoint);

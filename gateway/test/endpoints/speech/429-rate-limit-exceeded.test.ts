@@ -1,0 +1,4 @@
+import { rates } from "../passed-suite.ts";
+import { speechEndpoint } from "./endpoint.ts";
+
+rates(speechEndpoint);

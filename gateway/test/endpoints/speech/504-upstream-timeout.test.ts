@@ -1,0 +1,4 @@
+import { timeouts } from "../passed-suite.ts";
+import { speechEndpoint } from "./endpoint.ts";
+
+timeouts(speechEndpoint);
