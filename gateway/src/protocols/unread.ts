@@ -1,5 +1,5 @@
 import type { Warn } from "./codec.ts";
-import type { JsonObject } from "./json-value.ts";
+import { isObject, type JsonObject } from "./json-value.ts";
 import { plainName } from "./warn-once.ts";
 
 /**
@@ -19,6 +19,13 @@ export function warnOfUnasked(object: JsonObject, read: ReadonlySet<string>, whe
     if (read.has(name) || saysNothing(object[name])) continue;
     warn(`${plainName(name)} of ${where} is not understood by the upstream and was left out`);
   }
+}
+
+/** `caller` of a call: the model itself is what everybody takes for granted; code that calls tools runs at one vendor. */
+export function warnOfCaller(call: JsonObject, warn: Warn): void {
+  const { caller } = call;
+  if (!isObject(caller) || caller["type"] === "direct") return;
+  warn("the caller of a tool call is not understood by the upstream and was left out");
 }
 
 /** Warns of a block, an item or a part of an answer that has no neutral form. */

@@ -3,7 +3,7 @@ import { HeldCitations } from "../citations.ts";
 import type { AnswerSource } from "../codec.ts";
 import { isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { warnOfStranger } from "../unread.ts";
-import { sealOf } from "./read-answer.ts";
+import { sealOf, warnOfBlock } from "./read-answer.ts";
 import { readCitation, readCitations } from "./read-citations.ts";
 import { plainName } from "./safe-name.ts";
 
@@ -30,6 +30,7 @@ export class OpenBlock {
     this.#citations = new HeldCitations(source.warn);
     for (const citation of readCitations(content["citations"], source.warn)) this.#citations.add(citation);
     this.#head = headOf(content, source);
+    warnOfBlock(content, source.warn);
     this.#signature = textOf(content["signature"] ?? content["data"]) ?? "";
     const early = textOf(content["text"] ?? content["thinking"]) ?? "";
     if (early !== "") this.#waiting.push(early);
@@ -57,6 +58,7 @@ export class OpenBlock {
       return 0;
     }
     const text = textOf(delta["text"] ?? delta["partial_json"] ?? delta["thinking"]) ?? "";
+    if (!texts.has(delta["type"])) warnOfStranger("pieces", delta["type"], this.#source.warn);
     if (text === "") return 0;
     if (this.#opened) {
       this.#speak(text, emit);
@@ -85,6 +87,8 @@ export class OpenBlock {
     emit({ kind: "block-delta", text });
   }
 }
+
+const texts: ReadonlySet<unknown> = new Set(["text_delta", "input_json_delta", "thinking_delta"]);
 
 function headOf(content: JsonObject, source: AnswerSource): BlockHead | null {
   switch (content["type"]) {

@@ -1,7 +1,7 @@
 import { type Answer, type AnswerBlock, Failure, type Seal } from "#core/index.ts";
-import type { AnswerSource } from "../codec.ts";
+import type { AnswerSource, Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, parseReply, textOf } from "../json-value.ts";
-import { warnOfStranger } from "../unread.ts";
+import { warnOfCaller, warnOfStranger, warnOfUnread } from "../unread.ts";
 import { readCitations } from "./read-citations.ts";
 import { plainName } from "./safe-name.ts";
 import { readFinish } from "./stop-reason.ts";
@@ -15,6 +15,7 @@ export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answ
     if (isObject(message["error"])) throw streamFailure(message["error"]);
     throw new Failure("upstream_error", "The upstream's answer is not a message.", { retry: "other", unwell: true });
   }
+  warnOfUnread(message, ofMessage, "a message", source.warn);
   return {
     id: textOf(message["id"]),
     model: textOf(message["model"]),
@@ -29,7 +30,27 @@ export function sealOf(data: string, source: AnswerSource): Seal {
   return { dialect: "anthropic-messages", account: source.account, data, itemId: null };
 }
 
+/** What is read of a message, and what labels it: a container, and what of the caller's context was edited, are the vendor's own. */
+export const ofMessage: ReadonlySet<string> = new Set([
+  ...["id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage", "diagnostics"],
+]);
+
+const ofBlocks: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ["text", new Set(["type", "text", "citations"])],
+  ["thinking", new Set(["type", "thinking", "signature"])],
+  ["redacted_thinking", new Set(["type", "data"])],
+  ["tool_use", new Set(["type", "id", "name", "input", "caller"])],
+]);
+
+export function warnOfBlock(block: JsonObject, warn: Warn): void {
+  const read = ofBlocks.get(block["type"]);
+  if (read === undefined) return;
+  warnOfUnread(block, read, "a block", warn);
+  warnOfCaller(block, warn);
+}
+
 function readBlock(block: JsonObject, source: AnswerSource): AnswerBlock[] {
+  warnOfBlock(block, source.warn);
   switch (block["type"]) {
     case "text": {
       const text = textOf(block["text"]) ?? "";

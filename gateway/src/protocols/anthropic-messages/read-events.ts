@@ -1,8 +1,9 @@
 import { type AnswerEvent, bounds, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { warnOfStranger } from "../unread.ts";
+import { warnOfStranger, warnOfUnread } from "../unread.ts";
 import { OpenBlock } from "./open-block.ts";
+import { ofMessage } from "./read-answer.ts";
 import { readFinish } from "./stop-reason.ts";
 import { streamFailure } from "./stream-failure.ts";
 import { mergeUsage, readMessagesUsage } from "./usage.ts";
@@ -42,6 +43,7 @@ export class MessagesEventReader implements EventReader {
         this.#stopBlock(indexOf(event));
         break;
       case "message_delta":
+        warnOfUnread(event, ofEnd, "a message", this.#source.warn);
         this.#readEnd(objectOf(event["delta"]), event["usage"]);
         break;
       case "error":
@@ -116,6 +118,7 @@ export class MessagesEventReader implements EventReader {
 
   #readEnd(delta: JsonObject, usage: unknown): void {
     this.#begin();
+    warnOfUnread(delta, ofMessage, "a message", this.#source.warn);
     this.#report(usage);
     if (this.#finished || textOf(delta["stop_reason"]) === null) return;
     this.#closeAll();
@@ -136,6 +139,7 @@ export class MessagesEventReader implements EventReader {
   }
 }
 
+const ofEnd: ReadonlySet<string> = new Set(["type", "delta", "usage"]);
 const silent: ReadonlySet<unknown> = new Set(["ping", "message_stop"]);
 
 /** The block that a delta belongs to when nobody began one. */

@@ -1,13 +1,17 @@
 import type { MediaPart, MediaSource, TextPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
+import { warnOfUnasked } from "../unread.ts";
 import { readCache } from "./read-cache.ts";
 
 /** An `image` block. */
-export function readImage(block: JsonObject, param: string): MediaPart {
+export function readImage(block: JsonObject, param: string, warn: Warn): MediaPart {
+  warnOfUnasked(block, ofImage, "an image", warn);
   const source = readSource(objectOf(block["source"]), `${param}.source`);
   return { kind: "image", source, name: null, detail: null, cache: readCache(block) };
 }
+
+const ofImage: ReadonlySet<string> = new Set(["type", "source", "cache_control"]);
 
 /** A `document` block; one made of content blocks becomes its text, and its pictures behind it. */
 export function readDocument(block: JsonObject, param: string, warn: Warn): (TextPart | MediaPart)[] {
@@ -23,7 +27,9 @@ export function readDocument(block: JsonObject, param: string, warn: Warn): (Tex
   const content = source["content"];
   const items = typeof content === "string" ? [{ type: "text", text: content }] : arrayOf(content).filter(isObject);
   const text = items.flatMap((item) => textOf(item["text"]) ?? []).join("\n");
-  const pictures = items.filter((item) => item["type"] === "image").map((item) => readImage(item, `${param}.source`));
+  const pictures = items
+    .filter((item) => item["type"] === "image")
+    .map((item) => readImage(item, `${param}.source`, warn));
   return [...before, { kind: "document", source: { kind: "text", text }, name, detail: null, cache }, ...pictures];
 }
 

@@ -2,6 +2,7 @@ import type { MediaPart, ReasoningPart, Seal, TextPart, ToolResultPart, TurnMess
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
 import { sealFrom } from "../seal-text.ts";
+import { warnOfCaller, warnOfUnasked } from "../unread.ts";
 import { readCallSeal, withCallSeals } from "./call-seal.ts";
 import { readCache } from "./read-cache.ts";
 import { readDocument, readImage, readSearchResult } from "./read-media.ts";
@@ -26,6 +27,7 @@ function readMessage(message: JsonObject, param: string, reading: Reading): Turn
   if (role !== "user" && role !== "assistant" && role !== "system") {
     throw wrong(`${param}.role`, "must be user, assistant or system");
   }
+  warnOfUnasked(message, ofMessage, "a message", reading.warn);
   if (typeof content === "string") return { role, parts: textParts(content) };
   if (!Array.isArray(content)) throw wrong(`${param}.content`, "must be a string or an array");
   const parts = content.flatMap((block, index) => {
@@ -35,6 +37,8 @@ function readMessage(message: JsonObject, param: string, reading: Reading): Turn
   });
   return { role, parts };
 }
+
+const ofMessage: ReadonlySet<string> = new Set(["role", "content"]);
 
 function readBlock(block: JsonObject, param: string, reading: Reading): TurnPart[] {
   switch (block["type"]) {
@@ -59,7 +63,7 @@ function readContent(block: JsonObject, param: string, warn: Warn): (TextPart | 
     case "text":
       return textParts(requireText(block, "text", param), block);
     case "image":
-      return [readImage(block, param)];
+      return [readImage(block, param, warn)];
     case "document":
       return readDocument(block, param, warn);
     case "search_result":
@@ -83,16 +87,24 @@ function readStranger(block: JsonObject, param: string, warn: Warn): TextPart[] 
   });
 }
 
+function warnOfToolset(block: JsonObject, warn: Warn): void {
+  if ((block["toolset_name"] ?? null) === null) return;
+  warn("toolset_name of a call is not understood by the upstream and was left out");
+}
+
 function readToolUse(block: JsonObject, param: string, reading: Reading): TurnPart {
   const id = plainName(requireText(block, "id", param));
   const name = requireText(block, "name", param);
   reading.names.set(id, name);
+  warnOfCaller(block, reading.warn);
+  warnOfToolset(block, reading.warn);
   const argumentsText = JSON.stringify(block["input"] ?? {});
   return { kind: "tool-call", id, name, argumentsText, seal: null, cache: readCache(block) };
 }
 
 function readToolResult(block: JsonObject, param: string, reading: Reading): ToolResultPart {
   const callId = plainName(requireText(block, "tool_use_id", param));
+  warnOfToolset(block, reading.warn);
   const content = block["content"] ?? [];
   if (typeof content !== "string" && !Array.isArray(content)) {
     throw wrong(`${param}.content`, "must be a string or an array");

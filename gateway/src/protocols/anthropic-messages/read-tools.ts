@@ -1,6 +1,7 @@
 import type { SearchWish, ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayMember, booleanOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
+import { arrayMember, arrayOf, booleanOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
+import { warnOfUnasked } from "../unread.ts";
 import { readCache } from "./read-cache.ts";
 import { isWebSearch, readWebSearch } from "./web-search.ts";
 
@@ -40,7 +41,11 @@ function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
   if (name === null) throw wrong(`${param}.name`, "must be a string");
   const schema = tool["input_schema"] ?? null;
   if (schema !== null && !isObject(schema)) throw wrong(`${param}.input_schema`, "must be an object");
-  if (Array.isArray(tool["input_examples"])) warn("input_examples of tools were left out");
+  warnOfUnasked(tool, ofFunction, "a tool", warn);
+  const callers = arrayOf(tool["allowed_callers"]);
+  if (callers.some((caller) => caller !== "direct")) {
+    warn("allowed_callers of a tool is not understood by the upstream and was left out");
+  }
   return [
     {
       name,
@@ -51,6 +56,12 @@ function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
     },
   ];
 }
+
+/** Arguments stream as they come everywhere. */
+const ofFunction: ReadonlySet<string> = new Set([
+  ...["type", "name", "description", "input_schema", "strict", "cache_control"],
+  ...["allowed_callers", "eager_input_streaming"],
+]);
 
 function readChoice(choice: JsonObject, tools: readonly TurnTool[], warn: Warn): ToolChoice | null {
   const type = choice["type"] ?? null;

@@ -15,6 +15,7 @@ import {
   unsupported,
   wrong,
 } from "../json-value.ts";
+import { warnOfUnasked } from "../unread.ts";
 import { readCache } from "./read-cache.ts";
 import { readMessages } from "./read-messages.ts";
 import { readTools } from "./read-tools.ts";
@@ -27,6 +28,8 @@ export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boo
   if (messages.length === 0) throw wrong("messages", "must hold at least one message");
   const config = objectOf(request["output_config"]);
   warnOfRest(request, warn);
+  warnOfUnasked(config, ofOutput, "output_config", warn);
+  warnOfUnasked(objectOf(request["thinking"]), ofThinking, "thinking", warn);
   return {
     stream: facts.stream,
     system: readSystem(request["system"]),
@@ -50,6 +53,9 @@ export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boo
     serviceTier: readTier(textMember(request, "service_tier")),
   };
 }
+
+const ofOutput: ReadonlySet<string> = new Set(["effort", "format"]);
+const ofThinking: ReadonlySet<string> = new Set(["type", "budget_tokens", "display"]);
 
 /** Carried by the turn, or read by the gateway. */
 const carried: readonly string[] = [

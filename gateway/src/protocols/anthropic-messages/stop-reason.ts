@@ -20,11 +20,14 @@ const reasons: Readonly<Record<StopReason, FinishReason>> = {
   model_context_window_exceeded: "context-length",
 };
 
+/** Betas' own: the conversation was made shorter and is to be sent again; a turn ended early and goes on when it is sent again. */
+const betaReasons: Readonly<Record<string, FinishReason>> = { compaction: "pause" };
+
 /** How a message ended, from an answer or a message_delta's delta. A reason that is not known ended it well. */
 export function readFinish(stopped: JsonObject): Finish {
   const reason = textOf(stopped["stop_reason"]) ?? "";
   return {
-    reason: Object.hasOwn(reasons, reason) ? reasons[reason as StopReason] : "stop",
+    reason: Object.hasOwn(reasons, reason) ? reasons[reason as StopReason] : (betaReasons[reason] ?? "stop"),
     stopSequence: textOf(stopped["stop_sequence"]),
   };
 }

@@ -42,7 +42,9 @@ function readRecited(metadata: JsonObject, warn: Warn): Citation[] {
     const cited = objectOf(value);
     warnOfUnread(cited, readOfCitation, "a citation", warn);
     const span = spanOf(cited["startIndex"] ?? 0, cited["endIndex"]);
-    return urlCitation(textOf(cited["uri"]), textOf(cited["title"]), { span }) ?? [];
+    const source = urlCitation(textOf(cited["uri"]), textOf(cited["title"]), { span });
+    if (source === null) warn(unaddressed);
+    return source ?? [];
   });
 }
 
@@ -59,11 +61,15 @@ function sourceOf(chunk: JsonObject, warn: Warn): Citation | null {
   for (const name of ["web", "retrievedContext", "maps"]) {
     if (chunk[name] === undefined) continue;
     const { uri, title, text } = objectOf(chunk[name]);
-    return urlCitation(textOf(uri), textOf(title), { quote: textOf(text) });
+    const source = urlCitation(textOf(uri), textOf(title), { quote: textOf(text) });
+    if (source === null) warn(unaddressed);
+    return source;
   }
   warnOfStranger("sources", Object.keys(chunk)[0], warn);
   return null;
 }
+
+const unaddressed = "a source without an address was left out";
 
 /** Bytes of the text behind `from` as characters of the whole. */
 function spanInText(text: string, from: number, startByte: number, endByte: number): Citation["span"] {

@@ -1,7 +1,7 @@
 import { type AnswerEvent, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { warnOfStranger } from "../unread.ts";
+import { warnOfStranger, warnOfUnread } from "../unread.ts";
 import { codeText } from "./code-text.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockedFinish, blockReasonOf, isFinishReason, readFinish } from "./finish.ts";
@@ -48,11 +48,13 @@ export class GeminiEventReader implements EventReader {
       return;
     }
     this.#start(response);
+    warnOfUnread(response, ofResponse, "the answer", this.#source.warn);
     if (isObject(response["usageMetadata"])) this.#usage = response["usageMetadata"];
     if (!this.#usageTold) this.#tellUsage();
     if (blockReasonOf(response["promptFeedback"]) !== null) this.#blocked = true;
     const candidate = objectOf(arrayOf(response["candidates"])[0]);
     this.#responses++;
+    warnOfUnread(candidate, ofCandidate, "a candidate", this.#source.warn);
     this.#partStarts = [];
     for (const part of arrayOf(objectOf(candidate["content"])["parts"])) this.#part(objectOf(part));
     this.#keepSources(candidate);
@@ -200,6 +202,24 @@ export class GeminiEventReader implements EventReader {
   }
 }
 
+/** Ratings explain what the finish reason says; the rest labels the answer. */
+const ofResponse: ReadonlySet<string> = new Set([
+  ...[
+    "candidates",
+    "usageMetadata",
+    "promptFeedback",
+    "error",
+    "modelVersion",
+    "responseId",
+    "createTime",
+    "modelStatus",
+  ],
+  "sdkHttpResponse",
+]);
+const ofCandidate: ReadonlySet<string> = new Set([
+  ...["content", "finishReason", "index", "groundingMetadata", "citationMetadata", "safetyRatings"],
+  ...["tokenCount", "avgLogprobs", "groundingAttributions"],
+]);
 const ofEveryPart: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature"]);
 
 /** The response that a text is, or the first of an array of them. Throws Failure upstream_error. */

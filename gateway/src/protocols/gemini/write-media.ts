@@ -9,6 +9,9 @@ export function writeMedia(part: MediaPart, traits: DialectTraits, warn: Warn): 
   if (part.detail !== null && part.detail !== "auto") {
     warn("image detail is not understood by the upstream and was left out");
   }
+  if (part.name !== null && part.name !== "" && source.kind !== "text") {
+    warn("the name of a file is not understood by the upstream and was left out");
+  }
   switch (source.kind) {
     case "base64":
       return { inlineData: { mimeType: source.mediaType, data: source.data } };

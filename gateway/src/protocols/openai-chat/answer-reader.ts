@@ -1,6 +1,7 @@
 import { type Answer, type AnswerBlock, bounds, type Citation, Failure, type Seal } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
+import { warnOfUnread } from "../unread.ts";
 import { readAnnotations } from "./annotations.ts";
 import { type CallPiece, callsOf, imagesOf, piecesOf } from "./answer-pieces.ts";
 import { readFinish } from "./finish.ts";
@@ -12,7 +13,11 @@ export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
   const choice = arrayOf(reply["choices"])[0];
   if (!isObject(choice)) throw badAnswer(reply);
-  const blocks = readBlocks(objectOf(choice["message"]), source);
+  const message = objectOf(choice["message"]);
+  warnOfUnread(reply, ofReply, "the answer", source.warn);
+  warnOfUnread(choice, ofChoice, "a choice", source.warn);
+  warnOfUnread(message, ofMessage, "a message", source.warn);
+  const blocks = readBlocks(message, source);
   const reason = readFinish(textOf(choice["finish_reason"]), {
     calls: blocks.some((block) => block.kind === "tool-call"),
     refusal: blocks.some((block) => block.kind === "refusal"),
@@ -25,6 +30,29 @@ export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
     usage: readChatUsage(reply["usage"])?.usage ?? null,
   };
 }
+
+/** What is read of an answer, and what labels it. Vendors of this dialect add labels of their own, which nobody misses. */
+export const ofReply: ReadonlySet<string> = new Set([
+  ...["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint", "provider"],
+  ...[
+    "request_id",
+    "kind",
+    "prompt_filter_results",
+    "x_groq",
+    "prompt_logprobs",
+    "prompt_token_ids",
+    "kv_transfer_params",
+  ],
+  ...["timings", "obfuscation", "error"],
+]);
+export const ofChoice: ReadonlySet<string> = new Set([
+  ...["index", "message", "delta", "finish_reason", "native_finish_reason", "stop_reason", "usage"],
+  ...["content_filter_results", "content_filter_offsets", "token_ids", "flags", "matched_stop"],
+]);
+export const ofMessage: ReadonlySet<string> = new Set([
+  ...["role", "content", "refusal", "tool_calls", "function_call", "annotations", "images", "name"],
+  ...["reasoning_content", "reasoning", "reasoning_details", "extra_content", "provider_specific_fields"],
+]);
 
 /** A signature is Gemini's own, and this account's. */
 export function signatureSeal(signature: string, account: string): Seal {

@@ -1,9 +1,10 @@
 import type { AnswerEvent } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject } from "../json-value.ts";
+import { warnOfUnread } from "../unread.ts";
 import { readAnnotations } from "./annotations.ts";
 import { callsOf, imagesOf, type Piece, piecesOf } from "./answer-pieces.ts";
-import { citationsLost, givenName, upstreamBroke } from "./answer-reader.ts";
+import { citationsLost, givenName, ofChoice, ofMessage, ofReply, upstreamBroke } from "./answer-reader.ts";
 import { CallQueue } from "./call-queue.ts";
 import { readFinish } from "./finish.ts";
 import { errorText } from "./reply.ts";
@@ -41,6 +42,7 @@ export class ChatEventReader implements EventReader {
       this.#emit({ kind: "error", failure: upstreamBroke(`The upstream reported an error: ${errorText(error)}`) });
       return;
     }
+    warnOfUnread(chunk, ofReply, "the answer", this.#source.warn);
     const choice = arrayOf(chunk["choices"]).find(isFirst);
     if (choice !== undefined) this.#readChoice(choice, chunk);
     // Moonshot puts usage inside the last choice.
@@ -61,6 +63,8 @@ export class ChatEventReader implements EventReader {
   #readChoice(choice: JsonObject, chunk: JsonObject): void {
     this.#start(chunk);
     const delta = objectOf(choice["delta"] ?? choice["message"]);
+    warnOfUnread(choice, ofChoice, "a choice", this.#source.warn);
+    warnOfUnread(delta, ofMessage, "a message", this.#source.warn);
     for (const piece of piecesOf(delta)) this.#say(piece);
     if ("annotations" in delta) this.#cite(delta);
     for (const source of imagesOf(delta)) {

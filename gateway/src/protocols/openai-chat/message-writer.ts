@@ -60,6 +60,9 @@ class MessageWriter {
   #writeAssistant(message: TurnMessage, calls: readonly ToolCallPart[], inLoop: boolean): void {
     const text = textsOf(message.parts).join("");
     const refusal = message.parts.flatMap((part) => (part.kind === "refusal" ? [part.text] : [])).join("");
+    if (message.parts.some((part) => part.kind === "tool-result")) {
+      this.#warn("a tool result among the model's own words was left out");
+    }
     if (message.parts.some((part) => isSpoken(part) && part.kind !== "text")) {
       this.#warn("media in an answer of the model are not understood by the upstream and were left out");
     }
@@ -139,6 +142,8 @@ class MessageWriter {
         if (!this.#placed.has(part)) content.push(...this.#orphan(part));
       } else if (isSpoken(part)) {
         content.push(contentPart(part, this.#fetchesUrls));
+      } else {
+        this.#warn(`a ${part.kind} in a user message was left out`);
       }
     }
     if (content.length === 0 && message.parts.length > 0) return;

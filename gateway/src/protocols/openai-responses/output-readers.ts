@@ -2,9 +2,9 @@ import type { AnswerEvent } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
-import { warnOfStranger } from "../unread.ts";
+import { saysNothing, warnOfStranger } from "../unread.ts";
 import { readAnnotations } from "./annotations.ts";
-import { blocksOf, callIdOf, callNameOf, thoughtsOf } from "./read-answer.ts";
+import { blocksOf, callIdOf, callNameOf, thoughtsOf, warnOfItem } from "./read-answer.ts";
 
 type Emit = (event: AnswerEvent) => void;
 
@@ -65,6 +65,7 @@ class MessageReader implements OutputReader {
         return;
       case "response.output_text.delta":
       case "response.refusal.delta":
+        if (!saysNothing(event["logprobs"])) this.#source.warn(logprobsLost);
         this.#delta(index, type === "response.refusal.delta" ? "refusal" : "text", textOf(event["delta"]) ?? "");
         return;
       case "response.output_text.done":
@@ -82,6 +83,7 @@ class MessageReader implements OutputReader {
   }
 
   done(item: JsonObject): void {
+    warnOfItem(item, this.#source);
     arrayOf(item["content"]).forEach((part, index) => {
       this.#part(index, objectOf(part));
     });
@@ -138,12 +140,16 @@ class MessageReader implements OutputReader {
   }
 }
 
+const logprobsLost = "logprobs in the answer cannot be carried and were left out";
+
 class CallReader implements OutputReader {
   readonly #emit: Emit;
+  readonly #source: AnswerSource;
   #passed = 0;
 
   constructor(item: JsonObject, emit: Emit, source: AnswerSource) {
     this.#emit = emit;
+    this.#source = source;
     emit({ kind: "block-start", block: headOf(item, source) });
   }
 
@@ -153,6 +159,7 @@ class CallReader implements OutputReader {
   }
 
   done(item: JsonObject): void {
+    warnOfItem(item, this.#source);
     this.#whole(textOf(item["arguments"]) ?? "");
     this.#emit({ kind: "block-end" });
   }

@@ -4,7 +4,7 @@ import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
-import { warnOfStranger } from "../unread.ts";
+import { warnOfCaller, warnOfStranger, warnOfUnread } from "../unread.ts";
 import { readAnnotations } from "./annotations.ts";
 import { upstreamFailure } from "./error.ts";
 import { readResponsesUsage } from "./usage.ts";
@@ -21,6 +21,7 @@ export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Ans
   if (status === "queued" || status === "in_progress" || status === "cancelled") {
     throw new Failure("upstream_error", `The upstream's answer is ${status}.`, { retry: "other", unwell: true });
   }
+  warnOfUnread(response, ofResponse, "the answer", source.warn);
   const blocks = arrayOf(response["output"]).flatMap((item) => blocksOf(objectOf(item), source));
   return {
     id: textOf(response["id"]),
@@ -31,8 +32,40 @@ export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Ans
   };
 }
 
+/** What is read of a response, what labels it, and what says the request again. */
+export const ofResponse: ReadonlySet<string> = new Set([
+  ...[
+    "id",
+    "object",
+    "created_at",
+    "completed_at",
+    "model",
+    "status",
+    "error",
+    "incomplete_details",
+    "output",
+    "usage",
+  ],
+  ...["tool_usage", "service_tier", "billing", "output_text", "store", "background", "conversation", "instructions"],
+  ...["access_programs", "max_output_tokens", "max_tool_calls", "metadata", "parallel_tool_calls", "prompt"],
+  ...["previous_response_id", "prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "reasoning"],
+  ...[
+    "safety_identifier",
+    "temperature",
+    "text",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+    "top_p",
+    "truncation",
+    "user",
+  ],
+  ...["presence_penalty", "frequency_penalty", "context_management", "caching", "thinking", "expire_at"],
+]);
+
 /** What one finished output item says. */
 export function blocksOf(item: JsonObject, source: AnswerSource): AnswerBlock[] {
+  warnOfItem(item, source);
   switch (item["type"]) {
     case "message":
       return arrayOf(item["content"]).flatMap((part) => messageBlock(objectOf(part), source));
@@ -49,6 +82,35 @@ export function blocksOf(item: JsonObject, source: AnswerSource): AnswerBlock[] 
       return [];
   }
 }
+
+/** Names what an item holds beside what is read of its type. */
+export function warnOfItem(item: JsonObject, { warn }: AnswerSource): void {
+  const read = ofItems.get(item["type"]);
+  if (read === undefined) return;
+  warnOfUnread(item, read, "an item", warn);
+  warnOfCaller(item, warn);
+  if (item["type"] !== "message") return;
+  for (const part of arrayOf(item["content"])) {
+    const held = objectOf(part);
+    if (ofParts.has(String(held["type"]))) warnOfUnread(held, ofPart, "a text", warn);
+    else warnOfStranger("parts", held["type"], warn);
+  }
+}
+
+const ofEveryItem = ["type", "id", "status", "caller"];
+const ofItems: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ["message", new Set([...ofEveryItem, "role", "content", "phase"])],
+  ["function_call", new Set([...ofEveryItem, "call_id", "name", "arguments"])],
+  ["custom_tool_call", new Set([...ofEveryItem, "call_id", "name", "input"])],
+  ["reasoning", new Set([...ofEveryItem, "summary", "content", "encrypted_content"])],
+  [
+    "image_generation_call",
+    // What the picture was asked to be is said again.
+    new Set([...ofEveryItem, "result", "output_format", "action", "background", "quality", "size", "svg_usage"]),
+  ],
+]);
+const ofParts: ReadonlySet<string> = new Set(["output_text", "refusal", "text"]);
+const ofPart: ReadonlySet<string> = new Set(["type", "text", "refusal", "annotations"]);
 
 export function callIdOf(item: JsonObject, source: AnswerSource): string {
   return textOf(item["call_id"]) ?? textOf(item["id"]) ?? source.newId("call_");
@@ -67,7 +129,8 @@ export function finishOf(
   if (incomplete !== null) {
     const { reason } = objectOf(incomplete["incomplete_details"]);
     if (reason === "content_filter") return "content-filter";
-    return reason === "max_output_tokens" || reason === undefined ? "length" : "stop";
+    // Whatever broke it off, the answer is not whole: a cap on messages, another instruction that came in between.
+    return reason === "steered" ? "pause" : "length";
   }
   if (met.calls) return "tool-calls";
   return met.refusal ? "refusal" : "stop";

@@ -1,9 +1,10 @@
 import { type AnswerEvent, bounds, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { warnOfStranger, warnOfUnread } from "../unread.ts";
 import { upstreamFailure } from "./error.ts";
 import { type OutputReader, outputReader } from "./output-readers.ts";
-import { finishOf } from "./read-answer.ts";
+import { finishOf, ofResponse } from "./read-answer.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** One output item on its way: its events wait here while an item before it is unfinished. */
@@ -61,8 +62,12 @@ export class ResponsesEventReader implements EventReader {
       case "error":
         this.#fail(upstreamFailure(event));
         return;
-      default:
-        this.#lane(indexOf(event), type)?.reader?.read(type, event);
+      default: {
+        const lane = this.#lane(indexOf(event), type);
+        lane?.reader?.read(type, event);
+        // Of an item without a neutral form everybody was told when it began.
+        if (lane === undefined && !this.#seen.has(indexOf(event))) warnOfStranger("events", type, this.#source.warn);
+      }
     }
   }
 
@@ -133,6 +138,7 @@ export class ResponsesEventReader implements EventReader {
 
   #finish(response: JsonObject, incomplete: boolean): void {
     this.#start(response);
+    warnOfUnread(response, ofResponse, "the answer", this.#source.warn);
     const output = arrayOf(response["output"]).map(objectOf);
     // Some upstreams say the whole at the end only, or forget to finish an item.
     if (this.#seen.size === 0) {

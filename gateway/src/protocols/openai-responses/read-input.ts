@@ -2,6 +2,7 @@ import type { Failure, ReasoningPart, Seal, TextPart, TurnMessage, TurnPart, Tur
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, unsupported, wrong } from "../json-value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
+import { warnOfCaller } from "../unread.ts";
 import { plainName } from "../warn-once.ts";
 import { readSummary } from "./compaction.ts";
 import { joinedName } from "./namespaced-tool.ts";
@@ -111,6 +112,8 @@ export class InputReader {
   }
 
   #readCall(item: JsonObject, argumentsText: string, param: string): void {
+    warnOfCaller(item, this.#warn);
+    if (item["async"] === true) this.#warn("async of a call is not understood by the upstream and was left out");
     const id = need(item["call_id"] ?? item["id"], `${param}.call_id`);
     const ownName = need(item["name"], `${param}.name`);
     const namespace = textOf(item["namespace"]);
@@ -120,6 +123,7 @@ export class InputReader {
   }
 
   #readResult(item: JsonObject, param: string): void {
+    warnOfCaller(item, this.#warn);
     const callId = need(item["call_id"], `${param}.call_id`);
     const parts = readContent(item["output"], `${param}.output`, this.#warn).map((part) =>
       part.kind === "refusal" ? textPart(part.text) : part,

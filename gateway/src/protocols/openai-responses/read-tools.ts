@@ -2,6 +2,7 @@ import type { ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
 import { customTool } from "../openai-chat/custom-tool.ts";
+import { warnOfUnasked } from "../unread.ts";
 import { plainName } from "../warn-once.ts";
 import { isNamespaced, joinedName, type NamespacedTool } from "./namespaced-tool.ts";
 import { isSearch, readSearchTool } from "./search-tool.ts";
@@ -55,8 +56,8 @@ function anyOf(tools: readonly TurnTool[], warn: Warn): ToolChoice | null {
 
 function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
   if (!isObject(value)) throw wrong(param, "must be an object");
-  if (value["type"] === "function") return [readFunction(value, param)];
-  if (value["type"] === "custom") return [readCustom(value, param)];
+  if (value["type"] === "function") return [readFunction(value, param, warn)];
+  if (value["type"] === "custom") return [readCustom(value, param, warn)];
   if (value["type"] === "namespace") return readNamespace(value, param, warn);
   if (value["type"] === "tool_search") return readSearch(value, warn);
   // Read as a wish of the whole turn.
@@ -65,7 +66,8 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
   return [];
 }
 
-function readFunction(tool: JsonObject, param: string): TurnTool {
+function readFunction(tool: JsonObject, param: string, warn: Warn): TurnTool {
+  warnOfUnasked(tool, param.startsWith("tools") ? ofFunction : ofFoundFunction, "a function", warn);
   const parameters = tool["parameters"];
   return {
     name: nameOf(tool, param),
@@ -84,7 +86,14 @@ function takesNothing(schema: JsonObject): boolean {
   return type === "object" && empty && Object.keys(schema).length === 2;
 }
 
-function readCustom(tool: JsonObject, param: string): TurnTool {
+const ofFunction: ReadonlySet<string> = new Set(["type", "name", "description", "parameters", "strict"]);
+/** One that was found is not deferred any more. */
+const ofFoundFunction: ReadonlySet<string> = new Set([...ofFunction, "defer_loading"]);
+const ofCustom: ReadonlySet<string> = new Set(["type", "name", "description", "format"]);
+const ofFoundCustom: ReadonlySet<string> = new Set([...ofCustom, "defer_loading"]);
+
+function readCustom(tool: JsonObject, param: string, warn: Warn): TurnTool {
+  warnOfUnasked(tool, param.startsWith("tools") ? ofCustom : ofFoundCustom, "a custom tool", warn);
   const format = objectOf(tool["format"]);
   const said = textOf(tool["description"]);
   const grammar = format["type"] === "grammar" ? textOf(format["definition"]) : null;

@@ -12,6 +12,7 @@ import {
   unsupported,
   wrong,
 } from "../json-value.ts";
+import { warnOfUnasked } from "../unread.ts";
 import { plainName, warnOnce } from "../warn-once.ts";
 import { asCompaction, keptOf } from "./compaction.ts";
 import { InputReader } from "./read-input.ts";
@@ -116,8 +117,9 @@ function warnOfUnknown(request: JsonObject, warn: Warn): void {
     if (name === "top_logprobs" && value === 0) continue;
     warn(`the field ${plainName(name)} is not understood by the upstream and was left out`);
   }
-  if (arrayOf(request["include"]).includes("message.output_text.logprobs")) {
-    warn("logprobs cannot be had from the upstream and were left out");
+  for (const wanted of arrayOf(request["include"])) {
+    if (wanted === "reasoning.encrypted_content") continue;
+    warn(`what include asks for cannot be had from the upstream: ${plainName(String(wanted))}`);
   }
 }
 
@@ -184,11 +186,16 @@ function readReasoning(request: JsonObject, warn: Warn): ReasoningWish | null {
   const said = textOf(reasoning["effort"]);
   const effort = efforts.find((known) => known === said) ?? null;
   if (said !== null && effort === null) warn("reasoning.effort is not understood and was left out");
-  if (textOf(reasoning["mode"]) === "pro") warn("reasoning.mode is not understood by the upstream and was left out");
+  if ((textOf(reasoning["mode"]) ?? "standard") !== "standard") {
+    warn("reasoning.mode is not understood by the upstream and was left out");
+  }
+  warnOfUnasked(reasoning, ofReasoning, "reasoning", warn);
   const summary = textOf(reasoning["summary"]) ?? textOf(reasoning["generate_summary"]);
   const visible = summary !== null || arrayOf(request["include"]).includes("reasoning.encrypted_content");
   return effort === null && !visible ? null : { effort, budgetTokens: null, visible };
 }
+
+const ofReasoning: ReadonlySet<string> = new Set(["effort", "summary", "generate_summary", "mode"]);
 
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 

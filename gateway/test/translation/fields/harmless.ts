@@ -1,0 +1,294 @@
+/**
+ * What may be lost without a word, by where it stands, with the reason why nobody misses it. `*` stands for any number of
+ * characters. An entry that nothing matches any more fails the test: the list can only tell of what there is.
+ */
+const reasons: readonly (readonly [reason: string, places: readonly string[]])[] = [
+  [
+    "the gateway reads it itself: it chooses the model and the way, and how the caller is answered",
+    ["request *: model", "request *: stream", "request *: stream_options"],
+  ],
+  [
+    "a hint to the vendor's own cache: the answer is the same without it",
+    ["request *: prompt_cache_*", "request *.prompt_cache_breakpoint", "request messages: *cache_control"],
+  ],
+  [
+    "telemetry, logs, billing and versions of the one vendor: nothing of the answer depends on them",
+    [
+      "request *: store",
+      "request messages: billing_policy",
+      "request messages: diagnostics",
+      "request messages: fallback_credit_token",
+      "request messages: user_profile_id",
+      "request messages: workspace_id",
+      "request messages: betas",
+      "answer messages: diagnostics",
+      "request generate: contents[].parts*.partMetadata",
+    ],
+  ],
+  [
+    "labels for the upstream's own lists: docs/translation.md names where they are left out",
+    [
+      "request *: metadata",
+      "request generate: labels",
+      "request *: safety_identifier",
+      "request *: user",
+      "request responses: text.format<json_schema>.name",
+      "request responses: text.format<json_schema>.description",
+    ],
+  ],
+  [
+    "it asks for what happens anyway",
+    [
+      "request chat: audio",
+      "request chat: prediction",
+      "request *<text>",
+      "request *caller<direct>",
+      "request messages: tools[]<custom>.type",
+      "request messages: tools[]<custom>.eager_input_streaming",
+      "request messages: thinking<between_tools>",
+      "request messages: thinking<disabled>",
+      "request messages: service_tier",
+      "request responses: input<array>[]<message>.type",
+      "request responses: text.format<json_schema>.strict",
+      "request responses: tools[]<WebSearch*.type",
+    ],
+  ],
+  [
+    "thoughts are shown where there are any: these dialects have no word for wanting to see them",
+    [
+      "request responses: reasoning.generate_summary",
+      "request responses: reasoning.summary",
+      "request messages: thinking<*>.display",
+      "request generate: generationConfig.thinkingConfig.includeThoughts",
+    ],
+  ],
+  [
+    "a budget is told as the effort that it comes to, so that near ones are alike",
+    ["request messages: thinking<enabled>.budget_tokens"],
+  ],
+  [
+    "thoughts are sealed by their vendor and go back to it alone (decision: the translation hub)",
+    [
+      "request messages: messages*<redacted_thinking>",
+      "request messages: messages*<thinking>",
+      "request responses: input<array>[]<reasoning>",
+      "request generate: contents[].parts*.thought",
+      "request generate: contents[].parts*.thoughtSignature",
+    ],
+  ],
+  [
+    "what an earlier answer cited was for its reader: no model is shown it (decision: citations)",
+    [
+      "request messages: *.citations",
+      "request responses: input*<output_text>.annotations",
+      "request responses: input*<output_text>.logprobs",
+    ],
+  ],
+  [
+    "ids and states of items that the upstream made: the neutral form pairs calls and results by the ids of calls",
+    [
+      "request responses: input*.id",
+      "request responses: input*.status",
+      "request responses: input*.phase",
+      "request generate: contents[].parts*.id",
+    ],
+  ],
+  [
+    "how a schema is shown, not what fits it",
+    [
+      "request generate: generationConfig.responseSchema.propertyOrdering",
+      "request generate: generationConfig.responseSchema.nullable",
+      "request generate: contents[].parts[].codeExecutionResult.outcome",
+    ],
+  ],
+  [
+    "labels of the answer that no client of another dialect knows: times, versions, states, the vendor's ids",
+    [
+      "answer *: id",
+      "answer *: created*",
+      "answer responses: completed_at",
+      "answer chat: system_fingerprint",
+      "answer *: service_tier",
+      "answer responses: output*.id",
+      "answer responses: output*.status",
+      "answer responses: output*.phase",
+      "answer responses: output[]<image_generation_call>.*",
+      "answer *caller<direct>",
+      "answer generate: candidates[].content.role",
+      "answer generate: *.codeExecutionResult.*",
+      "answer generate: *.executableCode.id",
+      "answer generate: candidates[].index",
+      "answer generate: candidates[].avgLogprobs",
+      "answer generate: candidates[].groundingMetadata.retrievalMetadata",
+      "answer generate: responseId",
+      "answer generate: modelVersion",
+      "answer generate: createTime",
+      "answer generate: sdkHttpResponse",
+      "answer generate: modelStatus",
+      "event chat: event: id",
+      "event chat: event: created",
+      "event chat: event: model",
+      "event chat: event: service_tier",
+      "event chat: event: system_fingerprint",
+      "event chat: event: choices[].index",
+      "event messages: content_block_start: content_block<tool_use>.caller<direct>",
+    ],
+  ],
+  [
+    "how it ended is told in the words that both have; they are looked at one by one in the tests of the dialects",
+    [
+      "answer generate: candidates[].finishReason",
+      "answer generate: candidates[].safetyRatings",
+      "answer generate: promptFeedback",
+      "answer messages: stop_reason",
+      "answer messages: stop_sequence",
+      "answer responses: error",
+      "answer responses: incomplete_details",
+      "event chat: event: choices[].finish_reason",
+    ],
+  ],
+  [
+    "seals of thoughts have no place in chat completions, and a thought is told once",
+    [
+      "answer messages: content[]<redacted_thinking>",
+      "answer messages: content[]<thinking>.signature",
+      "answer responses: output[]<reasoning>.content",
+      "answer responses: output[]<reasoning>.encrypted_content",
+      "answer generate: candidates[].content.parts[].thought",
+      "answer generate: candidates[].content.parts[].thoughtSignature",
+      "event messages: content_block_delta: delta<signature_delta>",
+      "event messages: content_block_delta: delta<thinking_delta>.estimated_tokens",
+      "event messages: content_block_start: content_block<redacted_thinking>.data",
+      "event messages: content_block_start: content_block<thinking>.signature",
+    ],
+  ],
+  [
+    "the source is named; its words, and where in it they stand, are told where the dialect has a place for them",
+    [
+      "answer messages: content[]<text>.citations[]<*>.*",
+      "event messages: *.citations[]<*>.*",
+      "event messages: *.citation<*>.*",
+      "answer generate: candidates[].groundingMetadata.groundingSupports",
+      "answer generate: candidates[].groundingMetadata.webSearchQueries",
+    ],
+  ],
+  [
+    "calls stream in pieces: what stands at their start counts where there are no pieces, and one without a name is none yet",
+    [
+      "event messages: content_block_start: content_block<tool_use>.input",
+      "event chat: event: choices[].delta.role",
+      "event chat: event: choices[].delta.tool_calls[].*",
+    ],
+  ],
+  [
+    "what is paid for is read from the upstream's own numbers, never from a translation",
+    [
+      "answer *: usage*",
+      "answer responses: tool_usage",
+      "answer generate: candidates[].tokenCount",
+      "event *: *usage*",
+    ],
+  ],
+  [
+    "what was asked is said again",
+    [
+      "answer responses: access_programs",
+      "answer responses: background",
+      "answer responses: conversation",
+      "answer responses: instructions",
+      "answer responses: max_output_tokens",
+      "answer responses: max_tool_calls",
+      "answer responses: metadata",
+      "answer responses: moderation",
+      "answer responses: parallel_tool_calls",
+      "answer responses: previous_response_id",
+      "answer responses: prompt*",
+      "answer responses: reasoning",
+      "answer responses: safety_identifier",
+      "answer responses: temperature",
+      "answer responses: text",
+      "answer responses: tool_choice",
+      "answer responses: tools",
+      "answer responses: top_logprobs",
+      "answer responses: top_p",
+      "answer responses: truncation",
+      "answer responses: user",
+      "answer responses: output_text",
+    ],
+  ],
+  [
+    "places and numbers of events",
+    [
+      "event *: *sequence_number",
+      "event *: *item_id",
+      "event *: *output_index",
+      "event *: *content_index",
+      "event *: *index",
+      "event *obfuscation",
+    ],
+  ],
+  [
+    "the whole answer again, which is looked at as one",
+    [
+      "event responses: *: response",
+      "event messages: message_start: message",
+      "event responses: response.created",
+      "event responses: response.queued",
+      "event responses: response.in_progress",
+    ],
+  ],
+  [
+    "the vendor's work on an item is on its way: what comes of it is told by the item itself",
+    [
+      "event responses: response.*.in_progress",
+      "event responses: response.*.searching",
+      "event responses: response.*.interpreting",
+      "event responses: response.*.generating",
+      "event responses: response.*.completed",
+      "event responses: response.*.partial_image",
+      "event responses: response.*.compacting",
+      "event messages: message_stop",
+    ],
+  ],
+  [
+    "the pieces are what is told; the event that says them again adds nothing",
+    [
+      "event responses: response.output_item.added",
+      "event responses: response.content_part.added",
+      "event responses: response.*.done",
+    ],
+  ],
+];
+
+const used = new Set<string>();
+
+export function isHarmless(where: string): (path: string) => boolean {
+  return (path) => {
+    // An event of Gemini is a whole answer again.
+    const full = `${where}: ${path.replace(/^<\w+>\.?/, "")}`.replace(/^event generate: event:/, "answer generate:");
+    let found = false;
+    for (const { place, pattern } of patterns) {
+      if (!pattern.test(full)) continue;
+      used.add(place);
+      found = true;
+    }
+    return found;
+  };
+}
+
+/** Entries that nothing matched. */
+export function unmatched(): readonly string[] {
+  return patterns.flatMap(({ place }) => (used.has(place) ? [] : [place]));
+}
+
+const patterns = reasons.flatMap(([, places]) =>
+  places.map((place) => ({
+    place,
+    pattern: new RegExp(
+      `^${place
+        .split("*")
+        .map((part) => part.replace(/[.[\]<>()+?^$|\\]/g, "\\$&"))
+        .join(".*")}$`,
+    ),
+  })),
+);
