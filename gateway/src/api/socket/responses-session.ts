@@ -145,7 +145,7 @@ export class ResponsesSession implements SocketSession {
       if (end === null || this.#over) return;
       if ("status" in end) await this.#refuse(lane, Promise.resolve(end));
       else if (end.id !== null) {
-        this.#memory.remember(lane, end.id, [...(before ?? []), ...frame.items(), ...end.items]);
+        this.#memory.remember(lane, end.id, [...(before ?? []), frame.items(), ...end.items]);
       }
     } catch (thrown) {
       if (!this.#over) await this.#refuse(lane, failureFrame(thrown, this.#parts.exchange.requestId));

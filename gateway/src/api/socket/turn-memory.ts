@@ -21,6 +21,7 @@ export class MemoryRoom {
 
 interface Remembered {
   readonly id: string;
+  /** Pieces of JSON text, each of one item or more. */
   readonly items: readonly string[];
   readonly characters: number;
 }
@@ -45,7 +46,8 @@ export class TurnMemory {
 
   remember(lane: string | null, id: string, items: readonly string[]): void {
     this.#forget(lane);
-    const characters = items.reduce((sum, item) => sum + item.length, 0);
+    const said = items.filter((text) => text !== "");
+    const characters = said.reduce((sum, item) => sum + item.length, 0);
     if (characters > bounds.socketLaneCharactersMax) return;
     // What was said last is worth most; a map keeps the order of its keys.
     for (const oldest of this.#lanes.keys()) {
@@ -54,7 +56,7 @@ export class TurnMemory {
     }
     if (!this.#room.take(characters)) return;
     this.#characters += characters;
-    this.#lanes.set(lane, { id, items, characters });
+    this.#lanes.set(lane, { id, items: said, characters });
   }
 
   close(): void {

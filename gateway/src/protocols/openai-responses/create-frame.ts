@@ -1,12 +1,12 @@
 import { bounds, Failure, noUsage } from "#core/index.ts";
 import { splice } from "../bytes.ts";
 import { GovernedNames } from "../governed-names.ts";
-import { type Cut, cutsFrom, firstValueAt, itemsAt, membersAt } from "../json-places.ts";
+import { type Cut, cutsFrom, firstValueAt, membersAt } from "../json-places.ts";
 import type { Span } from "../json-scan.ts";
 import { missing, textOf, wrong } from "../json-value.ts";
 import { readBoolean, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { bareResponse } from "./bare-response.ts";
-import { previousId, said } from "./request.ts";
+import { previousId, requireInput, said } from "./request.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 const wanted = new GovernedNames([
@@ -43,23 +43,25 @@ export class CreateFrame {
     const generate = said(bytes, members.get("generate")) ?? undefined;
     this.generates = generate === undefined || readBoolean(bytes, generate, "generate");
     this.#input = said(bytes, members.get("input"));
+    requireInput(bytes, members.get("input"), true);
     if (readBoolean(bytes, members.get("background"), "background")) {
       throw wrong("background", "cannot be true over a WebSocket");
     }
   }
 
-  /** Its input as items, each as JSON text. */
-  items(): readonly string[] {
+  /** The items of its input as JSON text, with their commas; empty where there are none. */
+  items(): string {
     const bytes = this.#bytes;
     const input = this.#input;
-    if (input === null) return [];
-    const textAt = ({ start, end }: Span): string => bytes.toString("utf8", start, end);
-    if (bytes[input.start] === QUOTE) return [`{"type":"message","role":"user","content":${textAt(input)}}`];
-    return itemsAt(bytes, input.start).map(textAt);
+    if (input === null) return "";
+    const { start, end } = input;
+    if (bytes[start] === QUOTE)
+      return `{"type":"message","role":"user","content":${bytes.toString("utf8", start, end)}}`;
+    return bytes.toString("utf8", start + 1, end - 1).trim();
   }
 
   /**
-   * The body of the same request over HTTP, streaming. `before`: items that stand in front of its own instead of the
+   * The body of the same request over HTTP, streaming. `before`: items, in pieces of JSON text, that stand in front of its own instead of the
    * response that it goes on from; null: that one is the upstream's to know. All other bytes stay.
    */
   body(before: readonly string[] | null): Uint8Array {
@@ -69,7 +71,8 @@ export class CreateFrame {
     const expanded = before === null ? [] : ["previous_response_id", "input"];
     const gone = new Set(places.filter(({ name }) => ofTheFrame.has(name) || expanded.includes(name)));
     const cuts = cutsFrom(places, gone, ({ nameStart }) => nameStart);
-    const input = before === null ? "" : `"input":[${[...before, ...this.items()].join(",")}]`;
+    const input =
+      before === null ? "" : `"input":[${[...before, this.items()].filter((text) => text !== "").join(",")}]`;
     const more = ['"stream":true', input].filter((text) => text !== "").join(",");
     const opening: Cut = { start: start + 1, end: start + 1, text: gone.size === places.length ? more : `${more},` };
     return splice(bytes, [opening, ...cuts]);
