@@ -48,6 +48,22 @@ test("a record that is read is the record that was written, member for member", 
   }
 });
 
+test("what a call will be charged for beside tokens is in its intent; older intents and usages say nothing of it", () => {
+  const counted = { audioSeconds: 8, chargedRequests: 1 };
+  const bytes = bytesOf({ type: "intent", value: intentOf(4, { counted }) });
+  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: intentOf(4, { counted }) });
+  const older = new JournalBuffer();
+  older.append(recordLetters.intent, JSON.stringify(JSON.parse(encodeIntent(intentOf(4, { counted }))).slice(0, 22)));
+  const line = Buffer.from(older.bytes.subarray(0, older.length));
+  expect(parseRecord(line, 0, line.length - 1)).toEqual({ type: "intent", value: intentOf(4) });
+  const settled = JSON.parse(encodeSettlement(settlementOf(4)));
+  settled[5] = settled[5].slice(0, 15);
+  const before = new JournalBuffer();
+  before.append(recordLetters.settle, JSON.stringify(settled));
+  const short = Buffer.from(before.bytes.subarray(0, before.length));
+  expect(parseRecord(short, 0, short.length - 1)).toEqual({ type: "settle", value: settlementOf(4) });
+});
+
 test("whatever text a caller sends, its record is one line and comes back the same", () => {
   const text = fc.string({ unit: "binary", maxLength: 300 });
   fc.assert(

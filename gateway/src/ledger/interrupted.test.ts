@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { intentOf } from "../../test/ledger/history.ts";
+import { interruptedEntry } from "./interrupted.ts";
+
+const price = {
+  id: "prc_1",
+  model: "m",
+  table: { audioSeconds: 100_000_000, images: 40_000_000_000 },
+  effectiveFrom: 0,
+};
+
+test("an attempt that was never settled is booked with what its intent says beside tokens", () => {
+  const heard = intentOf(1, { counted: { audioSeconds: 8 } });
+  const entry = interruptedEntry({ intent: heard, checkpoint: null }, price);
+  expect(entry).toMatchObject({ usage: { audioSeconds: 8 }, usageSource: "estimated", costNanoUsd: 800_000 });
+  expect(entry).not.toHaveProperty("counted");
+  const painted = intentOf(2, { counted: { images: 2 } });
+  expect(interruptedEntry({ intent: painted, checkpoint: null }, price).costNanoUsd).toBe(80_000_000);
+});
