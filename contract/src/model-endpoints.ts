@@ -46,6 +46,16 @@ export const modelEndpoints = {
   images: { path: "/v1/images/generations", label: "Images", types: ["image"] },
   "image-edits": { path: "/v1/images/edits", label: "Image edits", types: ["image"] },
   embeddings: { path: "/v1/embeddings", label: "Embeddings", types: ["embedding"] },
+  "embed-content": {
+    path: "/v1beta/models/{model}:embedContent",
+    label: "Embed content",
+    types: ["embedding"],
+  },
+  "batch-embed-contents": {
+    path: "/v1beta/models/{model}:batchEmbedContents",
+    label: "Embed contents",
+    types: ["embedding"],
+  },
   rerank: { path: "/v1/rerank", label: "Rerank", types: ["rerank"] },
   moderations: { path: "/v1/moderations", label: "Moderations", types: ["moderation"] },
   transcriptions: { path: "/v1/audio/transcriptions", label: "Transcriptions", types: ["transcription"] },

@@ -9,6 +9,7 @@ import {
 import { assetsPath, blobsPath, createAsset, deleteAsset, getAsset, getBlob, listAssets } from "./endpoints/assets.ts";
 import { chat } from "./endpoints/chat.ts";
 import { countTokens } from "./endpoints/count-tokens.ts";
+import { batchEmbedContents, embedContent } from "./endpoints/embed-content.ts";
 import { geminiCountTokens } from "./endpoints/gemini-count-tokens.ts";
 import { generate } from "./endpoints/generate.ts";
 import { healthz, metrics, readyz } from "./endpoints/health.ts";
@@ -76,6 +77,8 @@ const generation: Route = { name: "generate", methods: { POST: generate }, diale
 const verbs: ReadonlyMap<string, Route> = new Map([
   ["generateContent", generation],
   ["streamGenerateContent", generation],
+  ["embedContent", { name: "embed-content", methods: { POST: embedContent }, dialect: gemini }],
+  ["batchEmbedContents", { name: "batch-embed-contents", methods: { POST: batchEmbedContents }, dialect: gemini }],
   ["countTokens", { name: "gemini-count-tokens", methods: { POST: geminiCountTokens }, dialect: gemini }],
 ]);
 const videoTask: Route = { name: "video-task", methods: { GET: getVideoTask, DELETE: cancelVideoTask } };

@@ -19,6 +19,8 @@ export const compactSpeech = speech("responses-compact", "openai-responses", ope
 export const inputTokensSpeech = speech("input-tokens", "openai-responses", openaiResponses);
 export const generateSpeech = speech("generate", "gemini", gemini);
 export const geminiCountTokensSpeech = speech("gemini-count-tokens", "gemini", gemini);
+export const embedContentSpeech = speech("embed-content", "gemini-embed-content", gemini);
+export const batchEmbedSpeech = speech("batch-embed-contents", "gemini-batch-embed", gemini);
 export const imagesSpeech = speech("images", "openai-images", openaiChat);
 export const imageEditsSpeech = speech("image-edits", "openai-images", openaiChat);
 
@@ -44,6 +46,8 @@ export const speeches: Readonly<Record<CallEndpointId, Speech>> = {
   "input-tokens": inputTokensSpeech,
   generate: generateSpeech,
   "gemini-count-tokens": geminiCountTokensSpeech,
+  "embed-content": embedContentSpeech,
+  "batch-embed-contents": batchEmbedSpeech,
   images: imagesSpeech,
   "image-edits": imageEditsSpeech,
   ...natives,

@@ -1,8 +1,9 @@
-import type { AskedImages, Provider, VideoTurn, WireDialectId } from "#core/index.ts";
+import type { AskedEmbedding, AskedImages, Provider, VideoTurn, WireDialectId } from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
 import type {
   CallEndpointId,
   DialectTraits,
+  EmbeddingSides,
   Governing,
   PathFacts,
   ReplyFacts,
@@ -119,6 +120,16 @@ export interface BodyJobs {
   images: {
     readonly ask: ImageSides;
     readonly answer: { readonly asked: AskedImages; readonly warnings: readonly string[] };
+  };
+  /** Makes the body for an upstream that is asked for vectors in another way. */
+  embeddings: {
+    readonly ask: EmbeddingSides & { readonly upstreamModel: string };
+    readonly answer: { readonly asked: AskedEmbedding; readonly warnings: readonly string[] };
+  };
+  /** Makes the caller's answer of what such an upstream answered. */
+  "embeddings-answer": {
+    readonly ask: EmbeddingSides & AskedEmbedding & { readonly model: string; readonly inputTokens: number };
+    readonly answer: null;
   };
   /** Listens to a whole reply. */
   reply: {

@@ -35,6 +35,8 @@ const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
   "put-assets": bounds.translateInPlaceBytesMax,
   translate: bounds.translateInPlaceBytesMax,
   images: bounds.translateInPlaceBytesMax,
+  embeddings: bounds.translateInPlaceBytesMax,
+  "embeddings-answer": bounds.translateReplyInPlaceBytesMax,
   reply: bounds.replyInPlaceBytesMax,
   answer: bounds.translateReplyInPlaceBytesMax,
   "image-answer": bounds.translateReplyInPlaceBytesMax,

@@ -4,6 +4,7 @@ import { adjustBody } from "./adjust-job.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
 import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 import { type CarriedFailure, carriedFailure } from "./carried-failure.ts";
+import { answerVectors, writeVectorsAsked } from "./embedding-jobs.ts";
 import { answerImages, writeImages } from "./image-jobs.ts";
 import type { Job, JobDesk } from "./job-desk.ts";
 import { inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
@@ -41,6 +42,8 @@ const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
   inline: inlineMedia,
   translate: translateTurn,
   images: writeImages,
+  embeddings: writeVectorsAsked,
+  "embeddings-answer": answerVectors,
   reply: readReply,
   answer: answerTurn,
   "image-answer": answerImages,

@@ -14,7 +14,7 @@ export const nativeDialects = {
 export type NativeEndpointId = keyof typeof nativeDialects;
 export type NativeDialectId = (typeof nativeDialects)[NativeEndpointId];
 
-/** A wire protocol. `bedrock-converse` is spoken by upstreams only. */
+/** A wire protocol. Those of Bedrock and `vertex-predict` are spoken by upstreams only. */
 export type WireDialectId =
   | "openai-chat"
   | "openai-responses"
@@ -22,6 +22,11 @@ export type WireDialectId =
   | "gemini"
   | "bedrock-converse"
   | "openai-images"
+  | "gemini-embed-content"
+  | "gemini-batch-embed"
+  | "vertex-predict"
+  | "titan-embeddings"
+  | "cohere-on-bedrock"
   | NativeDialectId;
 
 /** What a ledger entry says was spoken: a wire protocol, or our own video tasks, which every vendor speaks otherwise. */

@@ -11,6 +11,7 @@ export * from "./catalog.ts";
 export * from "./dearest.ts";
 export * from "./deployment.ts";
 export * from "./dialect.ts";
+export * from "./embedding-turn.ts";
 export * from "./failure.ts";
 export * from "./image-turn.ts";
 export * from "./ledger-entry.ts";

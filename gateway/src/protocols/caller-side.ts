@@ -2,6 +2,7 @@ import type { EndpointId, NativeEndpointId } from "#core/index.ts";
 import { anthropicMessagesCodec, anthropicMessagesWire, countTokensWire } from "./anthropic-messages/index.ts";
 import type { CallerCodec } from "./codec.ts";
 import type { Wire } from "./dialect.ts";
+import { batchEmbedWire, embedContentWire } from "./embeddings/index.ts";
 import { geminiCodec, geminiCountWire, geminiWire } from "./gemini/index.ts";
 import { nativeWires } from "./native-wires.ts";
 import { openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
@@ -33,6 +34,8 @@ const sides: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, CallerSi
   "input-tokens": { wire: inputTokensWire, codec: null },
   generate: { wire: geminiWire, codec: geminiCodec },
   "gemini-count-tokens": { wire: geminiCountWire, codec: null },
+  "embed-content": { wire: embedContentWire, codec: null },
+  "batch-embed-contents": { wire: batchEmbedWire, codec: null },
   images: { wire: imagesWire, codec: null },
   "image-edits": { wire: imagesWire, codec: null },
 };

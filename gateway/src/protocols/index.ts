@@ -45,6 +45,17 @@ export type {
   Wire,
 } from "./dialect.ts";
 export { editBody } from "./edit-body.ts";
+export {
+  answerEmbeddings,
+  type EmbeddingDialectId,
+  type EmbeddingEndpointId,
+  type EmbeddingSides,
+  embeddingUpstreams,
+  inputUsage,
+  isEmbeddingDialect,
+  isEmbeddingEndpoint,
+  writeEmbeddings,
+} from "./embeddings/index.ts";
 export { createFormBody } from "./form-body.ts";
 export { readFormContent } from "./form-content.ts";
 export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest, readGeminiRetryMs } from "./gemini/index.ts";

@@ -3,6 +3,7 @@ import { anthropicMessages, anthropicMessagesCodec, anthropicMessagesWire } from
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import type { Dialect, Listener } from "./dialect.ts";
+import { type EmbeddingDialectId, embeddingUpstreams } from "./embeddings/index.ts";
 import { gemini, geminiCodec, geminiWire, isGeminiUrl } from "./gemini/index.ts";
 import { nativeDialectWires } from "./native-wires.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
@@ -42,8 +43,18 @@ const sides: Readonly<Record<Exclude<WireDialectId, NativeDialectId>, UpstreamSi
     takesUrl: isS3Url,
     errors: bedrockErrors,
   },
+  "gemini-embed-content": vectors("gemini-embed-content", gemini),
+  "gemini-batch-embed": vectors("gemini-batch-embed", gemini),
+  "vertex-predict": vectors("vertex-predict", gemini),
+  "titan-embeddings": vectors("titan-embeddings", bedrockErrors),
+  "cohere-on-bedrock": vectors("cohere-on-bedrock", bedrockErrors),
   "openai-images": { listener: imagesWire, codec: null, takesUrl: null, errors: openaiChat },
 };
+
+/** Vectors are translated by a codec of their own. */
+function vectors(dialect: EmbeddingDialectId, errors: UpstreamSide["errors"]): UpstreamSide {
+  return { listener: embeddingUpstreams[dialect], codec: null, takesUrl: null, errors };
+}
 
 export function upstreamSide(dialect: WireDialectId): UpstreamSide {
   return isNative(dialect) ? passed[dialect] : sides[dialect];

@@ -97,14 +97,21 @@ const common: readonly string[] = [
 
 const openaiFamily: readonly string[] = ["openai-*"];
 
+const googleFamily: readonly string[] = ["x-goog-api-client", "x-server-timeout"];
+
 /** What the others speak is OpenAI's, or close to it. */
 const familyOf: { readonly [Dialect in WireDialectId]?: readonly string[] } = {
   "openai-chat": openaiFamily,
   "openai-responses": openaiFamily,
   "openai-images": openaiFamily,
   "anthropic-messages": ["anthropic-*", "x-anthropic-*"],
-  gemini: ["x-goog-api-client", "x-server-timeout"],
+  gemini: googleFamily,
   "bedrock-converse": [],
+  "gemini-embed-content": googleFamily,
+  "gemini-batch-embed": googleFamily,
+  "vertex-predict": googleFamily,
+  "titan-embeddings": [],
+  "cohere-on-bedrock": [],
 };
 
 /**

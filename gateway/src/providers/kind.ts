@@ -24,6 +24,8 @@ export interface Lane {
   readonly traits?: DialectTraits;
   /** The dialect of its refusals, where that is not the lane's own (a cloud in front of another vendor's models). */
   readonly errorDialect?: WireDialectId;
+  /** Tokens of the input as a header of the answer tells them, where its body does not. */
+  inputTokensIn?(headers: Headers): number | null;
   /** Offered only where `settings.endpoints` names it: a server of this kind may have it, most have not. */
   readonly onlyWhenNamed?: true;
   /** For a model that this lane does not fit (Bedrock: other vendors' models). Absent: fits all. */

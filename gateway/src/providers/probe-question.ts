@@ -26,7 +26,7 @@ export function testLane(provider: Provider, kind: ProviderKind, upstreamModel: 
 }
 
 const generating = ["chat", "messages", "responses", "generate"] as const;
-const embedding = ["embeddings"] as const;
+const embedding = ["embeddings", "embed-content", "batch-embed-contents"] as const;
 
 /** The smallest question there is, in the lane's own dialect. It costs what a few tokens cost. */
 export function smallQuestion(provider: Provider, lane: Lane, upstreamModel: string): OutboundDraft {
@@ -58,6 +58,16 @@ function bodyIn(dialect: WireDialectId, model: string): object {
       return { model, input: question };
     case "openai-embeddings":
       return { model, input: "ok" };
+    case "gemini-embed-content":
+      return { content: { parts: [{ text: "ok" }] } };
+    case "gemini-batch-embed":
+      return { requests: [{ model: `models/${model}`, content: { parts: [{ text: "ok" }] } }] };
+    case "vertex-predict":
+      return { instances: [{ content: "ok" }] };
+    case "titan-embeddings":
+      return { inputText: "ok" };
+    case "cohere-on-bedrock":
+      return { texts: ["ok"], input_type: "search_document" };
     case "gemini":
       return { contents: [{ role: "user", parts: [{ text: question }] }] };
     case "bedrock-converse":

@@ -59,6 +59,17 @@ export const geminiCountTokens: Lane = {
   path: "/models/{model}:countTokens",
 };
 
+export const embedContent: Lane = {
+  endpoint: "embed-content",
+  dialect: "gemini-embed-content",
+  path: "/models/{model}:embedContent",
+};
+export const batchEmbedContents: Lane = {
+  endpoint: "batch-embed-contents",
+  dialect: "gemini-batch-embed",
+  path: "/models/{model}:batchEmbedContents",
+};
+
 export function chatWith(traits: DialectTraits): Lane {
   return { ...chat, traits };
 }

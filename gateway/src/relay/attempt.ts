@@ -1,13 +1,22 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { AwsEventStream, type ReplyFacts, type StreamTap, upstreamSide } from "#protocols/index.ts";
+import {
+  AwsEventStream,
+  inputUsage,
+  isEmbeddingDialect,
+  isEmbeddingEndpoint,
+  type ReplyFacts,
+  type StreamTap,
+  upstreamSide,
+} from "#protocols/index.ts";
 import type { Pick } from "#routing/index.ts";
 import { type AnswerParts, answerHeaders, passAtOnce, translatedHeaders } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { Call, Delivery } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
+import { EmbeddingTranslation } from "./embedding-translation.ts";
 import { FramedTap } from "./framed-tap.ts";
 import type { RelayHouse } from "./house.ts";
 import { ImageTranslation } from "./image-translation.ts";
@@ -91,6 +100,11 @@ function translatorOf(house: RelayHouse, call: Call, pick: Pick, way: Way, tally
   if (call.speech.bodies === "openai-images") {
     return way.translated ? new ImageTranslation(house, call, pick, way) : null;
   }
+  const { endpoint } = call.speech;
+  const { dialect } = way.lane;
+  if (way.translated && isEmbeddingEndpoint(endpoint) && isEmbeddingDialect(dialect)) {
+    return new EmbeddingTranslation(house, call, pick, { endpoint, dialect });
+  }
   return way.translated ? new Translation(house, call, pick, way, tally) : null;
 }
 
@@ -120,7 +134,7 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
   const { pick, tally, entry, translation } = parts;
   const { idleMs } = pick.deployment.provider.timeouts;
   const read = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
-  const { reply, facts } = await heard(parts, read);
+  const { reply, facts } = counted(await heard(parts, read), parts.way, answer);
   entry.hearsReply(facts);
   if (facts.errorMessage !== null) {
     throw new Failure("upstream_error", `The upstream reported an error: ${upstreamWords(facts.errorMessage)}`, {
@@ -129,7 +143,7 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
       arrival: "refused",
     });
   }
-  const made = translation?.whole(reply) ?? null;
+  const made = translation?.whole(reply, facts) ?? null;
   const translated = made instanceof Promise ? await made : made;
   entry.firstByte();
   entry.succeed(answer.status, facts, translated?.images ?? 0);
@@ -146,11 +160,20 @@ async function takeWhole(parts: Parts, answer: OutboundAnswer): Promise<Delivery
   return { status: 200, headers, body: translated.body };
 }
 
+/** An upstream may say in a header what its body leaves out. */
+function counted(read: Heard, { lane }: Way, { headers }: OutboundAnswer): Heard {
+  if (read.facts.usage?.untold !== "input") return read;
+  const tokens = lane.inputTokensIn?.(headers) ?? null;
+  return tokens === null ? read : { ...read, facts: { ...read.facts, usage: inputUsage(tokens) } };
+}
+
+interface Heard {
+  readonly reply: Uint8Array;
+  readonly facts: ReplyFacts;
+}
+
 /** What a whole reply says of itself. A large one is listened to in a thread, and comes back from there. */
-async function heard(
-  parts: Parts,
-  reply: Uint8Array,
-): Promise<{ readonly reply: Uint8Array; readonly facts: ReplyFacts }> {
+async function heard(parts: Parts, reply: Uint8Array): Promise<Heard> {
   const { house, call, way, translation } = parts;
   // Pictures are passed over by the runtime's own search.
   if (reply.length <= bounds.replyInPlaceBytesMax || call.speech.bodies === "openai-images") {

@@ -1,4 +1,4 @@
-import type { StreamTap } from "#protocols/index.ts";
+import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
 
 /** A whole answer in the caller's dialect. */
 export interface TranslatedAnswer {
@@ -12,8 +12,8 @@ export interface TranslatedAnswer {
 export interface Translator {
   /** The body for the upstream. Throws Failure unsupported_by_model when it cannot be carried honestly. */
   body(): Uint8Array | Promise<Uint8Array>;
-  /** The reply may be given away to a thread. */
-  whole(reply: Uint8Array): TranslatedAnswer | Promise<TranslatedAnswer>;
+  /** The reply may be given away to a thread. `facts`: what it says of itself. */
+  whole(reply: Uint8Array, facts: ReplyFacts): TranslatedAnswer | Promise<TranslatedAnswer>;
   /** `inner` listens to the upstream's own events; what comes out of the tap is the caller's. */
   tap(inner: StreamTap): StreamTap;
   /** Takes what somebody else could not carry. */

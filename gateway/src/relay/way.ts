@@ -1,5 +1,5 @@
 import type { Deployment, EndpointId, Model } from "#core/index.ts";
-import { type DialectTraits, upstreamSide } from "#protocols/index.ts";
+import { type DialectTraits, isEmbeddingDialect, isEmbeddingEndpoint, upstreamSide } from "#protocols/index.ts";
 import { type Lane, lanesOf, laneTraits, type ProviderKind, providerKind } from "#providers/index.ts";
 import type { Speech } from "./call.ts";
 
@@ -61,6 +61,10 @@ function findWay(deployment: Deployment, speech: Speech): Way | null {
     return way === null ? null : wayBy({ kind, deployment, ...way });
   }
   const by = (lane: Lane, translated: boolean): Way => wayBy({ kind, deployment, lane, translated });
+  if (isEmbeddingEndpoint(speech.endpoint)) {
+    const lane = own ?? lanes.find(makesVectors);
+    return lane === undefined ? null : by(lane, lane.dialect !== speech.bodies);
+  }
   if (own?.dialect === speech.bodies) return by(own, false);
   if (speech.codec === null || !generated.has(speech.endpoint)) return null;
   const lane = own ?? lanes.find(({ endpoint }) => generating.has(endpoint));
@@ -76,6 +80,11 @@ function wayBy({ kind, deployment, lane, translated }: Pick<Way, "kind" | "lane"
 
 interface For {
   readonly deployment: Deployment;
+}
+
+/** Vectors are asked for where they are made, whichever endpoint of the vendor that is. */
+function makesVectors({ endpoint, dialect }: Lane): boolean {
+  return isEmbeddingEndpoint(endpoint) && isEmbeddingDialect(dialect);
 }
 
 /** Pictures are also changed where they are made, if the vendor takes the ones to change with the words. */

@@ -8,11 +8,13 @@ import { arkLiveness, createLivenessSessions } from "./ark-liveness.ts";
 import { arkTasks } from "./ark-tasks.ts";
 import { azureChat } from "./azure-chat.ts";
 import { bedrockConverse } from "./bedrock-converse.ts";
+import { bedrockEmbeddings } from "./bedrock-embeddings.ts";
 import { bedrockInvoke } from "./bedrock-invoke.ts";
 import { dashScopeVideos } from "./dashscope-videos.ts";
 import { fal } from "./fal.ts";
 import { files } from "./files.ts";
 import { gemini } from "./gemini.ts";
+import { googleEmbeddings } from "./google-embeddings.ts";
 import { kling, klingKeysUsual } from "./kling.ts";
 import { miniMaxVideos } from "./minimax-videos.ts";
 import { oauthToken } from "./oauth-token.ts";
@@ -60,6 +62,8 @@ export function createDialects(options: DialectOptions, desk: TaskDesk): readonl
     openAiResponsesStored(store),
     gemini,
     vertexAnthropic,
+    googleEmbeddings,
+    bedrockEmbeddings(options.awsSecret),
     bedrockInvoke(options.awsSecret),
     bedrockConverse(options.awsSecret),
     openAiImages,

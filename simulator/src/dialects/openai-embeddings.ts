@@ -18,7 +18,7 @@ export const openAiEmbeddings: Dialect = {
 };
 
 /** Numbers in a vector when the request does not say. Real ones have thousands; nothing here needs them. */
-const dimensionsUsual = 8;
+export const dimensionsUsual = 8;
 
 function read(request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
@@ -81,7 +81,7 @@ function invalidInput(): Refusal {
   return new Refusal(400, "'$.input' is invalid. Please check the API reference.", { param: "input" });
 }
 
-function vectorOf(text: string, dimensions: number): Float32Array {
+export function vectorOf(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   let block = createHash("sha256").update(text).digest();
   for (let index = 0; index < dimensions; index += 1) {

@@ -60,6 +60,8 @@ export const requestsBounds = {
   keepAliveMs: 15_000,
   /** Parts of a path. The longest of ours has eleven; a model's name may add some. */
   pathPartsMax: 24,
+  /** Texts that one call for vectors may hold, as far as they are looked at one by one. */
+  embeddingInputsMax: 2_048,
   /** Models on one page of a list in Gemini's shape. */
   geminiPageMax: 1_000,
   /** Proxies in front of us that one line may name, pairs of one of its elements, and addresses known to be one or not. */

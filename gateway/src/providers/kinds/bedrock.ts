@@ -52,7 +52,21 @@ export const bedrock: ProviderKind = {
       path: "/model/{model}/converse",
       streamPath: "/model/{model}/converse-stream",
       framing: "aws-event-stream",
-      fits: (upstreamModel) => !isClaude(upstreamModel),
+      fits: (upstreamModel) => !isClaude(upstreamModel) && !isTitan(upstreamModel) && !isCohere(upstreamModel),
+    },
+    {
+      endpoint: "embeddings",
+      dialect: "titan-embeddings",
+      path: "/model/{model}/invoke",
+      fits: isTitan,
+      inputTokensIn,
+    },
+    {
+      endpoint: "embeddings",
+      dialect: "cohere-on-bedrock",
+      path: "/model/{model}/invoke",
+      fits: isCohere,
+      inputTokensIn,
     },
   ],
   checkSettings,
@@ -81,6 +95,20 @@ function checkSettings(provider: Provider): string | null {
 /** Model ids, profile ids with a region before them, and ARNs of either. */
 function isClaude(upstreamModel: string): boolean {
   return /(^|[./])anthropic\.claude/.test(upstreamModel);
+}
+
+function isTitan(upstreamModel: string): boolean {
+  return /(^|[./])amazon\.titan-embed/.test(upstreamModel);
+}
+
+function isCohere(upstreamModel: string): boolean {
+  return /(^|[./])cohere\.embed/.test(upstreamModel);
+}
+
+/** What was read is counted in a header of every answer; Cohere's bodies do not tell it. */
+function inputTokensIn(headers: Headers): number | null {
+  const text = headers.get("x-amzn-bedrock-input-token-count") ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
 /** Model and streaming are said by the path, the version and the betas by the body. */

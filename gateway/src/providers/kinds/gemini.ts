@@ -2,7 +2,7 @@ import type { Provider } from "#core/index.ts";
 import { withDefaultPath } from "../base-url.ts";
 import { authorizeGoogleKey, classifyGoogleShaped } from "../google-shaped.ts";
 import type { ProviderKind } from "../kind.ts";
-import { chat, embeddings, geminiCountTokens, generate } from "../standard-lanes.ts";
+import { batchEmbedContents, chat, embedContent, embeddings, geminiCountTokens, generate } from "../standard-lanes.ts";
 import { veoVideo } from "../video/veo.ts";
 
 /** Pictures are made by the generating method itself. Below /openai it speaks chat completions. */
@@ -19,6 +19,8 @@ export const gemini: ProviderKind = {
     generate,
     geminiCountTokens,
     { ...chat, path: "/openai/chat/completions", errorDialect: "gemini" },
+    embedContent,
+    batchEmbedContents,
     { ...embeddings, path: "/openai/embeddings", errorDialect: "gemini" },
     { endpoint: "images", dialect: "gemini", path: generate.path },
   ],

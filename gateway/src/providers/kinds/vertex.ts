@@ -8,7 +8,7 @@ import type { AuthorizeMeans, OutboundDraft, ProviderKind } from "../kind.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
-import { countTokens, geminiCountTokens, generate, messages } from "../standard-lanes.ts";
+import { countTokens, embedContent, geminiCountTokens, generate, messages } from "../standard-lanes.ts";
 import { veoOnVertex } from "../video/veo-on-vertex.ts";
 
 const google = "/publishers/google";
@@ -36,8 +36,8 @@ export const vertex: ProviderKind = {
   },
   reasoning: claudeModels,
   lanes: [
-    { ...generate, path: google + generate.path, streamPath: `${google}${generate.streamPath ?? ""}`, fits: isGoogles },
-    { ...geminiCountTokens, path: google + geminiCountTokens.path, fits: isGoogles, adjust: asVertexCounts },
+    { ...generate, path: google + generate.path, streamPath: `${google}${generate.streamPath ?? ""}`, fits: generates },
+    { ...geminiCountTokens, path: google + geminiCountTokens.path, fits: generates, adjust: asVertexCounts },
     {
       ...messages,
       path: `${claude}/{model}:rawPredict`,
@@ -55,7 +55,14 @@ export const vertex: ProviderKind = {
       adjust: (draft, warn) => asVertexTakes(draft, [], warn),
       walks: true,
     },
-    { endpoint: "images", dialect: "gemini", path: google + generate.path, fits: isGoogles },
+    {
+      endpoint: "embeddings",
+      dialect: "vertex-predict",
+      path: `${google}/models/{model}:predict`,
+      fits: (model) => isEmbedder(model) && !takesContent(model),
+    },
+    { ...embedContent, path: google + embedContent.path, fits: takesContent },
+    { endpoint: "images", dialect: "gemini", path: google + generate.path, fits: generates },
   ],
   checkSettings: (provider) => {
     if (settingText(provider, "project") === null) return "settings.project must name the Google Cloud project";
@@ -133,6 +140,15 @@ function isClaude(upstreamModel: string): boolean {
   return upstreamModel.startsWith("claude");
 }
 
-function isGoogles(upstreamModel: string): boolean {
-  return !isClaude(upstreamModel);
+function generates(upstreamModel: string): boolean {
+  return !isClaude(upstreamModel) && !isEmbedder(upstreamModel);
+}
+
+function isEmbedder(upstreamModel: string): boolean {
+  return /embedding/.test(upstreamModel);
+}
+
+/** Embedders from gemini-embedding-2 on read more than texts, and are called so. */
+function takesContent(upstreamModel: string): boolean {
+  return upstreamModel.startsWith("gemini-embedding-") && !upstreamModel.startsWith("gemini-embedding-001");
 }

@@ -42,5 +42,9 @@ test("what is missing is named", async () => {
 
 test("a model of vectors cannot be asked to chat where its upstream does not", async () => {
   const models = (await (await house.get("/v1/models/acme/embed")).json()) as { endpoints: string[] };
-  expect(models.endpoints).toEqual(["/v1/embeddings"]);
+  expect(models.endpoints).toEqual([
+    "/v1/embeddings",
+    "/v1beta/models/{model}:embedContent",
+    "/v1beta/models/{model}:batchEmbedContents",
+  ]);
 });

@@ -1,0 +1,71 @@
+import type { EmbeddingTurn } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { arrayOf, countOf, objectOf, unsupported } from "../json-value.ts";
+import { type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
+import { cohereTask } from "./task.ts";
+
+const readTitan: EmbeddingUpstream["readAnswer"] = (reply) => ({
+  vectors: [vectorOf(reply["embedding"])],
+  inputTokens: countOf(reply["inputTextTokenCount"]),
+});
+
+/** Amazon's own embedders by InvokeModel: one text. Source: Bedrock user guide, "Amazon Titan Embeddings". */
+export const titanUpstream: EmbeddingUpstream = {
+  ...listenerBy(readTitan),
+  inputsMax: () => 1,
+  writeTurn(turn, model, warn) {
+    warnOfWishes(turn, warn);
+    if (turn.task !== null) warn("what the vectors are for cannot be said to this upstream");
+    const { inputs, dimensions } = turn;
+    const inputText = inputs[0]?.text ?? "";
+    if (dimensions === null) return { inputText };
+    if (model.includes("titan-embed-image")) {
+      return { inputText, embeddingConfig: { outputEmbeddingLength: dimensions } };
+    }
+    if (model.includes("titan-embed-text-v1") || model.includes("titan-embed-g1")) throw fixedDimensions();
+    return { inputText, dimensions };
+  },
+  readAnswer: readTitan,
+};
+
+/** Version 3 answers with a list, or by type where one was named; the tokens stand in a header. */
+const readCohere: EmbeddingUpstream["readAnswer"] = ({ embeddings }) => {
+  const list = Array.isArray(embeddings) ? embeddings : arrayOf(objectOf(embeddings)["float"]);
+  if (list.length === 0) throw noVectors();
+  return { vectors: list.map(vectorOf), inputTokens: null };
+};
+
+/** Cohere's embedders by InvokeModel. Source: Bedrock user guide, "Cohere Embed". */
+export const cohereOnBedrockUpstream: EmbeddingUpstream = {
+  ...listenerBy(readCohere),
+  inputsMax: () => 96,
+  writeTurn(turn, model, warn) {
+    warnOfWishes(turn, warn);
+    const { inputs, dimensions, task, truncate } = turn;
+    const inputType = task === null ? "search_document" : cohereTask(task);
+    if (inputType === null) warn("taskType has no like here: the vectors are made as those of documents");
+    if (dimensions !== null && model.includes("-v3")) throw fixedDimensions();
+    return {
+      texts: inputs.map(({ text }) => text),
+      input_type: inputType ?? "search_document",
+      embedding_types: ["float"],
+      ...(dimensions === null ? {} : { output_dimension: dimensions }),
+      ...(truncate === null ? {} : { truncate: truncate ? cutAtEnd(model) : "NONE" }),
+    };
+  },
+  readAnswer: readCohere,
+};
+
+function cutAtEnd(model: string): string {
+  return model.includes("-v3") ? "END" : "RIGHT";
+}
+
+function warnOfWishes({ inputs, truncate }: EmbeddingTurn, warn: Warn): void {
+  if (inputs.some(({ title }) => title !== null)) warn("title cannot be said to this upstream");
+  if (truncate === false) warn("autoTruncate: false is what this upstream does in any case");
+}
+
+/** A vector of another length would be of no use to whoever keeps them. */
+function fixedDimensions() {
+  return unsupported("dimensions", "An upstream of this model makes vectors of one length only.");
+}

@@ -1,0 +1,87 @@
+import { bounds } from "#core/index.ts";
+import { splice } from "../bytes.ts";
+import { bodyNames, choosingIn } from "../choosing-members.ts";
+import type { PathFacts, RequestFacts, Wire } from "../dialect.ts";
+import { estimateTokens } from "../gemini/size-estimate.ts";
+import { GovernedNames } from "../governed-names.ts";
+import type { Span } from "../json-scan.ts";
+import { skimArray } from "../json-skim.ts";
+import { missing, wrong } from "../json-value.ts";
+import { requireArray, scanRequest } from "../request-members.ts";
+import { batchEmbedUpstream, embedContentUpstream } from "./gemini.ts";
+
+const wanted = bodyNames(["model", "content", "requests"]);
+const inOne = new GovernedNames(["model"]);
+
+/** `:embedContent`. A body that names its model once more names the upstream's. */
+export const embedContentWire: Wire = {
+  ...embedContentUpstream,
+  readRequest(body, path) {
+    const members = scanRequest(body, wanted);
+    const content = members.get("content");
+    if (content === undefined) throw missing("content");
+    const modelSpan = members.get("model") ?? null;
+    return { ...factsOf(path, estimateTokens(body, content)), modelSpan, choosing: choosingIn(members) };
+  },
+  patchRequest(body, { modelSpan }, upstreamModel) {
+    return modelSpan === null ? body : splice(body, [named(modelSpan, upstreamModel)]);
+  },
+};
+
+/** `:batchEmbedContents`: each request names its model, which has to be the path's. */
+export const batchEmbedWire: Wire = {
+  ...batchEmbedUpstream,
+  readRequest(body, path) {
+    const members = scanRequest(body, wanted);
+    const requests = requireArray(body, members.get("requests"), "requests");
+    modelsIn(body, requests);
+    const choosing = members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members);
+    return { ...factsOf(path, estimateTokens(body, requests)), choosing };
+  },
+  patchRequest(body, _facts, upstreamModel) {
+    const requests = scanRequest(body, wanted).get("requests");
+    if (requests === undefined) return body;
+    return splice(
+      body,
+      modelsIn(body, requests).map((span) => named(span, upstreamModel)),
+    );
+  },
+};
+
+function factsOf(path: PathFacts | null, inputEstimate: number): RequestFacts {
+  if (path === null || path.model === "") throw missing("model");
+  if (path.model.length > bounds.modelNameBytesMax) throw wrong("model", "is longer than any model's name");
+  return {
+    model: path.model,
+    modelSpan: null,
+    stream: false,
+    wantsUsage: true,
+    // Nothing is generated: nothing is to be reserved for it.
+    outputTokensMax: 0,
+    inputEstimate,
+    streamOptionsSpan: null,
+    affinity: null,
+    continues: null,
+    keeps: false,
+    images: 0,
+  };
+}
+
+/** Where the requests of a batch name their models. */
+function modelsIn(body: Uint8Array, requests: Span): readonly Span[] {
+  const items = skimArray(body, requests, bounds.embeddingInputsMax + 1);
+  if (items === null || items.length > bounds.embeddingInputsMax) {
+    throw wrong("requests", `must be a list of at most ${bounds.embeddingInputsMax} requests`);
+  }
+  return items.flatMap(({ start, end }) => {
+    if (body[start] !== OPEN_OBJECT) throw wrong("requests", "must be a list of objects");
+    const model = scanRequest(body.subarray(start, end), inOne).get("model");
+    return model === undefined ? [] : [{ start: start + model.start, end: start + model.end }];
+  });
+}
+
+function named(span: Span, upstreamModel: string) {
+  return { ...span, text: JSON.stringify(`models/${upstreamModel}`) };
+}
+
+const OPEN_OBJECT = 0x7b;

@@ -1,0 +1,119 @@
+import type { EmbeddingInput, EmbeddingTurn } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import {
+  arrayOf,
+  booleanMember,
+  countMember,
+  countOf,
+  type JsonObject,
+  objectOf,
+  parseBody,
+  textMember,
+  unsupported,
+  wrong,
+} from "../json-value.ts";
+import { plainName } from "../warn-once.ts";
+import { type EmbeddingCaller, type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
+
+const known: ReadonlySet<string> = new Set([
+  "model",
+  "content",
+  "taskType",
+  "task_type",
+  "title",
+  "outputDimensionality",
+  "output_dimensionality",
+  "autoTruncate",
+  "auto_truncate",
+]);
+
+/** One text with its own wishes. Source: Gemini API reference, models.embedContent. */
+function readOne(body: JsonObject, warn: Warn): EmbeddingTurn {
+  for (const name of Object.keys(body))
+    if (!known.has(name)) warn(`${plainName(name)} cannot be carried and was left out`);
+  const said = (camel: string, snake: string) => (body[camel] === undefined ? snake : camel);
+  return {
+    inputs: [{ text: textOfContent(body["content"]), title: textMember(body, "title") }],
+    dimensions: countMember(body, said("outputDimensionality", "output_dimensionality"), 1),
+    task: textMember(body, said("taskType", "task_type")),
+    truncate: booleanMember(body, said("autoTruncate", "auto_truncate")),
+  };
+}
+
+export const embedContentCaller: EmbeddingCaller = {
+  readTurn: (bytes, warn) => ({ turn: readOne(parseBody(bytes), warn), base64: false }),
+  writeAnswer: ({ vectors: [values = []], inputTokens }) => ({
+    embedding: { values },
+    usageMetadata: { promptTokenCount: inputTokens },
+  }),
+};
+
+export const batchEmbedCaller: EmbeddingCaller = {
+  readTurn(bytes, warn) {
+    const turns = arrayOf(parseBody(bytes)["requests"]).map((one) => readOne(objectOf(one), warn));
+    const [first] = turns;
+    if (first === undefined) throw wrong("requests", "must hold at least one request");
+    for (const name of ["dimensions", "task", "truncate"] as const) {
+      if (turns.some((turn) => turn[name] !== first[name])) {
+        throw unsupported("requests", `An upstream of this model takes one ${names[name]} for all texts of a call.`);
+      }
+    }
+    return { turn: { ...first, inputs: turns.flatMap(({ inputs }) => inputs) }, base64: false };
+  },
+  writeAnswer: ({ vectors, inputTokens }) => ({
+    embeddings: vectors.map((values) => ({ values })),
+    usageMetadata: { promptTokenCount: inputTokens },
+  }),
+};
+
+const names = { dimensions: "outputDimensionality", task: "taskType", truncate: "autoTruncate" } as const;
+
+const readAnswer: EmbeddingUpstream["readAnswer"] = (reply) => {
+  const list = Array.isArray(reply["embeddings"]) ? reply["embeddings"] : [reply["embedding"]];
+  if (list.length === 0) throw noVectors();
+  return {
+    vectors: list.map((one) => vectorOf(objectOf(one)["values"])),
+    inputTokens: countOf(objectOf(reply["usageMetadata"])["promptTokenCount"]),
+  };
+};
+
+/** As Google Cloud serves its multimodal embedders: one text, no model in the body. */
+export const embedContentUpstream: EmbeddingUpstream = {
+  ...listenerBy(readAnswer),
+  inputsMax: () => 1,
+  writeTurn: ({ inputs: [input = nothing], ...wishes }) => requestOf(input, wishes),
+  readAnswer,
+};
+
+export const batchEmbedUpstream: EmbeddingUpstream = {
+  ...listenerBy(readAnswer),
+  inputsMax: () => 100,
+  writeTurn: ({ inputs, ...wishes }, upstreamModel) => ({
+    requests: inputs.map((input) => ({ model: `models/${upstreamModel}`, ...requestOf(input, wishes) })),
+  }),
+  readAnswer,
+};
+
+const nothing: EmbeddingInput = { text: "", title: null };
+
+function requestOf(
+  { text, title }: EmbeddingInput,
+  { dimensions, task, truncate }: Omit<EmbeddingTurn, "inputs">,
+): object {
+  return {
+    content: { parts: [{ text }] },
+    ...(task === null ? {} : { taskType: task }),
+    ...(title === null ? {} : { title }),
+    ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
+    ...(truncate === null ? {} : { autoTruncate: truncate }),
+  };
+}
+
+/** The texts of a content are one text to a vector. */
+function textOfContent(content: unknown): string {
+  const parts = arrayOf(objectOf(content)["parts"]).map(objectOf);
+  if (parts.length === 0) throw wrong("content", "must hold at least one part");
+  const texts = parts.map(({ text }) => text);
+  if (texts.every((text) => typeof text === "string")) return texts.join("\n");
+  throw unsupported("content", "An upstream of this model makes vectors of texts only.");
+}

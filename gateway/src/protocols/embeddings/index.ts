@@ -1,0 +1,72 @@
+import type { AskedEmbedding, WireDialectId } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { parseReply } from "../json-value.ts";
+import { warnOnce } from "../warn-once.ts";
+import { cohereOnBedrockUpstream, titanUpstream } from "./bedrock.ts";
+import { checkCount, type EmbeddingCaller, type EmbeddingUpstream, noVectors } from "./codec.ts";
+import { batchEmbedCaller, batchEmbedUpstream, embedContentCaller, embedContentUpstream } from "./gemini.ts";
+import { openaiEmbeddingCaller, openaiEmbeddingUpstream } from "./openai.ts";
+import { vertexPredictUpstream } from "./vertex.ts";
+
+export { inputUsage } from "./codec.ts";
+export { batchEmbedWire, embedContentWire } from "./gemini-wires.ts";
+
+const callers = {
+  embeddings: openaiEmbeddingCaller,
+  "embed-content": embedContentCaller,
+  "batch-embed-contents": batchEmbedCaller,
+} as const satisfies Readonly<Record<string, EmbeddingCaller>>;
+
+/** The endpoints at which vectors are asked for. */
+export type EmbeddingEndpointId = keyof typeof callers;
+
+export function isEmbeddingEndpoint(endpoint: string): endpoint is EmbeddingEndpointId {
+  return endpoint in callers;
+}
+
+/** How upstreams are asked for vectors, by what they speak. */
+export const embeddingUpstreams = {
+  "openai-embeddings": openaiEmbeddingUpstream,
+  "gemini-embed-content": embedContentUpstream,
+  "gemini-batch-embed": batchEmbedUpstream,
+  "vertex-predict": vertexPredictUpstream,
+  "titan-embeddings": titanUpstream,
+  "cohere-on-bedrock": cohereOnBedrockUpstream,
+} as const satisfies { readonly [Dialect in WireDialectId]?: EmbeddingUpstream };
+
+export type EmbeddingDialectId = keyof typeof embeddingUpstreams;
+
+export function isEmbeddingDialect(dialect: WireDialectId): dialect is EmbeddingDialectId {
+  return dialect in embeddingUpstreams;
+}
+
+export interface EmbeddingSides {
+  readonly endpoint: EmbeddingEndpointId;
+  readonly dialect: EmbeddingDialectId;
+}
+
+/** The body for an upstream that is asked in another way, and what its answer will be written by. */
+export function writeEmbeddings(body: Uint8Array, to: EmbeddingSides & { readonly upstreamModel: string }, warn: Warn) {
+  const once = warnOnce(warn);
+  const { turn, base64 } = callers[to.endpoint].readTurn(body, once);
+  const upstream: EmbeddingUpstream = embeddingUpstreams[to.dialect];
+  checkCount(turn, upstream.inputsMax(to.upstreamModel));
+  const made = encoder.encode(JSON.stringify(upstream.writeTurn(turn, to.upstreamModel, once)));
+  return { made, asked: { count: turn.inputs.length, base64 } };
+}
+
+/** The caller's answer of an upstream's. `inputTokens`: as counted elsewhere, for upstreams that do not tell. Throws Failure upstream_error. */
+export function answerEmbeddings(
+  reply: Uint8Array,
+  { endpoint, dialect }: EmbeddingSides,
+  asked: AskedEmbedding & { readonly model: string; readonly inputTokens: number },
+): Uint8Array {
+  const upstream: EmbeddingUpstream = embeddingUpstreams[dialect];
+  const answer = upstream.readAnswer(parseReply(reply));
+  if (answer.vectors.length !== asked.count) throw noVectors();
+  const inputTokens = answer.inputTokens ?? asked.inputTokens;
+  const written = callers[endpoint].writeAnswer({ ...answer, inputTokens }, asked);
+  return encoder.encode(JSON.stringify(written));
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,94 @@
+import { bounds, type EmbeddingInput, Failure } from "#core/index.ts";
+import { arrayOf, countMember, countOf, objectOf, parseBody, textMember, unsupported, wrong } from "../json-value.ts";
+import { plainName } from "../warn-once.ts";
+import { type EmbeddingCaller, type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
+import { taskOfCohere } from "./task.ts";
+
+const known: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "dimensions",
+  "encoding_format",
+  "input_type",
+  "task_type",
+  "user",
+]);
+
+/** OpenAI's /v1/embeddings, with the words of Cohere (`input_type`) and Google (`task_type`) for what vectors are for. */
+export const openaiEmbeddingCaller: EmbeddingCaller = {
+  readTurn(bytes, warn) {
+    const body = parseBody(bytes);
+    for (const name of Object.keys(body))
+      if (!known.has(name)) warn(`${plainName(name)} cannot be carried and was left out`);
+    const encoding = textMember(body, "encoding_format") ?? "float";
+    if (encoding !== "float" && encoding !== "base64") throw wrong("encoding_format", "must be float or base64");
+    const turn = {
+      inputs: textsIn(body["input"]),
+      dimensions: countMember(body, "dimensions", 1),
+      task: textMember(body, "task_type") ?? taskOfCohere(textMember(body, "input_type")),
+      truncate: null,
+    };
+    return { turn, base64: encoding === "base64" };
+  },
+  writeAnswer({ vectors, inputTokens }, { base64, model }) {
+    return {
+      object: "list",
+      data: vectors.map((vector, index) => ({
+        object: "embedding",
+        index,
+        embedding: base64 ? base64Of(vector) : vector,
+      })),
+      model,
+      usage: { prompt_tokens: inputTokens, total_tokens: inputTokens },
+    };
+  },
+};
+
+const readAnswer: EmbeddingUpstream["readAnswer"] = (reply) => {
+  const data = arrayOf(reply["data"]).map(objectOf);
+  if (data.length === 0) throw noVectors();
+  const usage = objectOf(reply["usage"]);
+  const sorted = data.toSorted((one, other) => (countOf(one["index"]) ?? 0) - (countOf(other["index"]) ?? 0));
+  return {
+    vectors: sorted.map(({ embedding }) => vectorOf(embedding)),
+    inputTokens: countOf(usage["prompt_tokens"]) ?? countOf(usage["total_tokens"]),
+  };
+};
+
+export const openaiEmbeddingUpstream: EmbeddingUpstream = {
+  ...listenerBy(readAnswer),
+  inputsMax: () => bounds.embeddingInputsMax,
+  writeTurn({ inputs, dimensions, task, truncate }, model, warn) {
+    if (task !== null) warn("what the vectors are for cannot be said to this upstream");
+    if (truncate !== null) warn("autoTruncate cannot be said to this upstream");
+    if (inputs.some(({ title }) => title !== null)) warn("title cannot be said to this upstream");
+    return {
+      model,
+      input: inputs.map(({ text }) => text),
+      encoding_format: "float",
+      ...(dimensions === null ? {} : { dimensions }),
+    };
+  },
+  readAnswer,
+};
+
+/** Tokens are those of one vendor's models. */
+function textsIn(input: unknown): readonly EmbeddingInput[] {
+  const list = Array.isArray(input) ? input : [input];
+  if (list.length === 0) throw new Failure("invalid_request", "input must hold at least one text.", { param: "input" });
+  return list.map((text) => {
+    if (typeof text === "string") return { text, title: null };
+    if (typeof text === "number" || Array.isArray(text)) {
+      throw unsupported("input", "An upstream of this model reads texts only, not the tokens of another model.");
+    }
+    throw wrong("input", "must be a text or a list of texts");
+  });
+}
+
+function base64Of(vector: readonly number[]): string {
+  const view = new DataView(new ArrayBuffer(vector.length * 4));
+  vector.forEach((value, index) => {
+    view.setFloat32(index * 4, value, true);
+  });
+  return Buffer.from(view.buffer).toString("base64");
+}

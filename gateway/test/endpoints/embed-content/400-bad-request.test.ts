@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type StartedHouse, startHouse } from "../../started-house.ts";
+import { embeddingHouse } from "../embeddings/embedding-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse(embeddingHouse);
+});
+afterAll(() => house.stop());
+
+const content = { parts: [{ text: "hi" }] };
+const picture = { parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }] };
+
+test.each([
+  ["no JSON", "gemini", "embedContent", "{"],
+  ["no content", "gemini", "embedContent", {}],
+  ["a model named twice", "gemini", "embedContent", '{"model":"models/a","model":"models/b","content":{}}'],
+  ["no requests", "gemini", "batchEmbedContents", {}],
+  ["requests that are no objects", "gemini", "batchEmbedContents", { requests: ["hi"] }],
+  ["another spelling of a model", "gemini", "batchEmbedContents", { requests: [{ Model: "models/secret", content }] }],
+  ["more requests than are looked at", "gemini", "batchEmbedContents", { requests: Array(2_049).fill({ content }) }],
+  ["a picture for a model of texts", "titan", "embedContent", { content: picture }],
+  ["two texts for a model of one", "titan", "batchEmbedContents", { requests: [{ content }, { content }] }],
+  [
+    "two lengths for an upstream of one",
+    "vertex",
+    "batchEmbedContents",
+    { requests: [{ content, outputDimensionality: 4 }, { content }] },
+  ],
+  ["a call for words", "titan", "generateContent", { contents: [content] }],
+])("%s is refused in Google's shape, before any upstream is asked (%s)", async (_title, model, verb, body) => {
+  const before = house.simulator.simulator.truth.list().total;
+  const response = await house.post(`/v1/models/embed/${model}:${verb}`, body);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { code: 400, status: "INVALID_ARGUMENT" } });
+  expect(house.simulator.simulator.truth.list().total).toBe(before);
+});

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { embeddingHouse } from "./embedding-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse(embeddingHouse);
+});
+afterAll(() => house.stop());
+
+test.each([
+  ["more texts than one", "titan", { input: ["a", "b"] }, "unsupported_by_model", "input"],
+  ["more texts than one", "vertex-single", { input: ["a", "b"] }, "unsupported_by_model", "input"],
+  ["more texts than one", "vertex-content", { input: ["a", "b"] }, "unsupported_by_model", "input"],
+  ["more than 96 texts", "cohere", { input: Array(97).fill("a") }, "unsupported_by_model", "input"],
+  ["more than 250 texts", "vertex", { input: Array(251).fill("a") }, "unsupported_by_model", "input"],
+  ["tokens", "vertex", { input: [1, 2, 3] }, "unsupported_by_model", "input"],
+  ["lists of tokens", "cohere", { input: [[1, 2], [3]] }, "unsupported_by_model", "input"],
+  ["a text that is none", "vertex", { input: [{ text: "a" }] }, "invalid_request", "input"],
+  ["another length", "titan-1", { input: "a", dimensions: 256 }, "unsupported_by_model", "dimensions"],
+  ["another length", "cohere-3", { input: "a", dimensions: 256 }, "unsupported_by_model", "dimensions"],
+  ["a length that is none", "titan", { input: "a", dimensions: 0 }, "invalid_request", "dimensions"],
+  ["another encoding", "titan", { input: "a", encoding_format: "hex" }, "invalid_request", "encoding_format"],
+])("%s at %s are refused, and nobody is asked", async (_title, model, body, code, param) => {
+  const before = house.simulator.simulator.truth.list().total;
+  const refused = await errorOf(await house.post("/v1/embeddings", { model: `embed/${model}`, ...body }));
+  expect(refused).toMatchObject({ status: 400, code, param });
+  expect(house.simulator.simulator.truth.list().total).toBe(before);
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ outcome: "failed", costNanoUsd: 0 });
+});
+
+test("what an upstream of another dialect refuses is told in OpenAI's shape", async () => {
+  for (const model of ["titan", "vertex", "cohere"]) {
+    const body = { model: `embed/${model}`, input: `[[sim {"status":400}]] a` };
+    const response = await house.post("/v1/embeddings", body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { type: "invalid_request_error", message: expect.any(String) },
+    });
+  }
+});
