@@ -17,6 +17,12 @@ export function generationPaths(): Record<string, PathItem> {
     "/v1beta/models/{model}:generateContent": { post: generateContent },
     "/v1beta/models/{model}:streamGenerateContent": { post: streamGenerateContent },
     "/v1beta/models/{model}:countTokens": { post: geminiCountTokens },
+    "/v1beta/models/{model}:embedContent": { post: embedContent },
+    "/v1beta/models/{model}:batchEmbedContents": { post: batchEmbedContents },
+    "/v1/models/{model}:embedContent": { post: { ...embedContent, operationId: "embedContentBelowV1" } },
+    "/v1/models/{model}:batchEmbedContents": {
+      post: { ...batchEmbedContents, operationId: "batchEmbedContentsBelowV1" },
+    },
     "/v1/models/{model}:generateContent": { post: { ...generateContent, operationId: "generateContentBelowV1" } },
     "/v1/models/{model}:streamGenerateContent": {
       post: { ...streamGenerateContent, operationId: "streamGenerateContentBelowV1" },
@@ -199,6 +205,29 @@ const geminiCountTokens = call({
     }),
     { contents: [{ role: "user", parts: [{ text: "Say hello." }] }] },
   ),
+  streams: false,
+});
+
+const content = { parts: [{ text: "hello" }] };
+
+const embedContent = call({
+  operationId: "embedContent",
+  summary: "A text as a vector, in Gemini's dialect",
+  description: "Translated where the model's upstream is asked in another way.",
+  parameters: [modelInPath],
+  request: json(body(["content"], { content: { type: "object" }, outputDimensionality: { type: "integer" } }), {
+    content,
+  }),
+  streams: false,
+});
+
+const batchEmbedContents = call({
+  operationId: "batchEmbedContents",
+  summary: "Texts as vectors, in Gemini's dialect",
+  parameters: [modelInPath],
+  request: json(body(["requests"], { requests: { type: "array", items: { type: "object" } } }), {
+    requests: [{ content }],
+  }),
   streams: false,
 });
 
