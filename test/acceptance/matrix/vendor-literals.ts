@@ -99,6 +99,11 @@ export const knownDifferences: readonly KnownDifference[] = [
     drop: (name) => ["type", "endpoints", "available"].includes(name),
   },
   {
+    why: "Open Responses requires the penalties in a response; OpenAI's own types do not know them.",
+    types: ["ModelResponse", "ResponseStreamEvent"],
+    drop: (name, _, holder) => penalties.has(name) && holder["object"] === "response",
+  },
+  {
     why: "What Azure's content filter found, in bytes that pass unchanged.",
     types: ["ChatCompletion", "ChatCompletionChunk"],
     drop: (name) => name === "content_filter_results" || name === "prompt_filter_results",
@@ -109,6 +114,8 @@ export const knownDifferences: readonly KnownDifference[] = [
     drop: (name) => name === "amazon-bedrock-invocationMetrics",
   },
 ];
+
+const penalties: ReadonlySet<string> = new Set(["frequency_penalty", "presence_penalty"]);
 
 export interface KnownDifference {
   readonly why: string;
