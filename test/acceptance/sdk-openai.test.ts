@@ -35,7 +35,14 @@ describe("models", () => {
     expect(models[1]).toMatchObject({
       object: "model",
       type: "chat",
-      endpoints: ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/{model}:generateContent"],
+      endpoints: [
+        "/v1/chat/completions",
+        "/v1/messages",
+        "/v1/responses",
+        "/v1/responses/compact",
+        "/v1beta/models/{model}:generateContent",
+        "/v1/completions",
+      ],
       available: true,
     });
   });
