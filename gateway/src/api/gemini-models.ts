@@ -1,6 +1,6 @@
 import { bounds, Failure, type Model } from "#core/index.ts";
 import { serves } from "#relay/index.ts";
-import { batchEmbedSpeech, geminiCountTokensSpeech, generateSpeech } from "./speeches.ts";
+import { batchEmbedSpeech, generateSpeech } from "./speeches.ts";
 
 /** A page of models in Gemini's shape. `after` is a page token of an earlier one. Source: Gemini API reference, models.list. */
 export function geminiModels(models: readonly Model[], query: URLSearchParams): object {
@@ -29,11 +29,10 @@ export function geminiModel(model: Model): object {
 function methodsOf(model: Model): readonly string[] {
   const generates = model.type === "chat" && serves([model], generateSpeech);
   const embeds = model.type === "embedding" && serves([model], batchEmbedSpeech);
-  const counts = generates || serves([model], geminiCountTokensSpeech);
   return [
     ...(generates ? ["generateContent"] : []),
     ...(embeds ? ["embedContent", "batchEmbedContents"] : []),
-    ...(counts ? ["countTokens"] : []),
+    ...(generates ? ["countTokens"] : []),
   ];
 }
 

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
+import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghijk";
 const names = ["a", "b/b", "c", "d", "models/odd"];
 let house: StartedHouse;
 beforeAll(async () => {
   house = await startHouse({
+    providers: (simulator) => [upstream("main", simulator), upstream("google", simulator, { kind: "gemini" })],
     models: [
       ...names.map((name) => ({ name, deployments: [{ provider: "main" }] })),
-      { name: "picture", type: "image", max_output_tokens: 77, deployments: [{ provider: "main" }] },
+      { name: "picture", type: "image", max_output_tokens: 77, deployments: [{ provider: "google" }] },
     ],
     keys: [
       { name: "alice", secret: aliceKey },
