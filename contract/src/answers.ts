@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ErrorCode, errorCodes } from "./error-codes.ts";
-import { modelTypeSchema } from "./model-endpoints.ts";
+import { modelTypeSchema } from "./model-type.ts";
 
 /**
  * The bodies that the gateway shapes itself. They are loose: a field may be added at any time, none is taken away.

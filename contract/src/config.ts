@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { modelTypeSchema } from "./model-endpoints.ts";
+import { modelTypeSchema } from "./model-type.ts";
 import { priceFields } from "./usage-classes.ts";
 
 /**

@@ -8,6 +8,7 @@ export * from "./conflicts.ts";
 export * from "./console/index.ts";
 export * from "./error-codes.ts";
 export * from "./model-endpoints.ts";
+export * from "./model-type.ts";
 export * from "./openapi.ts";
 export * from "./provider-kinds.ts";
 export * from "./usage-classes.ts";

@@ -1,5 +1,3 @@
-import { z } from "zod";
-
 /** What models are for. What a model is called by is said by its endpoints; the type says where people look for it. */
 export const modelTypeLabels = {
   chat: "Chat",
@@ -14,8 +12,6 @@ export const modelTypeLabels = {
 } as const;
 export type ModelTypeName = keyof typeof modelTypeLabels;
 export const modelTypes = Object.keys(modelTypeLabels) as readonly ModelTypeName[];
-
-export const modelTypeSchema = z.enum(modelTypes);
 
 export interface ModelEndpointRow {
   readonly path: string;

@@ -79,7 +79,7 @@ test("a port that is taken at the first start is named, and costs nobody the fir
   );
   other.stop(true);
   const child = await started(env);
-  expect(await modelsFor(env, keyIn(child))).toEqual(["demo"]);
+  expect(await modelsFor(env, keyIn(child))).toContain("demo");
   await stopped(child);
 });
 
@@ -94,7 +94,7 @@ test("of two first starts at once on one directory, one runs and shows a key tha
   const winner = both.find((child) => child !== loser) ?? loser;
   const key = await until(() => keyIn(winner) ?? null);
   const env = environments[both.indexOf(winner)] ?? environments[0];
-  expect(await modelsFor(env as { SLUICE_PORT: string }, key)).toEqual(["demo"]);
+  expect(await modelsFor(env as { SLUICE_PORT: string }, key)).toContain("demo");
   await stopped(winner);
 });
 
@@ -131,7 +131,7 @@ test("a lost key file or database is said, nothing is made in its place, and wha
   back("sluice.db");
 
   const again = await started(env);
-  expect(await modelsFor(env, key)).toEqual(["demo"]);
+  expect(await modelsFor(env, key)).toContain("demo");
   await stopped(again);
 });
 
@@ -227,7 +227,7 @@ test.skipIf(!mayMount)(
     expect(refused).toBeGreaterThan(5);
     expect(spawnSync("mount", ["-o", "remount,size=32m", place]).status).toBe(0);
     const child = await started(env);
-    expect(await modelsFor(env, key)).toEqual(["demo"]);
+    expect(await modelsFor(env, key)).toContain("demo");
     await stopped(child);
   },
 );

@@ -114,7 +114,7 @@ describe("an upstream that breaks off after the first event", () => {
   ] satisfies [string, Script, string][])(
     "%s: the caller gets an error event and no [DONE]",
     async (_, script, code) => {
-      const { text, record } = await stream({ script: { tokens: 9, event_ms: 20, ...script } });
+      const { text, record } = await stream({ script: { tokens: 9, event_ms: 100, ...script } });
       const events = eventsOf(text);
       expect(JSON.parse(events.at(-1) ?? "")).toMatchObject({ error: { code, param: null } });
       expect(text).not.toContain("[DONE]");

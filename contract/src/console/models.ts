@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { capabilitiesSchema, maxOutputTokens, modelSchema, priceSchema } from "../config.ts";
-import { modelTypeSchema } from "../model-endpoints.ts";
+import { modelTypeSchema } from "../model-type.ts";
 import { healthSchema } from "./providers.ts";
 import { route } from "./route.ts";
 import { at, count, id, managedBy, nothing, pageOf, usd } from "./words.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { disconnectSchema, modelSchema, providerSchema, timeoutsSchema } from "../config.ts";
-import { modelTypeSchema } from "../model-endpoints.ts";
+import { modelTypeSchema } from "../model-type.ts";
 import { route } from "./route.ts";
 import { at, count, id, managedBy, ms, nothing, pageOf } from "./words.ts";
 

@@ -30,7 +30,7 @@ export function warnOfCaller(call: JsonObject, warn: Warn): void {
 
 /** Warns of a block, an item or a part of an answer that has no neutral form. */
 export function warnOfStranger(kind: string, type: unknown, warn: Warn): void {
-  warn(`${kind} of type ${plainName(String(type))} in the answer cannot be carried and were left out`);
+  warn(`${kind} of type ${plainName(type)} in the answer cannot be carried and were left out`);
 }
 
 /** For dialects whose upstreams make no pictures while they talk. */

@@ -12,7 +12,7 @@ export function warnOnce(warn: Warn): Warn {
   };
 }
 
-/** A caller's own word in a warning: quoted only when it is a plain name. */
-export function plainName(word: string): string {
-  return /^[\w.-]{1,64}$/.test(word) ? word : "(unnamed)";
+/** A caller's own word in a warning: quoted only when it is a plain name. Takes whatever a body holds. */
+export function plainName(word: unknown): string {
+  return typeof word === "string" && /^[\w.-]{1,64}$/.test(word) ? word : "(unnamed)";
 }

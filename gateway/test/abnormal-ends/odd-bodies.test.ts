@@ -11,7 +11,24 @@ beforeAll(async () => {
 });
 afterAll(() => house.stop());
 
-const oddities = [null, 0, -1, 1e300, "", "x", true, [], {}, [null], [{}], { type: "x" }, "\u0000\ud800", "__proto__"];
+const oddities: readonly unknown[] = [
+  null,
+  0,
+  -1,
+  1e300,
+  "",
+  "x",
+  true,
+  [],
+  {},
+  [null],
+  [{}],
+  { type: "x" },
+  { toString: {} },
+  [{ toString: {} }],
+  "\u0000\ud800",
+  "__proto__",
+];
 const perPlace = 5;
 const atOnce = 40;
 

@@ -108,5 +108,7 @@ export function spoiled(body: Uint8Array, at: number, value: unknown): Uint8Arra
 
 export const junk: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -1, 1.5, "", "x", [], {}, [null], [[]], [{}], { type: "x" }),
+  // No text can be made of these.
+  fc.constantFrom<unknown>({ toString: {} }, [{ toString: {} }]),
   fc.jsonValue({ maxDepth: 3 }),
 );

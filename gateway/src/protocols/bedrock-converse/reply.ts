@@ -1,6 +1,7 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { JsonInvalid, readSpan, scanObject } from "../json-scan.ts";
+import { textOf } from "../json-value.ts";
 import { readConverseUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["output", "usage", "message"]);
@@ -14,7 +15,7 @@ export function readConverseReply(body: Uint8Array): ReplyFacts {
     const message = members.get("message");
     return {
       usage: usage === undefined ? null : readConverseUsage(readSpan(body, usage)),
-      errorMessage: output === undefined && message !== undefined ? String(readSpan(body, message)) : null,
+      errorMessage: output === undefined && message !== undefined ? wordsOf(readSpan(body, message)) : null,
       outputEstimate: output === undefined ? 0 : Math.ceil((output.end - output.start) / 4),
       id: null,
     };
@@ -26,4 +27,8 @@ export function readConverseReply(body: Uint8Array): ReplyFacts {
       cause: thrown,
     });
   }
+}
+
+function wordsOf(message: unknown): string {
+  return textOf(message) ?? JSON.stringify(message);
 }

@@ -87,7 +87,7 @@ function readModalities(request: JsonObject): boolean {
   const modalities = arrayOf(request["modalities"]);
   const other = modalities.find((modality) => modality !== "text" && modality !== "image");
   if (other !== undefined) {
-    throw unsupported("modalities", `This model's upstream cannot answer in ${plainName(String(other))}.`);
+    throw unsupported("modalities", `This model's upstream cannot answer in ${plainName(other)}.`);
   }
   return modalities.includes("image");
 }

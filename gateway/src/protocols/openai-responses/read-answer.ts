@@ -92,7 +92,7 @@ export function warnOfItem(item: JsonObject, { warn }: AnswerSource): void {
   if (item["type"] !== "message") return;
   for (const part of arrayOf(item["content"])) {
     const held = objectOf(part);
-    if (ofParts.has(String(held["type"]))) warnOfUnread(held, ofPart, "a text", warn);
+    if (ofParts.has(held["type"])) warnOfUnread(held, ofPart, "a text", warn);
     else warnOfStranger("parts", held["type"], warn);
   }
 }
@@ -109,7 +109,7 @@ const ofItems: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
     new Set([...ofEveryItem, "result", "output_format", "action", "background", "quality", "size", "svg_usage"]),
   ],
 ]);
-const ofParts: ReadonlySet<string> = new Set(["output_text", "refusal", "text"]);
+const ofParts: ReadonlySet<unknown> = new Set(["output_text", "refusal", "text"]);
 const ofPart: ReadonlySet<string> = new Set(["type", "text", "refusal", "annotations"]);
 
 export function callIdOf(item: JsonObject, source: AnswerSource): string {

@@ -119,7 +119,7 @@ function warnOfUnknown(request: JsonObject, warn: Warn): void {
   }
   for (const wanted of arrayOf(request["include"])) {
     if (wanted === "reasoning.encrypted_content") continue;
-    warn(`what include asks for cannot be had from the upstream: ${plainName(String(wanted))}`);
+    warn(`what include asks for cannot be had from the upstream: ${plainName(wanted)}`);
   }
 }
 
