@@ -52,10 +52,33 @@ export class FunctionCallItem extends BaseItem implements OutputItem {
   }
 }
 
-/** A custom tool's free text stands inside JSON arguments, so it is told only once they are whole. */
-export class CustomCallItem extends BaseItem implements OutputItem {
+/** A call whose arguments are told only once they are whole. */
+abstract class WholeCallItem extends BaseItem implements OutputItem {
+  protected arguments = "";
+
+  protected abstract item(status: string): object;
+
+  open(): string {
+    return this.added(this.item("in_progress"));
+  }
+
+  delta(text: string): string {
+    this.arguments += text;
+    return "";
+  }
+
+  endBlock(): string {
+    return "";
+  }
+
+  close(status: ItemStatus): string {
+    return this.done(JSON.stringify(this.item(status)));
+  }
+}
+
+/** A custom tool's free text stands inside JSON arguments. */
+export class CustomCallItem extends WholeCallItem {
   readonly #call: CallName;
-  #arguments = "";
   #input = "";
 
   constructor(place: ItemPlace, call: CallName) {
@@ -63,27 +86,14 @@ export class CustomCallItem extends BaseItem implements OutputItem {
     this.#call = call;
   }
 
-  open(): string {
-    return this.added(this.#item("in_progress"));
-  }
-
-  delta(text: string): string {
-    this.#arguments += text;
-    return "";
-  }
-
-  endBlock(): string {
-    this.#input = customInput(this.#arguments);
+  override endBlock(): string {
+    this.#input = customInput(this.arguments);
     const text = JSON.stringify(this.#input);
     const delta = this.#input === "" ? "" : this.say("response.custom_tool_call_input.delta", `,"delta":${text}`);
     return delta + this.say("response.custom_tool_call_input.done", `,"input":${text}`);
   }
 
-  close(status: ItemStatus): string {
-    return this.done(JSON.stringify(this.#item(status)));
-  }
-
-  #item(status: string): object {
+  protected item(status: string): object {
     const { callId, name, namespace } = this.#call;
     return {
       type: "custom_tool_call",
@@ -97,40 +107,22 @@ export class CustomCallItem extends BaseItem implements OutputItem {
   }
 }
 
-/** A search for tools, whose arguments are a value and so are told only once they are whole. */
-export class SearchCallItem extends BaseItem implements OutputItem {
+/** A search for tools, whose arguments are a value. */
+export class SearchCallItem extends WholeCallItem {
   readonly #callId: string;
-  #arguments = "";
 
   constructor(place: ItemPlace, callId: string) {
     super(place);
     this.#callId = callId;
   }
 
-  open(): string {
-    return this.added(this.#item("in_progress"));
-  }
-
-  delta(text: string): string {
-    this.#arguments += text;
-    return "";
-  }
-
-  endBlock(): string {
-    return "";
-  }
-
-  close(status: ItemStatus): string {
-    return this.done(JSON.stringify(this.#item(status)));
-  }
-
-  #item(status: string): object {
+  protected item(status: string): object {
     return {
       type: "tool_search_call",
       id: this.place.id,
       call_id: this.#callId,
       execution: "client",
-      arguments: searchedFor(this.#arguments),
+      arguments: searchedFor(this.arguments),
       status,
     };
   }
