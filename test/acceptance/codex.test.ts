@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
-import type { ConfigFile } from "@sluice/contract";
 import type { TruthRecord } from "@sluice/simulator";
+import {
+  calendar,
+  codexConfig,
+  headers,
+  type Item,
+  itemsOf,
+  toolSearch,
+  tools,
+  turn,
+  userSays,
+} from "./codex-requests.ts";
 import { type AgentAnswer, agentCall, ofType } from "./matrix/agent-call.ts";
-import { matrixConfig, matrixUpstreams, modelOn } from "./matrix/upstreams.ts";
+import { matrixUpstreams, modelOn } from "./matrix/upstreams.ts";
 import { type House, openHouse } from "./open-house.ts";
-import { keys, model as modelEntry } from "./test-config.ts";
 
 /** The requests of Codex as it sends them to a Responses provider, on OpenAI's models and on everyone else's. */
 let house: House;
@@ -15,144 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => house?.close());
 
-/** Beside the matrix: one model on two accounts, whose sealed contents only they themselves can open. */
-function codexConfig(simulatorUrl: string): ConfigFile {
-  const matrix = matrixConfig(simulatorUrl, ["limited", "long", "cut"]);
-  const account = (id: string) => ({
-    id,
-    kind: "openai",
-    base_url: simulatorUrl,
-    api_key: `sk-account-of-${id}-0000000001`,
-    allow_private_network: true,
-  });
-  const accounts = ["one", "two"].map((provider) => ({ provider, upstream_model: `gpt-sim-of-${provider}` }));
-  return {
-    ...matrix,
-    providers: [...(matrix.providers ?? []), account("one"), account("two")],
-    models: [...(matrix.models ?? []), modelEntry("two/accounts", accounts)],
-  };
-}
-
-const headers = {
-  authorization: `Bearer ${keys.main}`,
-  accept: "text/event-stream",
-  originator: "codex_cli_rs",
-  version: "0.147.0",
-  "user-agent": "codex_cli_rs/0.147.0 (Debian 13.0.0; x86_64) xterm-256color",
-  session_id: "0199a213-0000-7000-8000-000000000001",
-  conversation_id: "0199a213-0000-7000-8000-000000000001",
-  "openai-beta": "responses=experimental",
-  "x-codex-turn-state": "state-of-the-turn",
-  "x-codex-turn-metadata": '{"turn_id":"t-1"}',
-};
-
-const shell = {
-  type: "function",
-  name: "shell_command",
-  description: "Runs a shell command and returns its output.",
-  strict: false,
-  parameters: {
-    type: "object",
-    properties: { command: { type: "string" }, timeout_ms: { type: "number" } },
-    required: ["command"],
-    additionalProperties: false,
-  },
-};
-const applyPatch = {
-  type: "custom",
-  name: "apply_patch",
-  description: "Edits files.",
-  format: { type: "grammar", syntax: "lark", definition: "start: begin_patch hunk+ end_patch" },
-};
-const namespace = {
-  type: "namespace",
-  name: "mcp__docs",
-  description: "Tools of the docs server.",
-  tools: [
-    {
-      type: "function",
-      name: "search_docs",
-      description: "Searches.",
-      strict: false,
-      parameters: { type: "object", properties: {} },
-    },
-  ],
-};
-const toolSearch = {
-  type: "tool_search",
-  execution: "client",
-  description: "Searches over deferred tools and exposes those that match.",
-  parameters: {
-    type: "object",
-    properties: { query: { type: "string" }, limit: { type: "number" } },
-    required: ["query"],
-    additionalProperties: false,
-  },
-};
-const calendar = (description: string): object => ({
-  type: "namespace",
-  name: "mcp__calendar",
-  description: "Tools of the calendar.",
-  tools: [
-    {
-      type: "function",
-      name: "create_event",
-      description,
-      strict: false,
-      defer_loading: true,
-      parameters: { type: "object", properties: { title: { type: "string" } } },
-    },
-  ],
-});
-const tools = [shell, applyPatch, namespace, { type: "web_search", external_web_access: true }];
-
-function turn(model: string, input: readonly object[], more: object = {}): object {
-  return {
-    model,
-    instructions: "You are Codex, a coding agent.",
-    input: [
-      {
-        type: "message",
-        role: "developer",
-        content: [{ type: "input_text", text: "<permissions>none</permissions>" }],
-      },
-      { type: "message", role: "user", content: [{ type: "input_text", text: "<environment_context/>" }] },
-      ...input,
-    ],
-    tools,
-    tool_choice: "auto",
-    parallel_tool_calls: true,
-    reasoning: { effort: "medium", summary: "auto" },
-    store: false,
-    stream: true,
-    include: ["reasoning.encrypted_content"],
-    prompt_cache_key: "0199a213-0000-7000-8000-000000000001",
-    text: { verbosity: "medium" },
-    client_metadata: { "x-codex-installation-id": "installation-1" },
-    ...more,
-  };
-}
-
-function userSays(text: string, script: object = {}): object {
-  const said = `${text} [[sim ${JSON.stringify({ reasoning_field: "reasoning_content", ...script })}]]`;
-  return { type: "message", role: "user", content: [{ type: "input_text", text: said }] };
-}
-
 const post = (body: unknown, more: Record<string, string> = {}, path = "/v1/responses"): Promise<AgentAnswer> =>
   agentCall(`${house.gateway.url}${path}`, { headers: { ...headers, ...more }, body });
-
-type Item = Readonly<Record<string, unknown>>;
-
-/** What Codex takes from a stream: every finished item, and that the response was completed. */
-function itemsOf(answer: AgentAnswer): readonly Item[] {
-  expect(answer.status, answer.text).toBe(200);
-  expect(answer.events[0]?.type).toBe("response.created");
-  expect(answer.events.at(-1)?.type, answer.text.slice(-2_000)).toBe("response.completed");
-  expect(answer.events.map((event) => event["sequence_number"])).toEqual([...answer.events.keys()]);
-  const items = ofType(answer, "response.output_item.done").map((event) => event["item"] as Item);
-  expect(answer.events.at(-1)?.["response"]).toMatchObject({ status: "completed", output: [...items] });
-  return items;
-}
 
 async function lastTruth(): Promise<TruthRecord> {
   const record = (await house.simulator.settled()).at(-1);
@@ -228,7 +101,8 @@ describe("what one of two accounts has sealed", () => {
 
   test("goes back to it within a conversation, which stays on one account", async () => {
     const used = new Set<string>();
-    for (let round = 0; round < 8; round += 1) {
+    // Chance places a conversation: both accounts have had one soon.
+    for (let round = 0; round < 8 || (used.size < 2 && round < 60); round += 1) {
       const more = { prompt_cache_key: `conversation-${round}` };
       const said = userSays("use shell_command", { tokens: 2 });
       const first = await post(turn(model, [said], more));
