@@ -104,6 +104,8 @@ export interface StreamTap {
   readonly usageFinal: boolean;
   /** An error event of the upstream; it has been passed on to the caller. */
   readonly failure: Failure | null;
+  /** It was not an error event of this dialect, so that its callers have not understood it. */
+  readonly untold?: boolean;
   /** Output tokens so far, guessed from what was passed. */
   readonly outputEstimate: number;
   /** The first event that carried generated content was seen. */

@@ -87,9 +87,10 @@ export {
 } from "./openai-responses/index.ts";
 export { TranscriptionFormReader } from "./openai-transcriptions/form.ts";
 export { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
+export { refusalShape } from "./refusal-shape.ts";
 export { parseSmall, refuseCrowd } from "./request-members.ts";
 export { opens, readSealText, sealMark, sealText } from "./seal-text.ts";
 export { eventData, SseEvents } from "./sse-events.ts";
 export { readOutline, writeOutline } from "./turn-outline.ts";
 export { type Unsealing, unsealBody } from "./unseal-body.ts";
-export { type UpstreamSide, upstreamSide } from "./upstream-side.ts";
+export { refusalReader, type UpstreamSide, upstreamSide } from "./upstream-side.ts";

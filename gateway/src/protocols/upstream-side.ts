@@ -9,6 +9,7 @@ import { nativeDialectWires } from "./native-wires.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
 import { openaiResponses, openaiResponsesCodec, openaiResponsesWire } from "./openai-responses/index.ts";
+import type { CallerShape } from "./refusal-shape.ts";
 
 /** What is known of a dialect as upstreams speak it. */
 export interface UpstreamSide {
@@ -59,6 +60,17 @@ function vectors(dialect: EmbeddingDialectId, errors: UpstreamSide["errors"]): U
 export function upstreamSide(dialect: WireDialectId): UpstreamSide {
   return isNative(dialect) ? passed[dialect] : sides[dialect];
 }
+
+/** How a refusal of this shape is read, where its own looks say more than the lane does. */
+export function refusalReader(shape: CallerShape): Dialect["readRefusal"] {
+  return readers[shape];
+}
+
+const readers: Readonly<Record<CallerShape, Dialect["readRefusal"]>> = {
+  openai: openaiChat.readRefusal,
+  anthropic: anthropicMessages.readRefusal,
+  google: gemini.readRefusal,
+};
 
 const passed = Object.fromEntries(
   Object.entries(nativeDialectWires).map(([dialect, listener]): [string, UpstreamSide] => [

@@ -3,6 +3,7 @@ import type { OutboundAnswer } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayHouse } from "./house.ts";
 import type { LiveStream } from "./live-streams.ts";
+import { inSafeWords } from "./upstream-words.ts";
 
 /** Where a stream is accounted for: told of its way, and once of its end. */
 export interface StreamEntry {
@@ -134,10 +135,10 @@ export class AnswerStream implements LiveStream {
   /** The upstream's bytes ended cleanly; whether its stream did is for the dialect to say. */
   #endOfBytes(): void {
     const { tap } = this.#parts;
-    const told = tap.failure !== null;
-    if (!told && !tap.complete()) {
+    const told = isTold(tap);
+    if (!told && (tap.untold === true || !tap.complete())) {
       // What lay behind the last whole event may be an error. It was not passed on.
-      this.#breakOff("failed", tap.failure ?? truncated(), false);
+      this.#breakOff("failed", tap.failure === null ? truncated() : inSafeWords(tap.failure), false);
       return;
     }
     const rest = tap.failure === null ? tap.rest() : null;
@@ -158,11 +159,7 @@ export class AnswerStream implements LiveStream {
   }
 
   /** Settles what was seen and, when a caller is still there, tells it in its own dialect, unless the upstream has. */
-  #breakOff(
-    outcome: Exclude<Outcome, "rejected">,
-    failure: Failure,
-    told: boolean = this.#parts.tap.failure !== null,
-  ): void {
+  #breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, told: boolean = isTold(this.#parts.tap)): void {
     const { tap, entry, over } = this.#parts;
     this.#close();
     try {
@@ -259,6 +256,11 @@ export class AnswerStream implements LiveStream {
       this.#watch(nextMs);
     });
   }
+}
+
+/** The upstream's own error event has reached the caller, in words of its dialect. */
+function isTold(tap: StreamTap): boolean {
+  return tap.failure !== null && tap.untold !== true;
 }
 
 function truncated(): Failure {

@@ -1,6 +1,6 @@
 import { bounds, type Failure, type Provider, type WireDialectId } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { type Dialect, type UpstreamRefusal, upstreamSide } from "#protocols/index.ts";
+import { type Dialect, refusalReader, refusalShape, type UpstreamRefusal, upstreamSide } from "#protocols/index.ts";
 import { type ProviderKind, withoutQuotedKeys } from "#providers/index.ts";
 import type { RelayHouse } from "./house.ts";
 import { upstreamWords } from "./upstream-words.ts";
@@ -17,7 +17,7 @@ export interface RefusedBy {
 
 /**
  * A bad answer, read within bounds, as the provider's kind understands it. What the upstream itself said goes back as
- * it is to a caller of the same shape, but for keys that it quotes; else in the caller's own words with the same status.
+ * it is where it is an error of the caller's dialect, but for keys that it quotes; else in the caller's own words with the same status.
  */
 export async function refusalOf(
   house: RelayHouse,
@@ -29,7 +29,7 @@ export async function refusalOf(
   const body = withoutQuotedKeys(said, provider);
   const failure = kind.classify({ status: answer.status, headers: answer.headers, body, now: house.clock.now() });
   if (heard !== undefined && (failure.upstream !== undefined || answer.status >= 500)) {
-    heard(upstreamSide(errorDialect).errors.readRefusal(answer.status, body).message);
+    heard(readRefusal(errorDialect, answer.status, body).message);
   }
   return inWordsOf(call, errorDialect, failure);
 }
@@ -41,12 +41,18 @@ function inWordsOf(
   failure: Failure,
 ): Failure {
   if (failure.upstream === undefined) return failure;
-  const { errors } = upstreamSide(spoken);
   const { status, body } = failure.upstream;
   if (status >= 500) return overloaded(call, failure, status);
-  if (errors.errorShape === call.dialect.errorShape) return failure;
-  const refusal = errors.readRefusal(status, body);
+  if (refusalShape(body) === call.dialect.errorShape) return failure;
+  const refusal = readRefusal(spoken, status, body);
   return said(call, failure, { ...refusal, message: upstreamWords(refusal.message) });
+}
+
+/** By its own looks; a body that looks like no vendor's as the lane says. */
+function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): UpstreamRefusal {
+  const shape = refusalShape(body);
+  const read = shape === null ? upstreamSide(spoken).errors.readRefusal : refusalReader(shape);
+  return read(status, body);
 }
 
 /** 529 is Anthropic's own status, which its clients know. */

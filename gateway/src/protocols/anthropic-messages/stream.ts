@@ -41,6 +41,7 @@ export class MessagesStreamTap implements StreamTap {
   contentSeen = false;
   usageFinal = false;
   failure: Failure | null = null;
+  untold = false;
   outputEstimate = 0;
   id: string | null = null;
   made: readonly string[] = [];
@@ -106,6 +107,7 @@ export class MessagesStreamTap implements StreamTap {
       this.#readDelta(event["usage"]);
     } else if (type === "error" || (type === null && isObject(event["error"]))) {
       this.failure = streamFailure(event["error"]);
+      this.untold = type === null;
     }
   }
 

@@ -1,6 +1,6 @@
 import { type Failure, failureTable } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
-import { objectOf, parseObject, textOf } from "../json-value.ts";
+import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json-value.ts";
 
 /** OpenAI's error body: `{"error":{message,type,param,code}}`, with what a limit adds. Source: CONTRACT §3. */
 export function renderChatError(failure: Failure): string {
@@ -20,19 +20,35 @@ export function renderChatStreamError(failure: Failure): string {
   return `data: ${renderChatError(failure)}\n\n`;
 }
 
-/** What an OpenAI-shaped upstream refused; some vendors send `error` as a plain string, or an array of one. */
+/**
+ * What an OpenAI-shaped upstream refused. Some vendors send `error` as a plain string, or an array of one; Mistral the error
+ * without a frame; servers made with FastAPI a `detail`.
+ */
 export function readChatRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   const text = decoder.decode(body).trim();
   const reply = objectOf(parseObject(text.startsWith("[") ? text.slice(1, -1) : text));
   const error = objectOf(reply["error"]);
-  const code = textOf(error["code"]) ?? textOf(error["type"]);
+  const bare = isObject(reply["error"]) ? {} : reply;
+  const code = textOf(error["code"]) ?? textOf(error["type"]) ?? textOf(bare["code"]) ?? textOf(bare["type"]);
+  const said =
+    textOf(error["message"]) ?? textOf(reply["error"]) ?? textOf(bare["message"]) ?? detailOf(bare["detail"]);
   return {
     status,
-    message: textOf(error["message"]) ?? textOf(reply["error"]) ?? textOf(reply["message"]) ?? `HTTP status ${status}`,
+    message: said ?? `HTTP status ${status}`,
     code,
     contextLength: code === "context_length_exceeded",
   };
 }
+
+/** A text, or the places of the body that are wrong. Source: FastAPI docs, "Handling Errors". */
+function detailOf(detail: unknown): string | null {
+  if (!Array.isArray(detail)) return textOf(detail);
+  const wrongs = detail.slice(0, wrongsMax).map(objectOf);
+  const told = wrongs.map(({ loc, msg }) => `${arrayOf(loc).join(".")}: ${textOf(msg) ?? "is wrong"}`);
+  return told.length === 0 ? null : told.join("; ");
+}
+
+const wrongsMax = 8;
 
 /** A refusal of a vendor of another shape. */
 export function renderChatRefusal(refusal: UpstreamRefusal): string {

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { ModelConfig } from "@sluice/contract";
+import type { Script } from "@sluice/simulator";
+import { isObject, objectOf } from "#protocols/index.ts";
+import { startRawUpstream } from "../raw-upstream.ts";
+import { type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { type CallerCase, callerCases, dialectHouse, type UpstreamCase, upstreamCases } from "./dialect-ground.ts";
+
+const statuses = [400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 501, 503, 504, 529];
+
+/** What upstreams, and whatever stands before them, say when they refuse. */
+const bodies: Readonly<Record<string, (status: number) => string>> = {
+  openai: () => '{"error":{"message":"not so","type":"invalid_request_error","param":null,"code":"odd"}}',
+  anthropic: () => '{"type":"error","error":{"type":"invalid_request_error","message":"not so"},"request_id":"req_1"}',
+  google: (code) => JSON.stringify({ error: { code, message: "not so", status: "INVALID_ARGUMENT" } }),
+  "a list of one": (code) => JSON.stringify([{ error: { code, message: "not so", status: "INVALID_ARGUMENT" } }]),
+  aws: () => '{"message":"not so"}',
+  mistral: () => '{"object":"error","message":"not so","type":"invalid_request_error","code":"1500"}',
+  fastapi: () => '{"detail":[{"loc":["body","x"],"msg":"not so"}]}',
+  "a text": () => '{"error":"not so"}',
+  html: () => "<html><body>413 Request Entity Too Large</body></html>",
+  nothing: () => "",
+};
+
+const vertex = (id: string, upstreamModel: string, dialect: UpstreamCase["dialect"]): UpstreamCase => ({
+  id,
+  dialect,
+  upstreamModel,
+  provider: (simulator) =>
+    upstream(id, simulator, {
+      kind: "vertex",
+      base_url: new URL(simulator.url).origin,
+      api_key: "ya29.token",
+      settings: { project: "proj" },
+    }),
+});
+const cases: readonly UpstreamCase[] = [
+  ...upstreamCases,
+  vertex("vertex-claude", "claude-up", "anthropic-messages"),
+  vertex("vertex-gemini", "gemini-up", "gemini"),
+];
+
+/** A deployment that failed rests, so that every status has its own. */
+const modelName = ({ id }: UpstreamCase, status: number | string): string => `${id}-${status}`;
+const models: readonly ModelConfig[] = cases.flatMap((one) =>
+  [...statuses, "stream"].map((status) => ({
+    name: modelName(one, status),
+    price: { input: 1, output: 10 },
+    deployments: [{ provider: one.id, upstream_model: one.upstreamModel }],
+  })),
+);
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse({
+    ...dialectHouse(),
+    providers: (simulator) => cases.map((one) => one.provider(simulator)),
+    models: [...models],
+  });
+});
+afterAll(() => house.stop());
+
+function call(caller: CallerCase, model: string, script: Script, stream: boolean): Promise<Response> {
+  return caller.call(house, model, { stream, text: `[[sim ${JSON.stringify(script)}]] Say hello` });
+}
+
+/** What the SDKs of each dialect need in order to raise an error that says something. */
+const looks: Readonly<Record<string, (body: unknown) => boolean>> = {
+  chat: isOpenAi,
+  responses: isOpenAi,
+  messages: (body) => {
+    const { type, error } = objectOf(body);
+    return type === "error" && isText(objectOf(error)["type"]) && isText(objectOf(error)["message"]);
+  },
+  generate: (body) => {
+    const { code, status, message } = objectOf(objectOf(Array.isArray(body) ? body[0] : body)["error"]);
+    return typeof code === "number" && isText(status) && isText(message);
+  },
+};
+
+function isOpenAi(body: unknown): boolean {
+  const error = objectOf(body)["error"];
+  return isObject(error) && isText(error["message"]) && !isText(error["status"]) && objectOf(body)["type"] !== "error";
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+const pairs = cases.flatMap((one) => callerCases.map((caller) => [caller.id, one.id, caller, one] as const));
+
+describe("whatever an upstream refuses with is an error of the caller's dialect", () => {
+  test.each(pairs)("to a caller of %s on %s, of every status and shape", async (_caller, _upstream, caller, one) => {
+    const wrong: unknown[] = [];
+    const asks = statuses.flatMap((status) => Object.keys(bodies).map((shape) => ({ status, shape })));
+    const ask = async ({ status, shape }: (typeof asks)[number]): Promise<void> => {
+      const script = { status, body: bodies[shape]?.(status) ?? "", retry_after: 0 };
+      const answer = await call(caller, modelName(one, status), script, shape === "openai");
+      const text = await answer.text();
+      const parsed = parse(text);
+      if (answer.status < 400 || !looks[caller.id]?.(parsed)) wrong.push([status, shape, answer.status, text]);
+      else if (!answer.headers.get("content-type")?.includes("application/json")) wrong.push([status, shape, "type"]);
+      else if (told.has(status) && answer.status !== status) wrong.push([status, shape, answer.status]);
+      else if (status === 422 && !["html", "nothing", ...unread(one)].includes(shape) && !text.includes("not so"))
+        wrong.push([status, shape, text]);
+    };
+    await Promise.all(asks.map(ask));
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** Statuses that are the caller's to know whatever the upstream is. */
+const told: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+/** Ways to say it that only imitations of OpenAI have. */
+function unread({ dialect, id }: UpstreamCase): readonly string[] {
+  const openai = dialect === "openai-chat" || dialect === "openai-responses";
+  if (openai) return [];
+  return id === "converse" || id === "invoke" ? ["fastapi", "a text"] : ["aws", "mistral", "fastapi", "a text"];
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+describe("what breaks in the middle of a stream", () => {
+  test.each(pairs)("is an error event to a caller of %s on %s", async (_caller, _upstream, caller, one) => {
+    const script: Script = { tokens: 6, event_ms: 2, error_event_after: 4 };
+    const text = await (await call(caller, modelName(one, "stream"), script, true)).text();
+    expect([caller.goodEnd.test(text), caller.errorEvent.test(text)]).toEqual([false, true]);
+  });
+});
+
+test("an error of another shape in a stream of Claude's is told to a caller of messages in its own words", async () => {
+  const begun = [
+    'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","usage":{"input_tokens":3,"output_tokens":1}}}',
+    'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+  ];
+  const strange = 'data: {"error":{"code":503,"message":"not so","status":"UNAVAILABLE"}}\n\n';
+  const read = Promise.withResolvers<void>();
+  const raw = await startRawUpstream((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n");
+    socket.write(begun.map((event) => `${event}\n\n`).join(""));
+    void read.promise.then(() => socket.end(strange));
+  });
+  const other = await startHouse({
+    providers: () => [
+      { id: "raw", kind: "anthropic", base_url: raw.url, api_key: "sk-test-of-raw", allow_private_network: true },
+    ],
+    models: [
+      { name: "claude", price: { input: 1, output: 10 }, deployments: [{ provider: "raw", upstream_model: "c" }] },
+    ],
+  });
+  try {
+    const body = { model: "claude", max_tokens: 9, stream: true, messages: [{ role: "user", content: "hi" }] };
+    const answer = await other.post("/v1/messages", body, { headers: { "anthropic-version": "2023-06-01" } });
+    let text = "";
+    for await (const piece of answer.body ?? []) {
+      text += new TextDecoder().decode(piece);
+      read.resolve();
+    }
+    const last = text.trimEnd().split("\n\n").at(-1) ?? "";
+    expect(last).toStartWith("event: error\ndata: {");
+    expect(looks["messages"]?.(parse(last.slice(last.indexOf("{"))))).toBe(true);
+    expect(last).toContain("not so");
+    expect((await other.entries())[0]?.outcome).toBe("failed");
+  } finally {
+    await other.stop();
+    raw.stop();
+  }
+});
