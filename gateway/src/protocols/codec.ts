@@ -30,6 +30,8 @@ export interface DialectTraits {
   readonly noWebSearch?: boolean;
   /** anthropic-messages: sampling parameters are refused (version 2026-10-21). Default false. */
   readonly refusesSampling?: boolean;
+  /** anthropic-messages: a conversation that ends with the assistant is refused. Default false. */
+  readonly refusesPrefill?: boolean;
   /** openai-images: pictures to change are sent in `image`, as data URIs, to where pictures are made (Seedream). */
   readonly editsWhereItMakes?: boolean;
   /** Schema output is not understood: ask for JSON in its place and warn. Default false. */

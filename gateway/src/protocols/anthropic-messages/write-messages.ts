@@ -1,4 +1,5 @@
 import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
 import { opens } from "../seal-text.ts";
 import { type Pairs, pairResults } from "./pair-results.ts";
 import { type Block, type BlockMeans, mediaBlock, textBlocks, toolResult, toolUse } from "./write-block.ts";
@@ -118,6 +119,7 @@ function whole(messages: Message[], means: BlockMeans): Message[] {
   const kept: Message[] = [];
   for (const { role, content } of messages) append(kept, role, content);
   trimPrefill(kept);
+  if (means.target.traits.refusesPrefill === true) askToContinue(kept, means.warn);
   if (kept[0]?.role === "assistant") {
     means.warn("the conversation began with the assistant: a user message was put before it");
     kept.unshift({ role: "user", content: textBlocks("(start of the conversation)") });
@@ -125,10 +127,26 @@ function whole(messages: Message[], means: BlockMeans): Message[] {
   return kept;
 }
 
-/** A beginning of the answer that ends in white space is refused. */
+/** A beginning of the answer that ends in white space is refused, as is an empty one. */
 function trimPrefill(messages: Message[]): void {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
   if (last?.role !== "assistant" || typeof block?.["text"] !== "string") return;
-  last.content[last.content.length - 1] = { ...block, text: block["text"].trimEnd() };
+  const text = block["text"].trimEnd();
+  if (text !== "") last.content[last.content.length - 1] = { ...block, text };
+  else if (last.content.length > 1) last.content.pop();
+  else messages.pop();
 }
+
+/**
+ * A beginning of the answer where none is taken: the model is asked for the rest, which is what the caller expects.
+ * Source: platform.claude.com, "Migrating away from prefilled responses", on continuations.
+ */
+function askToContinue(messages: Message[], warn: Warn): void {
+  if (messages.at(-1)?.role !== "assistant") return;
+  warn("the beginning of the answer was sent with the wish to go on from there: the model takes no beginning");
+  messages.push({ role: "user", content: textBlocks(goOn) });
+}
+
+const goOn =
+  "Your last message is the beginning of your answer. Go on exactly where it ends, without repeating any of it and without a word about this.";

@@ -2,19 +2,28 @@ import type { ReasoningRule } from "./reasoning-rule.ts";
 
 /**
  * Sources: platform.claude.com, "Adaptive thinking", "Effort" and the migration guides to Opus 5.5 and Sonnet 5.5;
- * docs.aws.amazon.com/bedrock, "Adaptive thinking". Read on 2026-11-22. Models from 4.7 on take every effort.
+ * docs.aws.amazon.com/bedrock, "Adaptive thinking". Read on 2026-11-22. Models from 4.7 on take every effort; from 4.6 on
+ * a conversation must end with the user (platform.claude.com, "Prefill removal").
  */
 export const claudeModels: readonly ReasoningRule[] = [
   {
     models: /claude-(fable|mythos)|claude-opus-5-5/,
     takes: { always: true, refusesForcedTools: true },
-    also: { refusesSampling: true },
+    also: { refusesSampling: true, refusesPrefill: true },
   },
   {
     models: /claude-sonnet-5-5/,
     takes: { least: "between_tools", refusesForcedTools: true },
-    also: { refusesSampling: true },
+    also: { refusesSampling: true, refusesPrefill: true },
   },
-  { models: /claude-(opus|sonnet)-4-6/, takes: { efforts: ["none", "low", "medium", "high", "max"] } },
-  { models: /claude-opus-4-[7-9]|claude-[a-z]+-[5-9]/, takes: {}, also: { refusesSampling: true } },
+  {
+    models: /claude-(opus|sonnet)-4-6/,
+    takes: { efforts: ["none", "low", "medium", "high", "max"] },
+    also: { refusesPrefill: true },
+  },
+  {
+    models: /claude-opus-4-[7-9]|claude-[a-z]+-[5-9]/,
+    takes: {},
+    also: { refusesSampling: true, refusesPrefill: true },
+  },
 ];
