@@ -7,6 +7,7 @@ import { buildConsole } from "./build-console.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
 import { SuiteOutput } from "./suite-output.mjs";
 import { openTestRun } from "./test-run.mjs";
+import { bundleThreads } from "./thread-bundles.mjs";
 
 install();
 const quick = process.argv.includes("--quick");
@@ -18,6 +19,7 @@ await check("types", bin("tsc"), ["-p", "tsconfig.json"]);
 if (existsSync(join(root, "console", "tsconfig.json")))
   await check("console types", bin("tsc"), ["-p", "console/tsconfig.json"]);
 await check("lint and format", bin("biome"), ["check", "--error-on-warnings", "."]);
+count("threads of the tests", await bundleThreads(run));
 await suite("unit, conformance, borders", 2, ["contract", "gateway", "simulator", "bench", "console/src"]);
 if (!quick) {
   count("console build", buildConsole(run.environment));
@@ -57,7 +59,7 @@ async function suite(name, processes, folders) {
   const status = await run.execute(
     bun,
     [
-      ...["--no-env-file", "test", "--no-orphans", "--timeout", "300000"],
+      ...["--no-env-file", "test", "--no-orphans", "--timeout", "300000", "--preload=./test/bundled-threads.ts"],
       // The slow files first; within a process one after the other, in one register of modules.
       ...[`--parallel=${processes}`, "--no-isolate", "--timings=test/timings.json"],
       ...(process.argv.includes("--update-timings") ? ["--update-timings"] : []),
