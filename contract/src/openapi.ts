@@ -6,6 +6,7 @@ import { errorResponses } from "./openapi/error-responses.ts";
 import { generationPaths } from "./openapi/generation-paths.ts";
 import { answerHeaders } from "./openapi/headers.ts";
 import { modelPaths } from "./openapi/model-paths.ts";
+import { openAiVideoPaths } from "./openapi/openai-video-paths.ts";
 import { passedPaths } from "./openapi/passed-paths.ts";
 import { componentSchemas } from "./openapi/schemas.ts";
 import type { OpenApiDocument } from "./openapi/types.ts";
@@ -46,6 +47,7 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
       ...generationPaths(),
       ...passedPaths(),
       ...videoPaths(),
+      ...openAiVideoPaths(),
       ...assetPaths(),
       ...controlPaths(),
       ...consolePaths(),

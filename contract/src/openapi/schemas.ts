@@ -25,6 +25,7 @@ import {
   deletedSchema,
 } from "./asset-schemas.ts";
 import { chatAnswerSchema, chatRequestSchema } from "./chat-schemas.ts";
+import { openAiVideoListSchema, openAiVideoRequestSchema, openAiVideoSchema } from "./openai-video-schemas.ts";
 import type { JsonSchema } from "./types.ts";
 import { videoOutputSchema, videoTaskListSchema, videoTaskRequestSchema, videoTaskSchema } from "./video-schemas.ts";
 
@@ -50,6 +51,9 @@ const named = {
   GeminiModelList: geminiModelListAnswerSchema,
   ChatRequest: chatRequestSchema,
   ChatAnswer: chatAnswerSchema,
+  VideoRequest: openAiVideoRequestSchema,
+  Video: openAiVideoSchema,
+  VideoList: openAiVideoListSchema,
   VideoTaskRequest: videoTaskRequestSchema,
   VideoTask: videoTaskSchema,
   VideoOutput: videoOutputSchema,

@@ -22,7 +22,7 @@ function answer(description: string, schema: string): Response {
   };
 }
 
-const idempotencyKey: Parameter = {
+export const idempotencyKey: Parameter = {
   name: "idempotency-key",
   in: "header",
   description: "The same key with the same body finds the task that was made first; with another body it is a 409.",
@@ -124,19 +124,24 @@ function part(description: string, content: boolean): Response {
   return { description, headers: headersOf("plain"), ...(content ? { content: { "video/mp4": bytes } } : {}) };
 }
 
+export const rangeParameter: Parameter = {
+  name: "range",
+  in: "header",
+  description: "`bytes=…`, one range.",
+  schema: { type: "string" },
+};
+
+export const contentResponses: Record<string, Response> = {
+  "200": part("All of it.", true),
+  "206": part("The part that was asked for; `content-range` says which.", true),
+  "416": part("There is no such part.", false),
+};
+
 const getVideoContent: Operation = {
   operationId: "getVideoContent",
   summary: "The finished video",
   description: "404 while there is none, and once the vendor's link has ended and nobody kept a copy.",
   tags: ["video"],
-  parameters: [
-    taskId,
-    { name: "range", in: "header", description: "`bytes=…`, one range.", schema: { type: "string" } },
-  ],
-  responses: {
-    "200": part("All of it.", true),
-    "206": part("The part that was asked for; `content-range` says which.", true),
-    "416": part("There is no such part.", false),
-    ...errorReferences(401, 403, 404, 405, 500, 502, 504),
-  },
+  parameters: [taskId, rangeParameter],
+  responses: { ...contentResponses, ...errorReferences(401, 403, 404, 405, 500, 502, 504) },
 };

@@ -4,17 +4,30 @@ import { type BodyRules, tooLarge } from "./body-rules.ts";
 import type { Exchange, Face } from "./face.ts";
 import { encodingOf, unpack } from "./unpack.ts";
 
+type BodyFace = Pick<Face, "bodies">;
+type BodyExchange = Pick<Exchange, "request" | "bodies">;
+
 /**
  * Reads a JSON body whole and unpacked, within the rules and the room for all bodies. It is not looked into. Throws
  * Failure 400, 408, 413, 415 or 503.
  */
 export async function readJsonBody(
-  { bodies: work }: Pick<Face, "bodies">,
-  { request, bodies }: Pick<Exchange, "request" | "bodies">,
+  face: BodyFace,
+  exchange: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,
 ): Promise<Uint8Array> {
-  requireJson(request.headers);
+  requireJson(exchange.request.headers);
+  return await readWholeBody(face, exchange, place, rules);
+}
+
+/** The same of a body of any type. */
+export async function readWholeBody(
+  { bodies: work }: BodyFace,
+  { request, bodies }: BodyExchange,
+  place: BodyPlace,
+  rules: BodyRules,
+): Promise<Uint8Array> {
   const encoding = encodingOf(request.headers.get("content-encoding"));
   if (encoding !== null && !rules.packed) {
     throw new Failure("unsupported_media_type", "The body must be sent without a content encoding.");

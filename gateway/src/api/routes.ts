@@ -32,6 +32,7 @@ import {
   videoContent,
   videoTasksPath,
 } from "./endpoints/video-tasks.ts";
+import { createVideo, getVideo, listVideos, notOffered, videosContent, videosPath } from "./endpoints/videos.ts";
 import type { Endpoint } from "./face.ts";
 import { geminiPrefix, isGoogles, verbOf } from "./google-path.ts";
 import { modelPrefix } from "./model-path.ts";
@@ -57,6 +58,11 @@ const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/v1/images/generations", { name: "images", methods: { POST: images } }],
   ["/v1/images/edits", { name: "image-edits", methods: { POST: imageEdits } }],
   [videoTasksPath, { name: "video-tasks", methods: { POST: createVideoTask, GET: listVideoTasks } }],
+  [videosPath, { name: "videos", methods: { POST: createVideo, GET: listVideos } }],
+  ...["edits", "extensions", "characters"].map((part): [string, Route] => [
+    `${videosPath}/${part}`,
+    { name: "videos", methods: { POST: notOffered } },
+  ]),
   [assetGroupsPath, { name: "asset-groups", methods: { POST: createAssetGroup, GET: listAssetGroups } }],
   [assetsPath, { name: "assets", methods: { POST: createAsset, GET: listAssets } }],
   ["/v1/models", { name: "models", methods: { GET: listModels } }],
@@ -83,6 +89,11 @@ const verbs: ReadonlyMap<string, Route> = new Map([
 ]);
 const videoTask: Route = { name: "video-task", methods: { GET: getVideoTask, DELETE: cancelVideoTask } };
 const content: Route = { name: "video-content", methods: { GET: videoContent, HEAD: videoContent } };
+const video: Route = { name: "video", methods: { GET: getVideo } };
+const videoParts: Readonly<Record<string, Route>> = {
+  content: { name: "video-content", methods: { GET: videosContent, HEAD: videosContent } },
+};
+const character: Route = { name: "video", methods: { GET: notOffered } };
 const callback: Route = { name: "video-callback", methods: { POST: videoCallback } };
 const assetGroup: Route = { name: "asset-group", methods: { GET: getAssetGroup, DELETE: deleteAssetGroup } };
 const asset: Route = { name: "asset", methods: { GET: getAsset, DELETE: deleteAsset } };
@@ -117,6 +128,8 @@ function ofModel(path: string, prefix: string, method: string, one: Route): Rout
 const prefixes: readonly (readonly [prefix: string, below: (rest: string) => Route | null])[] = [
   [callbacksPath, (rest) => (/^[^/]+\/[^/]+$/.test(rest) ? callback : null)],
   [`${videoTasksPath}/`, (rest) => oneOrPart(rest, videoTask, { content })],
+  [`${videosPath}/characters/`, (rest) => oneOrPart(rest, character, {})],
+  [`${videosPath}/`, (rest) => oneOrPart(rest, video, videoParts)],
   [`${assetGroupsPath}/`, (rest) => oneOrPart(rest, assetGroup, {})],
   [`${assetsPath}/`, (rest) => oneOrPart(rest, asset, {})],
   [blobsPath, (rest) => oneOrPart(rest, blob, {})],

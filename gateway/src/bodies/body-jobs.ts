@@ -6,6 +6,7 @@ import type {
   EmbeddingSides,
   Governing,
   PathFacts,
+  RenamedMembers,
   ReplyFacts,
   RequestFacts,
 } from "#protocols/index.ts";
@@ -158,12 +159,19 @@ export interface BodyJobs {
   };
   /** Reads the body of a video task, and makes what is to be kept of its material; nothing where it has little or none. */
   "video-body": {
-    readonly ask: { readonly taskId: string; readonly apart: boolean };
+    readonly ask: {
+      readonly taskId: string;
+      readonly apart: boolean;
+      /** Its members are OpenAI's; of a form with this boundary, where one is named. null: they are a task's own. */
+      readonly openai: { readonly boundary: string | null } | null;
+    };
     readonly answer: {
       /** The body as JSON text, marks in the place of what was made. */
       readonly text: string;
-      /** SHA-256 of the body as it came, lower-case hex. */
+      /** SHA-256, lower-case hex: of the body as it came; of OpenAI's, of what it was read as (each form has a boundary of its own). */
       readonly digest: string;
+      /** What the caller called members of the text. */
+      readonly renamed: RenamedMembers;
       readonly material: BlobInfo | null;
     };
   };

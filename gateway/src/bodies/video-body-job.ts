@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { bounds, Failure } from "#core/index.ts";
-import { parseSmall } from "#protocols/index.ts";
+import {
+  formMembers,
+  type JsonObject,
+  parseSmall,
+  type RenamedMembers,
+  readFormContent,
+  readVideoMembers,
+} from "#protocols/index.ts";
 import type { Job } from "./job-desk.ts";
 import { markText, materialIn, withTexts } from "./material-marks.ts";
 
@@ -8,11 +15,11 @@ import { markText, materialIn, withTexts } from "./material-marks.ts";
  * Reads the body of a video task. What material it holds is put together as the bytes that are kept: the task's id, so that
  * they are this task's alone, and behind it each text, one after the other.
  */
-export const readVideoBody: Job<"video-body"> = (body, { taskId, apart }) => {
-  const value = parseSmall(body, limits);
-  const digest = sha256(body);
-  if (!apart || body.length <= bounds.taskBodyInPlaceBytesMax) {
-    return { made: null, answer: { text: new TextDecoder().decode(body), digest, material: null } };
+export const readVideoBody: Job<"video-body"> = (body, { taskId, apart, openai }) => {
+  const { value, written, renamed } = openai === null ? ownBody(body) : translated(body, openai.boundary);
+  const digest = sha256(written);
+  if (!apart || written.length <= bounds.taskBodyInPlaceBytesMax) {
+    return { made: null, answer: { text: new TextDecoder().decode(written), digest, renamed, material: null } };
   }
   const texts: string[] = [`${taskId}\n`];
   withTexts(value, (text) => {
@@ -33,8 +40,30 @@ export const readVideoBody: Job<"video-body"> = (body, { taskId, apart }) => {
   });
   const text = JSON.stringify(outline);
   if (byteLength(text) > bounds.taskOutlineBytesMax) throw tooMuch();
-  return { made, answer: { text, digest, material: made === null ? null : { hash, size: made.length } } };
+  return { made, answer: { text, digest, renamed, material: made === null ? null : { hash, size: made.length } } };
 };
+
+interface WrittenBody {
+  readonly value: JsonObject;
+  readonly written: Uint8Array;
+  readonly renamed: RenamedMembers;
+}
+
+function ownBody(body: Uint8Array): WrittenBody {
+  return { value: parseSmall(body, limits), written: body, renamed: {} };
+}
+
+/** What OpenAI's clients ask for as a task's own body. A file grows by a third on the way. */
+function translated(body: Uint8Array, boundary: string | null): WrittenBody {
+  const asked = boundary === null ? parseSmall(body, limits) : formMembers(readFormContent(body, boundary));
+  const { members, renamed } = readVideoMembers(asked);
+  const written = encoder.encode(JSON.stringify(members));
+  if (written.length <= bounds.taskRequestBytesMax) return { value: members, written, renamed };
+  throw new Failure(
+    "request_too_large",
+    `With its material in base64 the body is larger than ${bounds.taskRequestBytesMax} bytes; give material by URL or as an asset.`,
+  );
+}
 
 const limits = { values: bounds.plainValuesMax, members: bounds.plainMembersMax };
 

@@ -12,7 +12,7 @@ const inline = `data:image/png;base64,${large}`;
 
 async function read(body: unknown) {
   const sent = new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
-  const { made, answer } = outcomeOf(await work.do("video-body", { taskId: "vt_1", apart: true }, sent));
+  const { made, answer } = outcomeOf(await work.do("video-body", { taskId: "vt_1", apart: true, openai: null }, sent));
   return { ...answer, made, value: JSON.parse(answer.text) };
 }
 

@@ -32,6 +32,16 @@ export function statesShownAs(shown: ReturnType<typeof shownState>): readonly Ta
   return shown === "queued" ? ["accepted", "submitting", "unknown", "queued"] : [shown];
 }
 
+/** The same task by a name of the form that OpenAI's clients know, one to one: `video_…` for `vt_…`. */
+export function videoIdOf(taskId: string): string {
+  return taskId.replace(/^vt_/, "video_");
+}
+
+/** A task by our name for it, whichever of its two names was used. */
+export function taskIdOf(id: string): string {
+  return id.replace(/^video_/, "vt_");
+}
+
 /** What a task made. URLs are the vendor's own; `expiresAt` is Unix seconds, null when the vendor does not say. */
 export interface TaskOutput {
   readonly videoUrl: string;

@@ -7,9 +7,14 @@ export interface TaskFilter {
   readonly keyId?: string;
   readonly model?: string;
   readonly states?: readonly TaskState[];
+  /** Instead of the newest first. Of one workspace only. */
+  readonly oldestFirst?: boolean;
 }
 
-/** Newest first; `next` is the cursor of the following page, null at the end. */
+/** Where a task stands among the others of its workspace. */
+export type TaskPlace = Pick<Task, "id" | "createdAt">;
+
+/** `next` is the cursor of the following page, null at the end. */
 export interface TaskPage {
   readonly tasks: readonly Task[];
   readonly next: string | null;
@@ -90,7 +95,8 @@ export interface TaskStore {
   find(workspaceId: string, id: string): Promise<Task | null>;
   /** For callbacks, which know no workspace. */
   findById(id: string): Promise<Task | null>;
-  page(filter: TaskFilter, cursor: string | null, limit: number): Promise<TaskPage>;
+  /** Goes on behind a cursor, or behind a task. */
+  page(filter: TaskFilter, cursor: string | TaskPlace | null, limit: number): Promise<TaskPage>;
   events(taskId: string): Promise<readonly TaskEvent[]>;
   /** Leases tasks that are due, oldest due first; a lease that ran out may be taken again. */
   lease(now: number, leaseMs: number, limit: number): Promise<readonly LeasedTask[]>;

@@ -86,6 +86,13 @@ export {
   responsesCompactWire,
 } from "./openai-responses/index.ts";
 export { TranscriptionFormReader } from "./openai-transcriptions/form.ts";
+export {
+  formMembers,
+  frameSize,
+  type RenamedMembers,
+  readVideoMembers,
+  videoObject,
+} from "./openai-videos/index.ts";
 export { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 export { refusalShape } from "./refusal-shape.ts";
 export { parseSmall, refuseCrowd } from "./request-members.ts";

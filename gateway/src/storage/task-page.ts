@@ -1,22 +1,28 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import { bounds, type Task, type TaskState } from "#core/index.ts";
-import type { TaskFilter, TaskPage, Vault } from "#ports/index.ts";
+import type { TaskFilter, TaskPage, TaskPlace, Vault } from "#ports/index.ts";
 import type { Connection, Database } from "./database.ts";
 import { cursorOf, type Place, placeOf } from "./page-place.ts";
 import type { Tables } from "./schema.ts";
 import { type TaskRow, taskOf } from "./task-columns.ts";
 
-/** One page of tasks, newest first, their requests left out: a thousand bodies could be gigabytes. */
+export interface PageAsked {
+  readonly filter: TaskFilter;
+  readonly cursor: string | TaskPlace | null;
+  readonly limit: number;
+}
+
+/** One page of tasks, newest first unless told, their requests left out: a thousand bodies could be gigabytes. */
 export async function taskPage(
   database: Database,
   vault: Vault,
-  { filter, cursor, limit }: { readonly filter: TaskFilter; readonly cursor: string | null; readonly limit: number },
+  { filter, cursor, limit }: PageAsked,
 ): Promise<TaskPage> {
   const size = Math.min(Math.max(1, Math.floor(limit)), bounds.listPageMax);
-  const after = cursor === null ? null : placeOf(cursor);
+  const after = typeof cursor === "string" ? placeOf(cursor) : cursor === null ? null : placeOfTask(cursor);
   if (filter.states?.length === 0) return { tasks: [], next: null };
   // One more than asked for tells whether there is a following page.
-  const rows = await newestOf(database.kysely, filter, after, size + 1).execute();
+  const rows = await firstOf(database.kysely, filter, after, size + 1).execute();
   const tasks = rows.slice(0, size).map((row) => taskOf(row, "", vault));
   const last = tasks.at(-1);
   return { tasks, next: rows.length > size && last !== undefined ? cursorOf(placeOfTask(last)) : null };
@@ -53,10 +59,10 @@ export async function* openTasks(
 type Rows = SelectQueryBuilder<Tables, "tasks", TaskRow>;
 
 /**
- * Each state is read by itself, in the order of its index, and the newest of all are kept: asked for several at once, the
+ * Each state is read by itself, in the order of its index, and the first of all are kept: asked for several at once, the
  * database would sort every task that has one of them.
  */
-function newestOf(connection: Connection, filter: TaskFilter, after: Place | null, size: number) {
+function firstOf(connection: Connection, filter: TaskFilter, after: Place | null, size: number) {
   if (filter.workspaceId === null) return ofEveryWorkspace(connection, filter, after).limit(size);
   const states = [...new Set(filter.states ?? [])];
   const [first, ...more] = states.map((state) => matching(connection, filter, after, state).limit(size));
@@ -67,10 +73,12 @@ function newestOf(connection: Connection, filter: TaskFilter, after: Place | nul
   return connection
     .selectFrom(together.as("tasks"))
     .selectAll()
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
+    .orderBy("created_at", orderOf(filter))
+    .orderBy("id", orderOf(filter))
     .limit(size);
 }
+
+const orderOf = ({ oldestFirst }: TaskFilter): "asc" | "desc" => (oldestFirst === true ? "asc" : "desc");
 
 /** Ids are ordered by time, so that of all tasks the newest are found without an index of their own. */
 function ofEveryWorkspace(connection: Connection, filter: TaskFilter, after: Place | null): Rows {
@@ -82,11 +90,13 @@ function ofEveryWorkspace(connection: Connection, filter: TaskFilter, after: Pla
 function matching(connection: Connection, filter: TaskFilter, after: Place | null, state: TaskState | null): Rows {
   let query = narrowed(connection.selectFrom("tasks").selectAll(), filter)
     .where("workspace_id", "=", filter.workspaceId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc");
+    .orderBy("created_at", orderOf(filter))
+    .orderBy("id", orderOf(filter));
   if (state !== null) query = query.where("state", "=", state);
   if (after === null) return query;
-  return query.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.at, after.id)));
+  return query.where((eb) =>
+    eb(eb.refTuple("created_at", "id"), filter.oldestFirst === true ? ">" : "<", eb.tuple(after.at, after.id)),
+  );
 }
 
 function narrowed(rows: Rows, filter: TaskFilter): Rows {
@@ -96,6 +106,6 @@ function narrowed(rows: Rows, filter: TaskFilter): Rows {
   return query;
 }
 
-function placeOfTask(task: Task): Place {
-  return { at: task.createdAt, id: task.id };
+function placeOfTask({ createdAt, id }: TaskPlace): Place {
+  return { at: createdAt, id };
 }

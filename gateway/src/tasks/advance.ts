@@ -115,7 +115,7 @@ async function keptBody({ materials, bodies, blobs, bodyRoom }: TaskHouse, task:
     return { value, material: await materials.open(task) };
   }
   const bytes = new TextEncoder().encode(task.request);
-  const { value, material } = (await readTaskBody({ bodies, blobs }, task.id, bytes, null)).body;
+  const { value, material } = (await readTaskBody({ bodies, blobs }, task.id, { bytes, openai: null }, null)).body;
   if (material === null) return { value, material };
   return { value, material: materials.inHand(material, material.bytes, bodyRoom.open()) };
 }

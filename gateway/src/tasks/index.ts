@@ -13,8 +13,8 @@
 export type { TaskContent } from "./content.ts";
 export type { CreateCall } from "./create.ts";
 export type { AccountTokenSource, TaskSecrets, VideoTasksOptions } from "./options.ts";
-export { contentUrl, requestShown, taskAnswer, taskCost } from "./show.ts";
-export type { TaskBody } from "./task-body.ts";
+export { contentUrl, pollAfterMs, requestShown, taskAnswer, taskCost } from "./show.ts";
+export type { ReadBody, SentBody, TaskBody } from "./task-body.ts";
 export { type PrincipalOf, VideoTasks } from "./video-tasks.ts";
 export { makesVideos } from "./video-way.ts";
 export { webhookProblem } from "./webhook-problem.ts";

@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, taskIdOf } from "#core/index.ts";
 import { isObject, objectOf } from "#protocols/index.ts";
 
 /** What a body refers to that belongs to somebody: each must be the caller's own workspace's. */
@@ -60,7 +60,7 @@ function unknownAsset(id: string): Failure {
 function draftId(item: unknown): string | null {
   if (!isObject(item) || !isObject(item["draft_task"])) return null;
   const id = item["draft_task"]["id"];
-  return typeof id === "string" ? id : "";
+  return typeof id === "string" ? taskIdOf(id) : "";
 }
 
 function forEachText(value: unknown, act: (text: string) => void): void {

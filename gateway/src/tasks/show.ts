@@ -32,8 +32,13 @@ export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Recor
     usage: task.usage === null ? null : usageOf(task.usage),
     cost: taskCost(task),
     metadata: task.metadata,
-    poll_after_ms: open ? Math.round(steadyDelayMs(task, task.updatedAt)) : null,
+    poll_after_ms: open ? pollAfterMs(task) : null,
   };
+}
+
+/** When looking again at an open task may tell something new, in milliseconds. */
+export function pollAfterMs(task: Task): number {
+  return Math.round(steadyDelayMs(task, task.updatedAt));
 }
 
 /** The body of a task for people. In the place of material that was kept apart stands what it was; then it is not whole. */

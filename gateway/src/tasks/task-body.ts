@@ -1,7 +1,7 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { Failure } from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
-import { isObject, type JsonObject } from "#protocols/index.ts";
+import { isObject, type JsonObject, type RenamedMembers } from "#protocols/index.ts";
 import type { VideoTasksOptions } from "./options.ts";
 
 /** The body of a task as it was read: small, whatever its caller sent. */
@@ -11,10 +11,19 @@ export interface TaskBody {
   /** JSON; marks stand in it for material that is kept apart. */
   readonly text: string;
   readonly value: JsonObject;
-  /** SHA-256 of the body as it came. */
+  /** The same for the same request: see the job that reads it. */
   readonly digest: string;
+  /** What the caller called members of it, where that is another name. */
+  readonly renamed: RenamedMembers;
   /** null: it holds little or none, and is whole. */
   readonly material: (BlobInfo & { readonly bytes: Uint8Array }) | null;
+}
+
+/** A body as it came. */
+export interface SentBody {
+  readonly bytes: Uint8Array;
+  /** Its members are OpenAI's, in a form where a boundary is named. null: they are a task's own, in JSON. */
+  readonly openai: { readonly boundary: string | null } | null;
 }
 
 export interface ReadBody {
@@ -30,14 +39,14 @@ export interface ReadBody {
 export async function readTaskBody(
   { bodies, blobs }: Pick<VideoTasksOptions, "bodies" | "blobs">,
   taskId: string,
-  bytes: Uint8Array,
+  { bytes, openai }: SentBody,
   signal: AbortSignal | null,
 ): Promise<ReadBody> {
-  const worked = await bodies.do("video-body", { taskId, apart: blobs !== null }, bytes, { signal });
+  const worked = await bodies.do("video-body", { taskId, apart: blobs !== null, openai }, bytes, { signal });
   const { made, answer } = outcomeOf(worked);
-  const { text, digest, material } = answer;
+  const { text, digest, renamed, material } = answer;
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) throw new Failure("invalid_json", "The body is not a JSON object.");
   const kept = material === null || made === null ? null : { ...material, bytes: made };
-  return { body: { taskId, text, value, digest, material: kept }, sent: worked.body };
+  return { body: { taskId, text, value, digest, renamed, material: kept }, sent: worked.body };
 }

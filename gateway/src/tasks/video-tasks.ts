@@ -1,5 +1,5 @@
 import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent } from "#core/index.ts";
-import type { Delivery, TaskFilter, TaskPage } from "#ports/index.ts";
+import type { Delivery, TaskFilter, TaskPage, TaskPlace } from "#ports/index.ts";
 import { AccountRates, pollsPerSecondUsual } from "./account-rates.ts";
 import { Accounts } from "./accounts.ts";
 import { takeHint } from "./callback.ts";
@@ -16,7 +16,7 @@ import type { VideoTasksOptions } from "./options.ts";
 import { steadyDelayMs } from "./poll-delay.ts";
 import { Poller } from "./poller.ts";
 import { ResultCopies } from "./result-copies.ts";
-import { type ReadBody, readTaskBody } from "./task-body.ts";
+import { type ReadBody, readTaskBody, type SentBody } from "./task-body.ts";
 import { TaskPass } from "./task-pass.ts";
 import { ownSignal } from "./upstream-call.ts";
 import { videoKindOf } from "./video-way.ts";
@@ -57,9 +57,9 @@ export class VideoTasks {
     return this.#poller.inFlight + this.#house.deliveries.inFlight + this.#house.copies.pending;
   }
 
-  /** A body as `create` takes it. Throws Failure invalid_json or request_too_large. */
-  read(bytes: Uint8Array, signal: AbortSignal | null): Promise<ReadBody> {
-    return readTaskBody(this.#house, this.#house.ids.next("vt_"), bytes, signal);
+  /** A body as `create` takes it. Throws Failure invalid_json, request_too_large, and invalid_request for OpenAI's. */
+  read(sent: SentBody, signal: AbortSignal | null): Promise<ReadBody> {
+    return readTaskBody(this.#house, this.#house.ids.next("vt_"), sent, signal);
   }
 
   create(call: CreateCall): Promise<Task> {
@@ -73,9 +73,15 @@ export class VideoTasks {
     return this.#find(workspaceId, id);
   }
 
-  /** Newest first, without the requests. */
-  page(filter: TaskFilter, cursor: string | null, limit: number): Promise<TaskPage> {
+  /** Without the requests. Throws Failure invalid_request for a cursor that no page gave out. */
+  page(filter: TaskFilter, cursor: string | TaskPlace | null, limit: number): Promise<TaskPage> {
     return this.#house.store.page(filter, cursor, limit);
+  }
+
+  /** Where a task stands in its workspace's list, to go on behind it. null: there is none. */
+  async placeOf(workspaceId: string, id: string): Promise<TaskPlace | null> {
+    const task = await this.#house.store.findById(id);
+    return task?.workspaceId === workspaceId ? task : null;
   }
 
   /** What happened to it, oldest first. Throws task_not_found. */

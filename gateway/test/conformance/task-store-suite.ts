@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds, finalTaskStates, type Task, type TaskState } from "#core/index.ts";
-import type { LeasedTask, TaskFilter } from "#ports/index.ts";
+import type { LeasedTask, TaskFilter, TaskPage } from "#ports/index.ts";
 import { ledgerEntry, newYear, wholeText } from "./store-ground.ts";
 import {
   account,
@@ -348,6 +348,28 @@ function pageTests(make: TaskGroundFactory): void {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test("the oldest come first where they are asked for so, and a list goes on behind a task as behind its cursor", async () => {
+    await using ground = await make();
+    const tasks = Array.from({ length: 30 }, (_, n) => task(`${n}`, { createdAt: newYear + Math.floor(n / 4) }));
+    for (const one of tasks) await ground.taskStore.create(one);
+    for (const oldestFirst of [false, true]) {
+      for (const states of [undefined, ["accepted", "queued"] as const]) {
+        const filter: TaskFilter = { workspaceId: "ws_1", oldestFirst, ...(states === undefined ? {} : { states }) };
+        const expected = oldestFirst ? newestFirst(tasks).toReversed() : newestFirst(tasks);
+        const byCursor = await everyTask((cursor) => ground.taskStore.page(filter, cursor, 7));
+        expect(byCursor.map((one) => one.id)).toEqual(expected);
+        const byTask: Task[] = [];
+        for (let last: Task | null = null; ; ) {
+          const page: TaskPage = await ground.taskStore.page(filter, last, 7);
+          byTask.push(...page.tasks);
+          last = page.tasks.at(-1) ?? null;
+          if (page.next === null || last === null) break;
+        }
+        expect(byTask.map((one) => one.id)).toEqual(expected);
+      }
+    }
   });
 
   test("a page has everything of its tasks but the bodies that callers sent", async () => {

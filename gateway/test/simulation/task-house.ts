@@ -210,7 +210,7 @@ export function createCall(town: Pick<TaskTown, "ids">, body: object, changes: P
 /** A small body as it is read. */
 function taskBody(taskId: string, value: Record<string, unknown>): TaskBody {
   const text = JSON.stringify(value);
-  return { taskId, text, value, digest: createHash("sha256").update(text).digest("hex"), material: null };
+  return { taskId, text, value, digest: createHash("sha256").update(text).digest("hex"), renamed: {}, material: null };
 }
 
 /** Nothing here is measured. */

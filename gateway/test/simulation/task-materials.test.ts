@@ -182,7 +182,10 @@ test("a task that an earlier version accepted with its picture in the row is sen
 
 async function largeCall(town: TaskTown, house: TaskHouseOfTown, changes: object = {}): Promise<CreateCall> {
   const sent = { model: "seedance", prompt: "a cat", image: picture, ...changes };
-  const { body } = await house.videos.read(new TextEncoder().encode(JSON.stringify(sent)), null);
+  const { body } = await house.videos.read(
+    { bytes: new TextEncoder().encode(JSON.stringify(sent)), openai: null },
+    null,
+  );
   return createCall(town, {}, { body });
 }
 

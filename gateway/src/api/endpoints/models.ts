@@ -79,7 +79,7 @@ function openaiModel(model: Model): object {
 
 /** Where a model can be called, as far as its enabled deployments go. Videos are tasks, which no dialect speaks. */
 export function endpointsOf(model: Model): readonly string[] {
-  if (model.type === "video") return makesVideos(model) ? ["/v1/video/tasks"] : [];
+  if (model.type === "video") return makesVideos(model) ? ["/v1/video/tasks", "/v1/videos"] : [];
   const paths = pathsOf.get(model.type) ?? [];
   return paths.filter(([, speech]) => serves([model], speech)).map(([path]) => path);
 }

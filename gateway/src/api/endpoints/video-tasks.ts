@@ -1,95 +1,25 @@
-import {
-  asFailure,
-  bounds,
-  Failure,
-  type Model,
-  type Principal,
-  statesShownAs,
-  type Task,
-  type TaskState,
-} from "#core/index.ts";
-import { type CreateCall, type TaskBody, taskAnswer } from "#tasks/index.ts";
+import { Failure, statesShownAs, type Task, type TaskState, taskIdOf } from "#core/index.ts";
+import { taskAnswer } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
-import { mayBeLarge, readJsonBody } from "../body.ts";
-import type { BodyPlace } from "../body-room.ts";
+import { readJsonBody } from "../body.ts";
 import { callbackBody, videoBody } from "../body-rules.ts";
 import type { Endpoint, Exchange, Face } from "../face.ts";
-import { callableModels } from "../model-call.ts";
 import { originOf } from "../origin.ts";
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
-import { captureOf, type RequestCapture } from "../request-capture.ts";
-import { json, renderFailure } from "../respond.ts";
-import { readTags } from "../tags.ts";
-import { modelNotFound } from "./models.ts";
+import { json } from "../respond.ts";
+import { sendVideo } from "../send-video.ts";
+import { startVideo } from "../start-video.ts";
 
 export const videoTasksPath = "/v1/video/tasks";
 
 /** POST /v1/video/tasks: starts a task. `Idempotency-Key` makes a repetition find the same one. */
-export const createVideoTask: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  exchange.patient();
-  if (mayBeLarge(exchange.request)) await face.videos.check(principal);
-  const place = face.bodyRoom.open();
-  let asked: Asked;
-  try {
-    asked = await readAsked(face, exchange, principal, place);
-  } catch (thrown) {
-    place.release();
-    throw thrown;
-  }
-  return await create(face, exchange, { ...asked, principal, place });
-};
-
-interface Asked {
-  readonly body: TaskBody;
-  readonly model: string;
-  readonly models: readonly Model[];
-  readonly capture: RequestCapture | null;
-  readonly tags: CreateCall["tags"];
-  readonly idempotencyKey: string | null;
-}
-
-/** Nothing but its material is held of the body when this is over. */
-async function readAsked(face: Face, exchange: Exchange, principal: Principal, place: BodyPlace): Promise<Asked> {
-  const { request } = exchange;
-  const bytes = await readJsonBody(face, exchange, place, videoBody);
-  const size = bytes.length;
-  const { body, sent } = await face.videos.read(bytes, request.signal);
-  const model = body.value["model"];
-  if (model === undefined || model === "") {
-    throw new Failure("missing_required_parameter", 'The parameter "model" is missing.', { param: "model" });
-  }
-  if (typeof model !== "string") {
-    throw new Failure("invalid_request", 'The parameter "model" must be a string.', { param: "model" });
-  }
-  exchange.seen.model = model;
-  const models = callableModels(face.catalog(), principal, model);
-  if (models.length === 0) throw modelNotFound(model.slice(0, bounds.modelNameBytesMax));
-  const tags = readTags(request.headers, principal);
-  const idempotencyKey = readIdempotencyKey(request.headers);
-  const capture = captureOf(face, exchange, { principal, body: sent, models });
-  place.hold(body.material?.size ?? Math.min(size, body.text.length));
-  return { body, model, models, capture, tags, idempotencyKey };
-}
-
-async function create(
-  face: Face,
-  exchange: Exchange,
-  { place, capture, ...asked }: Asked & { readonly principal: Principal; readonly place: BodyPlace },
-): Promise<Response> {
-  const { request, requestId } = exchange;
-  const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
-  try {
-    const call: CreateCall = { ...asked, requestId, userAgent, held: place, signal: request.signal };
-    const response = answer(face, exchange, await face.videos.create(call));
-    await capture?.answered(response);
-    return response;
-  } catch (thrown) {
-    await capture?.answered(renderFailure(asFailure(thrown), requestId));
-    throw thrown;
-  }
-}
+export const createVideoTask: Endpoint = (face, exchange) =>
+  startVideo(face, exchange, {
+    read: async (place) => ({ bytes: await readJsonBody(face, exchange, place, videoBody), openai: null }),
+    answer: (task) => answer(face, exchange, task),
+    told: (failure) => failure,
+  });
 
 /** GET /v1/video/tasks: the workspace's tasks, newest first; `?status=` and `?model=` filter. */
 export const listVideoTasks: Endpoint = async (face, exchange) => {
@@ -122,19 +52,8 @@ export const cancelVideoTask: Endpoint = async (face, exchange) => {
 
 /** GET /v1/video/tasks/{id}/content: the video's bytes; ranges are understood. */
 export const videoContent: Endpoint = async (face, exchange) => {
-  const { request, requestId } = exchange;
   const principal = await authenticated(face, exchange);
-  const id = taskId(exchange);
-  exchange.patient();
-  const range = request.headers.get("range");
-  const content = await face.videos.content(principal.workspace.id, id, range, request.signal);
-  // Of a HEAD only the headers are wanted: the bytes are let go of unread.
-  const wanted = request.method !== "HEAD";
-  if (!wanted) await content.body?.cancel();
-  return new Response(wanted ? content.body : null, {
-    status: content.status,
-    headers: { ...content.headers, "x-request-id": requestId },
-  });
+  return await sendVideo(face, exchange, principal, taskId(exchange));
 };
 
 /**
@@ -157,20 +76,11 @@ export const videoCallback: Endpoint = async (face, exchange) => {
 export const callbacksPath = "/v1/video/callbacks/";
 
 function taskId({ path }: Exchange): string {
-  return requireId(idInPath(path, `${videoTasksPath}/`).id, "vt_", "task_not_found");
+  return requireId(taskIdOf(idInPath(path, `${videoTasksPath}/`).id), "vt_", "task_not_found");
 }
 
 function answer(face: Face, exchange: Exchange, task: Task): Response {
   return json(taskAnswer(task, originOf(face, exchange)), exchange.requestId);
-}
-
-function readIdempotencyKey(headers: Headers): string | null {
-  const key = headers.get("idempotency-key");
-  if (key === null || key === "") return null;
-  if (key.length <= bounds.affinityBytesMax) return key;
-  throw new Failure("invalid_request", `Idempotency-Key is longer than ${bounds.affinityBytesMax} characters.`, {
-    param: "Idempotency-Key",
-  });
 }
 
 function statesOf(status: string): readonly TaskState[] {

@@ -1,12 +1,12 @@
 import { Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
-import { type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
+import { frameSize, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
 import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
 import { readDataUri } from "./data-uri.ts";
 import { type FormField, writeForm } from "./form.ts";
-import { frameSize } from "./frame-size.ts";
+
 import { materialOf, refuseLastFrame, refuseReferences } from "./material.ts";
 import { hasErrorObject, pollRefusals } from "./poll-refusal.ts";
 import type { RootOf } from "./root.ts";

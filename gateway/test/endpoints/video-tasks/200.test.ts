@@ -93,5 +93,5 @@ test("tasks are listed newest first, page by page", async () => {
 
 test("a model of videos says where it is called", async () => {
   const model = (await (await house.get("/v1/models/clip-test")).json()) as { type: string; endpoints: string[] };
-  expect([model.type, model.endpoints]).toEqual(["video", ["/v1/video/tasks"]]);
+  expect([model.type, model.endpoints]).toEqual(["video", ["/v1/video/tasks", "/v1/videos"]]);
 });

@@ -19,3 +19,21 @@ export function frameSize(ratio: string | null, resolution: string | null): Fram
   const longer = Math.round((shorter * Math.max(across, down)) / Math.min(across, down) / 2) * 2;
   return across >= down ? { width: longer, height: shorter } : { width: shorter, height: longer };
 }
+
+/**
+ * The other way round: what `1280x720` is in `ratio` and `resolution`, exactly. null for what is not of that form, and for
+ * odd sides, which no video has.
+ */
+export function shapeOf(size: string): { readonly ratio: string; readonly resolution: string } | null {
+  const [, across, down] = /^([1-9]\d{1,3})x([1-9]\d{1,3})$/.exec(size) ?? [];
+  if (across === undefined || down === undefined) return null;
+  const width = Number(across);
+  const height = Number(down);
+  if (width % 2 === 1 || height % 2 === 1) return null;
+  const divisor = commonDivisor(width, height);
+  return { ratio: `${width / divisor}:${height / divisor}`, resolution: `${Math.min(width, height)}p` };
+}
+
+function commonDivisor(one: number, other: number): number {
+  return other === 0 ? one : commonDivisor(other, one % other);
+}

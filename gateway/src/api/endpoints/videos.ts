@@ -1,0 +1,130 @@
+import { Failure, finalTaskStates, type Task, taskIdOf, videoIdOf } from "#core/index.ts";
+import { type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
+import { pollAfterMs, type SentBody } from "#tasks/index.ts";
+import { authenticated } from "../authenticated.ts";
+import { readJsonBody, readWholeBody } from "../body.ts";
+import type { BodyPlace } from "../body-room.ts";
+import { videoBody } from "../body-rules.ts";
+import type { Endpoint, Exchange, Face } from "../face.ts";
+import { askPage } from "../page-query.ts";
+import { idInPath, requireId } from "../path-ids.ts";
+import { json } from "../respond.ts";
+import { sendVideo } from "../send-video.ts";
+import { startVideo } from "../start-video.ts";
+
+/*
+ * OpenAI's videos: the tasks of /v1/video/tasks, asked for and shown in OpenAI's way. `video_…` and `vt_…` are one task, and
+ * either name is understood at both.
+ */
+export const videosPath = "/v1/videos";
+
+/** POST /v1/videos: starts a task, by a form or JSON. */
+export const createVideo: Endpoint = (face, exchange) =>
+  startVideo(face, exchange, {
+    read: (place) => readAsked(face, exchange, place),
+    answer: (task) => answer(exchange, task),
+    told: inTheirWords,
+  });
+
+/** GET /v1/videos: the workspace's videos, those of every key and of both faces; `limit`, `after`, `order`. */
+export const listVideos: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const workspaceId = principal.workspace.id;
+  const query = new URLSearchParams(exchange.query);
+  const filter = { workspaceId, oldestFirst: isOldestFirst(query.get("order")) };
+  const { tasks, next } = await askPage(query, async (after, limit) => {
+    const place = after === null ? null : await face.videos.placeOf(workspaceId, taskIdOf(after));
+    if (after !== null && place === null)
+      throw new Failure("invalid_request", "There is no such video.", { param: "cursor" });
+    return face.videos.page(filter, place, limit);
+  });
+  const data = tasks.map(videoObject);
+  const ids = tasks.map(({ id }) => videoIdOf(id));
+  return json(
+    { object: "list", data, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null, has_more: next !== null },
+    exchange.requestId,
+  );
+};
+
+/** GET /v1/videos/{id} */
+export const getVideo: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const task = await ofVideo(exchange, (id) => face.videos.get(principal.workspace.id, id));
+  return answer(exchange, task);
+};
+
+/** GET /v1/videos/{id}/content: the video's bytes; ranges are understood. */
+export const videosContent: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const variant = new URLSearchParams(exchange.query).get("variant") ?? "video";
+  if (variant !== "video") throw new Failure("invalid_request", `variant must be "video".`, { param: "variant" });
+  return await ofVideo(exchange, (id) => sendVideo(face, exchange, principal, id));
+};
+
+/** What OpenAI has beyond this: said to be missing, to callers who may be here. */
+export const notOffered: Endpoint = async (face, exchange) => {
+  await authenticated(face, exchange);
+  throw new Failure(
+    "invalid_request",
+    `This gateway does not offer ${exchange.request.method} ${exchange.path.slice(0, pathShownMax)}: of OpenAI's videos it has create, retrieve, list, delete, content and remix.`,
+  );
+};
+
+const pathShownMax = 64;
+
+async function readAsked(face: Face, exchange: Exchange, place: BodyPlace): Promise<SentBody> {
+  const contentType = exchange.request.headers.get("content-type");
+  if (!/^multipart\//i.test(contentType ?? "")) {
+    return { bytes: await readJsonBody(face, exchange, place, videoBody), openai: { boundary: null } };
+  }
+  const { boundary } = readMultipartType(contentType);
+  const bytes = await readWholeBody(face, exchange, place, videoBody);
+  place.hold(Math.ceil(bytes.length * asJson));
+  return { bytes, openai: { boundary } };
+}
+
+/** A file, and the same again in base64. */
+const asJson = 7 / 3;
+
+/** `openai-poll-after-ms` is how long OpenAI's clients wait before they look again. */
+function answer({ requestId }: Exchange, task: Task): Response {
+  const response = json(videoObject(task), requestId);
+  if (!finalTaskStates.has(task.state)) response.headers.set("openai-poll-after-ms", String(pollAfterMs(task)));
+  return response;
+}
+
+/** What is done with the video that the path names; a failure names it as the caller did. */
+async function ofVideo<Done>({ path }: Exchange, act: (id: string) => Promise<Done>): Promise<Done> {
+  const { id } = idInPath(path, `${videosPath}/`);
+  try {
+    return await act(requireId(taskIdOf(id), "vt_", "task_not_found"));
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || thrown.upstream !== undefined) throw thrown;
+    if (thrown.code === "task_not_found") throw unknownVideo(id);
+    throw thrown.param === "task_id" ? thrown.with({ param: "video_id" }) : thrown;
+  }
+}
+
+function unknownVideo(id: string): Failure {
+  const shown = id.slice(0, 128).replace(/[^\x21-\x7e]/g, "?");
+  return new Failure("task_not_found", `There is no video with the id "${shown}".`, { param: "video_id" });
+}
+
+/** Values are judged as a task's members; the caller is told which of its own they came from. */
+function inTheirWords(failure: Failure, renamed: RenamedMembers): Failure {
+  const { param, upstream } = failure;
+  const [name = "", rest = ""] = /^(\w+)(.*)$/s.exec(param ?? "")?.slice(1) ?? [];
+  const theirs = Object.hasOwn(renamed, name) ? renamed[name] : undefined;
+  if (theirs === undefined || upstream !== undefined) return failure;
+  const read = Object.entries(renamed).flatMap(([ours, said]) => (said === theirs ? [`"${ours}"`] : []));
+  return failure.with({
+    param: rest === "" ? theirs : `${theirs}${rest}`,
+    message: `${failure.message} ("${theirs}" is read as ${read.join(" and ")}.)`,
+  });
+}
+
+function isOldestFirst(order: string | null): boolean {
+  if (order === null || order === "desc") return false;
+  if (order === "asc") return true;
+  throw new Failure("invalid_request", 'order must be "asc" or "desc".', { param: "order" });
+}

@@ -1,0 +1,17 @@
+import type { Principal } from "#core/index.ts";
+import type { Exchange, Face } from "./face.ts";
+
+/** A video's bytes, or the part of them that is asked for, as its caller reads them. */
+export async function sendVideo(face: Face, exchange: Exchange, principal: Principal, id: string): Promise<Response> {
+  const { request, requestId } = exchange;
+  exchange.patient();
+  const range = request.headers.get("range");
+  const content = await face.videos.content(principal.workspace.id, id, range, request.signal);
+  // Of a HEAD only the headers are wanted: the bytes are let go of unread.
+  const wanted = request.method !== "HEAD";
+  if (!wanted) await content.body?.cancel();
+  return new Response(wanted ? content.body : null, {
+    status: content.status,
+    headers: { ...content.headers, "x-request-id": requestId },
+  });
+}

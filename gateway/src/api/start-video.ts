@@ -1,0 +1,103 @@
+import { asFailure, bounds, Failure, type Model, type Principal, type Task } from "#core/index.ts";
+import type { RenamedMembers } from "#protocols/index.ts";
+import type { CreateCall, SentBody, TaskBody } from "#tasks/index.ts";
+import { authenticated } from "./authenticated.ts";
+import { mayBeLarge } from "./body.ts";
+import type { BodyPlace } from "./body-room.ts";
+import { modelNotFound } from "./endpoints/models.ts";
+import type { Exchange, Face } from "./face.ts";
+import { callableModels } from "./model-call.ts";
+import { captureOf, type RequestCapture } from "./request-capture.ts";
+import { renderFailure } from "./respond.ts";
+import { readTags } from "./tags.ts";
+
+/** How one endpoint is asked for a video and tells of it; what happens between is the same at all of them. */
+export interface VideoAsking {
+  /** The body within its bounds. */
+  read(place: BodyPlace, principal: Principal): Promise<SentBody>;
+  answer(task: Task): Response;
+  /** A failure in the words that the caller used. */
+  told(failure: Failure, renamed: RenamedMembers): Failure;
+}
+
+/** Starts a video task, once its caller, its body and its model are known. */
+export async function startVideo(face: Face, exchange: Exchange, asking: VideoAsking): Promise<Response> {
+  const principal = await authenticated(face, exchange);
+  exchange.patient();
+  if (mayBeLarge(exchange.request)) await face.videos.check(principal);
+  const place = face.bodyRoom.open();
+  let asked: Asked;
+  try {
+    asked = await readAsked(face, exchange, { principal, place, asking });
+  } catch (thrown) {
+    place.release();
+    throw thrown;
+  }
+  return await create(face, exchange, { ...asked, principal, place, asking });
+}
+
+interface Asker {
+  readonly principal: Principal;
+  readonly place: BodyPlace;
+  readonly asking: VideoAsking;
+}
+
+interface Asked {
+  readonly body: TaskBody;
+  readonly model: string;
+  readonly models: readonly Model[];
+  readonly capture: RequestCapture | null;
+  readonly tags: CreateCall["tags"];
+  readonly idempotencyKey: string | null;
+}
+
+/** Nothing but its material is held of the body when this is over. */
+async function readAsked(face: Face, exchange: Exchange, { principal, place, asking }: Asker): Promise<Asked> {
+  const { request } = exchange;
+  const read = await asking.read(place, principal);
+  const size = read.bytes.length;
+  const { body, sent } = await face.videos.read(read, request.signal);
+  const model = body.value["model"];
+  if (model === undefined || model === "") {
+    throw new Failure("missing_required_parameter", 'The parameter "model" is missing.', { param: "model" });
+  }
+  if (typeof model !== "string") {
+    throw new Failure("invalid_request", 'The parameter "model" must be a string.', { param: "model" });
+  }
+  exchange.seen.model = model;
+  const models = callableModels(face.catalog(), principal, model);
+  if (models.length === 0) throw modelNotFound(model.slice(0, bounds.modelNameBytesMax));
+  const tags = readTags(request.headers, principal);
+  const idempotencyKey = readIdempotencyKey(request.headers);
+  const capture = captureOf(face, exchange, { principal, body: sent, models });
+  place.hold(body.material?.size ?? Math.min(size, body.text.length));
+  return { body, model, models, capture, tags, idempotencyKey };
+}
+
+async function create(
+  face: Face,
+  exchange: Exchange,
+  { place, capture, asking, ...asked }: Asked & Asker,
+): Promise<Response> {
+  const { request, requestId } = exchange;
+  const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
+  try {
+    const call: CreateCall = { ...asked, requestId, userAgent, held: place, signal: request.signal };
+    const response = asking.answer(await face.videos.create(call));
+    await capture?.answered(response);
+    return response;
+  } catch (thrown) {
+    const failure = asking.told(asFailure(thrown), asked.body.renamed);
+    await capture?.answered(renderFailure(failure, requestId));
+    throw failure;
+  }
+}
+
+function readIdempotencyKey(headers: Headers): string | null {
+  const key = headers.get("idempotency-key");
+  if (key === null || key === "") return null;
+  if (key.length <= bounds.affinityBytesMax) return key;
+  throw new Failure("invalid_request", `Idempotency-Key is longer than ${bounds.affinityBytesMax} characters.`, {
+    param: "Idempotency-Key",
+  });
+}

@@ -1,0 +1,88 @@
+import { GovernedNames } from "../governed-names.ts";
+import { isObject, type JsonObject, misspelt, textOf, wrong } from "../json-value.ts";
+import { shapeOf } from "./frame-size.ts";
+
+/** A task's members that were said by another name: `duration` → `seconds`. */
+export type RenamedMembers = Readonly<Record<string, string>>;
+
+export interface VideoMembers {
+  /** As `POST /v1/video/tasks` takes them. */
+  readonly members: JsonObject;
+  readonly renamed: RenamedMembers;
+}
+
+/**
+ * OpenAI's members of a video as those of a video task: `seconds`, `size` and `input_reference` are read, everything else stays
+ * as it is, so that whatever a task can be asked for can be asked for here too. Throws Failure invalid_request, by the name
+ * that the caller used.
+ */
+export function readVideoMembers(body: JsonObject): VideoMembers {
+  const more: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const meant = theirs.variantOf(name);
+    if (meant !== null) throw misspelt(name, meant);
+    if (characters.has(name) && value !== null) throw wrong(name, charactersMissing);
+    if (!theirs.has(name)) more.push([name, value]);
+  }
+  const renamed: Record<string, string> = {};
+  const made: [string, unknown][] = [];
+  const put = (theirName: string, members: Readonly<Record<string, unknown>>): void => {
+    for (const [name, value] of Object.entries(members)) {
+      if ((body[name] ?? null) !== null) throw wrong(theirName, `says what "${name}" says too: leave one of them out`);
+      renamed[name] = theirName;
+      made.push([name, value]);
+    }
+  };
+  if ((body["seconds"] ?? null) !== null) put("seconds", { duration: readSeconds(body["seconds"]) });
+  if ((body["size"] ?? null) !== null) put("size", readSize(body["size"]));
+  if ((body["input_reference"] ?? null) !== null) put("input_reference", readReference(body["input_reference"]));
+  const replaced = new Set(made.map(([name]) => name));
+  const kept = more.filter(([name]) => !replaced.has(name));
+  const prompt = Object.hasOwn(body, "prompt") ? [["prompt", body["prompt"]]] : [];
+  const members = [["model", body["model"] ?? modelUsual], ...prompt, ...made, ...kept];
+  return { members: Object.fromEntries(members), renamed };
+}
+
+/** What OpenAI takes where no model is named. */
+const modelUsual = "sora-2";
+
+const theirs = new GovernedNames(["model", "prompt", "seconds", "size", "input_reference"]);
+
+/** They belong to an account that many may share, and nobody can make one here. */
+const characters: ReadonlySet<string> = new Set(["characters", "character_ids"]);
+const charactersMissing = "names characters of the upstream's account, which are not offered here";
+
+/** OpenAI writes them as a text. */
+function readSeconds(value: unknown): number {
+  const text = typeof value === "number" ? String(value) : textOf(value);
+  if (text !== null && /^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw wrong("seconds", 'must be a whole number of seconds, such as "8"');
+}
+
+function readSize(value: unknown): { readonly ratio: string; readonly resolution: string } {
+  const shape = typeof value === "string" ? shapeOf(value) : null;
+  if (shape !== null) return shape;
+  throw wrong("size", "must be <width>x<height> in even numbers of pixels, such as 1280x720");
+}
+
+/** A picture is the first frame, as with OpenAI; a video is what the new one should look like. */
+function readReference(value: unknown): Readonly<Record<string, unknown>> {
+  const url = typeof value === "string" ? value : urlIn(value);
+  if (/^data:video\//i.test(url)) return { references: [{ url, type: "video" }] };
+  return { image: url };
+}
+
+function urlIn(value: unknown): string {
+  const reference = isObject(value) ? value : {};
+  if ((reference["file_id"] ?? null) !== null) {
+    throw wrong(
+      "input_reference",
+      "names an uploaded file, and no files are kept here: send the picture itself, or `image_url`",
+    );
+  }
+  const unknown = Object.keys(reference).find((name) => name !== "image_url" && name !== "file_id");
+  if (unknown !== undefined) throw wrong(`input_reference.${unknown}`, "is not known");
+  const url = textOf(reference["image_url"]);
+  if (url !== null) return url;
+  throw wrong("input_reference", "must be a picture, or an object with its `image_url`");
+}

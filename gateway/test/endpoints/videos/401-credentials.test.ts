@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { ask, path, videoHouse } from "./videos-house.ts";
+
+let house: StartedHouse;
+beforeAll(async () => {
+  house = await startHouse(videoHouse);
+});
+afterAll(() => house.stop());
+
+test.each([
+  ["POST", path],
+  ["GET", path],
+  ["GET", `${path}/video_01`],
+  ["GET", `${path}/video_01/content`],
+  ["POST", `${path}/edits`],
+  ["GET", `${path}/characters/char_1`],
+])("%s %s wants a key before anything else, and a known one", async (method, at) => {
+  for (const headers of [{}, { authorization: "Bearer sk-nobody-0123456789abcdefgh" }, { "x-api-key": "nobody" }]) {
+    const body = method === "POST" ? JSON.stringify(ask) : null;
+    const answer = await fetch(`${house.url}${at}`, { method, headers, body });
+    expect(answer.headers.get("x-request-id")).toStartWith("req_");
+    expect(await errorOf(answer)).toMatchObject({ status: 401, code: "invalid_api_key" });
+  }
+  expect(house.simulator.simulator.truth.list().total).toBe(0);
+});
