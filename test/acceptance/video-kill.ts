@@ -15,7 +15,7 @@ import { isLarge, ordersOf, pictureBytes, videoConfig } from "./video-orders.ts"
 export interface VideoKillOptions {
   readonly orders: number;
   readonly callers: number;
-  /** How long each caller rests between two orders, and the gateway lives between two kills, in milliseconds. */
+  /** How long each caller rests between two orders, and the gateway lives between two kills, in real milliseconds. */
   readonly restMs: number;
   readonly lifeMs: number;
   readonly kills: number;
@@ -54,8 +54,13 @@ export interface VideoKillReport extends VideoVerdict {
 
 /** Longer than the longest lease: a submission's. */
 const standstillMs = 320_000;
+/** How long callers meet a gateway that stands still, in real milliseconds: longer than they are patient. */
+const stopMs = 5_000;
 /** Longer than a vendor must deny a task before it is believed, with the leases of whoever was killed. */
 const quietMs = 960_000;
+/** It passes in leaps, with looks at vendors between them: so many real milliseconds of the fast clock. */
+const quietLeapMs = 60_000;
+const looksMs = 300;
 const pastEveryDeadlineMs = 50 * 3_600_000;
 
 /**
@@ -65,25 +70,25 @@ const pastEveryDeadlineMs = 50 * 3_600_000;
 export async function runVideoKill(options: VideoKillOptions): Promise<VideoKillReport> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-video-kill-"));
   const truthFile = join(folder, "truth.jsonl");
-  const env = fastClock(folder, options.times);
-  const simulator = await startSimulator({ truthFile, env: env.variables });
+  const clock = fastClock(folder, options.times);
+  const simulator = await startSimulator({ truthFile, env: clock.variables });
   const gateway = await startGateway({
     config: videoConfig(simulator.url),
-    env: env.variables,
+    env: clock.variables,
     knowsItsAddress: true,
   });
   try {
     await simulator.script({ answer_lost: "cut" }, { count: Math.ceil(options.orders / 40), model: "sora-2" });
     const load = new VideoLoad(gateway.url, ordersOf(options.orders), options.restMs);
     const loaded = load.run(options.callers);
-    const slowestStartMs = await killOften(gateway, options);
+    const slowestStartMs = await killOften(gateway, clock, options);
     await loaded;
-    await Bun.sleep(quietMs / options.times);
+    await quiet(gateway, clock);
     const placed = await load.repeat();
     const waiting = (await everyTask(gateway)).filter(isOpen);
     // What nobody could find is held until its deadline, and is never sent again.
     await gateway.stop();
-    env.leap(pastEveryDeadlineMs);
+    clock.leap(pastEveryDeadlineMs);
     await gateway.restart();
     const shown = await until(async () => {
       const all = await everyTask(gateway);
@@ -121,13 +126,14 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
 }
 
 /** Resolves to the slowest start in real milliseconds. In the middle it stands still instead, and goes on. */
-async function killOften(gateway: Gateway, { kills, lifeMs, times }: VideoKillOptions): Promise<number> {
+async function killOften(gateway: Gateway, clock: FastClock, { kills, lifeMs }: VideoKillOptions): Promise<number> {
   let slowestStartMs = 0;
   for (let kill = 0; kill < kills; kill++) {
     await Bun.sleep(lifeMs);
     if (kill === Math.floor(kills / 2)) {
       process.kill(gateway.pid(), "SIGSTOP");
-      await Bun.sleep(standstillMs / times);
+      await Bun.sleep(stopMs);
+      clock.leap(standstillMs);
       process.kill(gateway.pid(), "SIGCONT");
       await Bun.sleep(lifeMs);
     }
@@ -139,19 +145,36 @@ async function killOften(gateway: Gateway, { kills, lifeMs, times }: VideoKillOp
   return slowestStartMs;
 }
 
+/** Until looks at vendors, over so long a time, have ended nothing more. */
+async function quiet(gateway: Gateway, clock: FastClock): Promise<void> {
+  const open = async (): Promise<number> => (await everyTask(gateway)).filter(isOpen).length;
+  for (let before = Number.NaN, now = await open(); now !== before; ) {
+    before = now;
+    for (let passedMs = 0; passedMs < quietMs; passedMs += quietLeapMs) {
+      clock.leap(quietLeapMs);
+      await Bun.sleep(looksMs);
+      now = await open();
+    }
+  }
+}
+
 interface FastClock {
   readonly variables: Readonly<Record<string, string>>;
-  /** For whoever is started from now on. */
+  /** For everybody, now. */
   leap(ms: number): void;
 }
 
 function fastClock(folder: string, times: number): FastClock {
-  const file = join(folder, "clock.json");
-  const from = Date.now();
-  const write = (aheadMs: number): void => writeFileSync(file, JSON.stringify({ from, times, aheadMs }));
-  write(0);
+  const file = join(folder, "clock");
+  writeFileSync(file, new Uint8Array(Float64Array.of(Date.now(), times, 0).buffer));
+  const shared = new Float64Array(Bun.mmap(file, { shared: true }).buffer);
   const preload = join(import.meta.dir, "fast-clock.ts");
-  return { variables: { FAST_CLOCK: file, BUN_OPTIONS: `--preload=${preload}` }, leap: write };
+  return {
+    variables: { FAST_CLOCK: file, BUN_OPTIONS: `--preload=${preload}` },
+    leap(ms) {
+      shared[2] = (shared[2] ?? 0) + ms;
+    },
+  };
 }
 
 /** What a budget has spent is read from the ledger after a start, which takes a moment of a fast clock's minute. */
