@@ -11,7 +11,6 @@ import {
   createLedgerStore,
   createPeopleStore,
   type Database,
-  migrate,
   openDatabase,
   openVault,
 } from "#storage/index.ts";
@@ -22,6 +21,7 @@ import { failureAnswer } from "../src/admin/failure-answer.ts";
 import { kindDefaults } from "../src/main/kind-check.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "./header-sign-in.ts";
+import { migrated } from "./migrated.ts";
 
 /**
  * The people of the ground. Viewer, member, admin and owner are that in the workspace acme; the stranger is owner of the
@@ -104,7 +104,7 @@ export async function openConsoleGround(
   const vault = openVault({ masterKey: null, dataDir: directory });
   const databasePath = join(directory, "sluice.db");
   const database = openDatabase({ path: databasePath });
-  await migrate(database);
+  await migrated(database);
   const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
   const people = createPeopleStore({ database, clock, ids });
   const signIn = createHeaderSignIn(database, () => clock.now());

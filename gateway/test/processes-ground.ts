@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { bareEnvironment } from "../../test/bare-environment.ts";
 import { until } from "../../test/until.ts";
 
-/** The command line and a started gateway as processes of their own, over one data directory. */
+/** A started gateway as a process of its own; command lines (command-line.ts) go over its data directory beside it. */
 const cli = join(import.meta.dir, "..", "src", "cli", "cli.ts");
 export const administrator = {
   SLUICE_ADMIN_EMAIL: "anna@example.com",
@@ -11,16 +11,6 @@ export const administrator = {
 
 export function words(line: string): readonly string[] {
   return line.split(" ");
-}
-
-export async function sluice(args: readonly string[], dataDir: string) {
-  const child = Bun.spawn([process.execPath, "--no-env-file", cli, ...args], {
-    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { status, stdout, stderr };
 }
 
 export async function startGateway(dataDir: string) {

@@ -9,6 +9,7 @@ import { openJournalDirectory } from "#storage/index.ts";
 import { patienceMs } from "../../test/until.ts";
 import { openControl } from "../src/main/control.ts";
 import { type House, openHouse } from "../src/main/house.ts";
+import { migratedIn } from "./migrated.ts";
 
 /** Tells the simulator how to behave; it has to get there. */
 export const scriptHeader = "x-sim-script";
@@ -65,6 +66,7 @@ export async function startHouse(overrides: Overrides = {}): Promise<StartedHous
     }),
     ...overrides.environment,
   };
+  await migratedIn(environment.dataDir);
   const control = await openControl(environment);
   await control.controlStore.apply(configOf(simulator, overrides), "test");
   const opened = await openHouse({

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { configJsonSchema } from "@sluice/contract";
 import { looksLikeKeySecret } from "#identity/index.ts";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
+import { type Answer, sluice } from "../../test/command-line.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -128,6 +129,8 @@ const wrongUsage: readonly [readonly string[], string][] = [
 test("a wrong command line is status 2 and one line", async () => {
   const answers = await Promise.all(wrongUsage.map(([words]) => sluice(words, folder)));
   expect(answers).toEqual(wrongUsage.map(([, line]) => ({ status: 2, stdout: "", stderr: `sluice: ${line}\n` })));
+  const [[words, line] = [[], ""]] = wrongUsage;
+  expect(await sluiceProcess(words, folder)).toEqual({ status: 2, stdout: "", stderr: `sluice: ${line}\n` });
 });
 
 test("a failure is one line; a stack trace follows only at log level debug", async () => {
@@ -143,8 +146,9 @@ test("a failure is one line; a stack trace follows only at log level debug", asy
 });
 
 test("the schema, the version and help are printed whole and are no failure", async () => {
-  const [schema, version, help, asked, ofKeys] = await Promise.all(
-    [["schema"], ["--version"], ["--help"], ["help"], ["help", "key"]].map((words) => sluice(words, folder)),
+  const [schema, help] = await Promise.all([["schema"], ["--help"]].map((words) => sluiceProcess(words, folder)));
+  const [version, asked, ofKeys] = await Promise.all(
+    [["--version"], ["help"], ["help", "key"]].map((words) => sluice(words, folder)),
   );
   expect(asked?.stdout).toBe(help?.stdout ?? "");
   expect(ofKeys).toMatchObject({ status: 0, stdout: expect.stringContaining("rotate"), stderr: "" });
@@ -214,19 +218,10 @@ test("simulate says where it answers and stops when told to", async () => {
 
 const cli = join(import.meta.dir, "cli.ts");
 
-interface Answer {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function sluice(
-  words: readonly string[],
-  dataDir: string,
-  variables: Record<string, string> = {},
-): Promise<Answer> {
+/** The same as a process of its own. */
+async function sluiceProcess(words: readonly string[], dataDir: string): Promise<Answer> {
   const child = Bun.spawn([process.execPath, "--no-env-file", cli, ...words], {
-    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir, ...variables },
+    env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir },
     stdout: "pipe",
     stderr: "pipe",
   });

@@ -8,9 +8,9 @@ import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { listeningObserver } from "../../test/ledger/history.ts";
+import { migrated } from "../../test/migrated.ts";
 import { closeDatabase, type Database } from "./database.ts";
 import { watchDatabase } from "./database-watch.ts";
-import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
 
 let home = "";
@@ -20,7 +20,7 @@ beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), "sluice-watch-"));
   path = join(home, "sluice.db");
   database = openDatabase({ path });
-  await migrate(database);
+  await migrated(database);
 });
 afterEach(async () => {
   await closeDatabase(database);

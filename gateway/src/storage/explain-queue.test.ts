@@ -7,10 +7,10 @@ import { bounds, maskSecrets } from "#core/index.ts";
 import type { CapturedRequest, ExplainedRequest } from "#ports/index.ts";
 import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
+import { migrated } from "../../test/migrated.ts";
 import { closeDatabase, type Database } from "./database.ts";
 import { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
 import { createExplainStore } from "./explain-store.ts";
-import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
 
 const dayMs = 86_400_000;
@@ -23,7 +23,7 @@ let open: KeptExplainer[];
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-explain-"));
   database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrate(database);
+  await migrated(database);
   clock = new FakeClock();
   clock.advance(100 * dayMs);
   said = [];

@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Assets, type AssetsHouse } from "#assets/index.ts";
 import { type Asset, type Catalog, defaultTimeouts, type Provider, Secret } from "#core/index.ts";
-import { closeDatabase, createAssetStore, createDiskBlobStore, migrate, openDatabase } from "#storage/index.ts";
+import { closeDatabase, createAssetStore, createDiskBlobStore, openDatabase } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { migrated } from "../migrated.ts";
 import { PretendedLibrary } from "./pretended-library.ts";
 import { SmallWeb } from "./web.ts";
 
@@ -43,7 +44,7 @@ export async function openGround(changes: Partial<AssetsHouse> = {}): Promise<As
   const directory = mkdtempSync(join(tmpdir(), "sluice-assets-"));
   const clock = new FakeClock();
   const database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrate(database);
+  await migrated(database);
   const web = new SmallWeb();
   const library = new PretendedLibrary();
   web.page("https://open.volcengineapi.com", library.page);

@@ -1,17 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  closeDatabase,
-  createControlStore,
-  createPeopleStore,
-  migrate,
-  openDatabase,
-  openVault,
-} from "#storage/index.ts";
+import { closeDatabase, createControlStore, createPeopleStore, openDatabase, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";
+import { migrated } from "../migrated.ts";
 import { type PeopleGround, peopleStoreSuite } from "./people-store-suite.ts";
 import { kindDefaults, newYear } from "./store-ground.ts";
 
@@ -21,7 +15,7 @@ peopleStoreSuite("sqlite", async (): Promise<PeopleGround> => {
   const ids = createIds(clock);
   const vault = openVault({ masterKey: null, dataDir: directory });
   const database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrate(database);
+  await migrated(database);
   const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
   const signIn = createHeaderSignIn(database, () => clock.now());
   const [acme, other] = [

@@ -9,12 +9,12 @@ import {
   createLedgerStore,
   createReportStore,
   type Database,
-  migrate,
   openDatabase,
   openVault,
 } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { migrated } from "../migrated.ts";
 import { acmeConfig, kindDefaults, ledgerEntry, newYear, silentObserver } from "./store-ground.ts";
 
 /** Two workspaces with what they called in three days, as the ledger store wrote it. */
@@ -52,7 +52,7 @@ export async function openReportGround(count: number): Promise<ReportGround> {
   const clock = new FakeClock(newYear);
   const vault = openVault({ masterKey: null, dataDir: directory });
   const database = openDatabase({ path: databasePath });
-  await migrate(database);
+  await migrated(database);
   const controlStore = createControlStore({ database, vault, clock, ids: createIds(clock), kindDefaults });
   await controlStore.apply(config, "test");
   const [acme, beta] = await Promise.all(["acme", "beta"].map((slug) => placeNamed(database, slug)));

@@ -6,12 +6,12 @@ import {
   createChangeFeed,
   createControlStore,
   createLedgerStore,
-  migrate,
   openDatabase,
   openVault,
 } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { migrated } from "../migrated.ts";
 import { changeFeedSuite } from "./change-feed-suite.ts";
 import { controlStoreSuite } from "./control-store-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
@@ -25,7 +25,7 @@ async function sqliteGround(): Promise<StoreGround> {
   const clock = new FakeClock(newYear);
   const vault = openVault({ masterKey: null, dataDir: directory });
   const database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrate(database);
+  await migrated(database);
   return {
     database,
     vault,

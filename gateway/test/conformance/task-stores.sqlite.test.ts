@@ -6,10 +6,10 @@ import {
   createAssetStore,
   createLedgerStore,
   createTaskStore,
-  migrate,
   openDatabase,
   openVault,
 } from "#storage/index.ts";
+import { migrated } from "../migrated.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
 import type { TaskGround } from "./task-ground.ts";
@@ -20,7 +20,7 @@ async function sqliteGround(): Promise<TaskGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-tasks-"));
   const vault = openVault({ masterKey: null, dataDir: directory });
   const database = openDatabase({ path: join(directory, "sluice.db") });
-  await migrate(database);
+  await migrated(database);
   return {
     database,
     vault,

@@ -1,9 +1,10 @@
 import { afterAll } from "bun:test";
 import { createSignIn, type SignInOptions } from "#accounts/index.ts";
 import type { LogLevel, Observer, SignIn, SignInEvent } from "#ports/index.ts";
-import { closeDatabase, type Database, migrate, openDatabase, passwordMatches } from "#storage/index.ts";
+import { closeDatabase, type Database, openDatabase, passwordMatches } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
+import { migrated } from "../migrated.ts";
 import { Browser } from "./browser.ts";
 
 export const password = "correct horse battery staple";
@@ -39,7 +40,7 @@ afterAll(async () => {
 export async function openGround(options: Partial<SignInOptions> = {}): Promise<Ground> {
   const database = openDatabase({ path: ":memory:" });
   opened.push(database);
-  await migrate(database);
+  await migrated(database);
   const events: SignInEvent[] = [];
   const logged: Ground["logged"] = [];
   const settings: SignInOptions = {

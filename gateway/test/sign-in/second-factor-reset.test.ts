@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { runCli } from "../../src/cli/run-cli.ts";
+import { sluice } from "../command-line.ts";
 import { type StartedHouse, startHouse } from "../started-house.ts";
 import { authenticatorApp } from "./one-time-codes.ts";
 
@@ -100,22 +100,14 @@ test("an administrator's own second factor goes by their profile page, with the 
 
 test("whoever runs the gateway resets a second factor from the command line, also the only administrator's", async () => {
   const place = await openPlace();
-  const sluice = async (...words: readonly string[]) => {
-    const lines: string[] = [];
-    const status = await runCli(["user", "reset-second-factor", ...words], {
-      variables: { SLUICE_DATA_DIR: place.dataDir },
-      interactive: false,
-      write: async (text) => void lines.push(text),
-      show: (text) => void lines.push(text),
-      complain: (line) => void lines.push(line),
-      flushed: async () => undefined,
-    });
-    return [status, lines.join("")] as const;
+  const reset = async (...words: readonly string[]) => {
+    const { status, stdout, stderr } = await sluice(["user", "reset-second-factor", ...words], place.dataDir);
+    return [status, stdout + stderr] as const;
   };
-  expect(await sluice("nobody@example.org")).toEqual([1, 'sluice: there is no user "nobody@example.org"']);
-  expect(await sluice(ada)).toEqual([1, `sluice: ${ada} has no authenticator app to take away.`]);
-  expect((await sluice())[0]).toBe(2);
-  const [status, text] = await sluice("Bob@Example.org");
+  expect(await reset("nobody@example.org")).toEqual([1, 'sluice: there is no user "nobody@example.org"\n']);
+  expect(await reset(ada)).toEqual([1, `sluice: ${ada} has no authenticator app to take away.\n`]);
+  expect((await reset())[0]).toBe(2);
+  const [status, text] = await reset("Bob@Example.org");
   expect([status, text]).toEqual([0, expect.stringContaining(`${bob} signs in without it now`)]);
   expect(await place.signedIn(place.bobs)).toBe(false);
   expect((await place.signIn(bob)).json.two_factor).toBe(false);

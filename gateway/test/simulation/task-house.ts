@@ -26,12 +26,12 @@ import {
   createLedgerStore,
   createTaskStore,
   type Database,
-  migrate,
   openDatabase,
   openVault,
 } from "#storage/index.ts";
 import { type CreateCall, type TaskBody, VideoTasks, type VideoTasksOptions } from "#tasks/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { migrated } from "../migrated.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { JournalInMemory } from "./journal-in-memory.ts";
@@ -56,7 +56,7 @@ export async function openTaskTown(seed = 1, habits: Habits = {}): Promise<TaskT
   const directory = mkdtempSync(join(tmpdir(), "sluice-video-"));
   const clock = new WholeClock();
   const database = openDatabase({ path: ":memory:" });
-  await migrate(database);
+  await migrated(database);
   let count = 0;
   return {
     clock,
