@@ -10,6 +10,7 @@ export function openAiVideoPaths(): Record<string, PathItem> {
     "/v1/videos": { post: createVideo, get: listVideos },
     "/v1/videos/{video_id}": { get: getVideo },
     "/v1/videos/{video_id}/content": { get: getVideoBytes },
+    "/v1/videos/{video_id}/remix": { post: remixVideo },
   };
 }
 
@@ -99,6 +100,25 @@ const getVideo: Operation = {
   responses: { "200": answer("The video.", "Video"), ...errorReferences(401, 403, 404, 405, 500) },
 };
 
+const remixVideo: Operation = {
+  operationId: "remixVideo",
+  summary: "The same video with other words, as at OpenAI",
+  description: [
+    "By the account that has the video, which must be completed, with its model, length and size. 400 where its upstream makes no",
+    "remixes: OpenAI and Azure do.",
+  ].join("\n"),
+  tags: ["video"],
+  parameters: [videoId, idempotencyKey],
+  requestBody: {
+    required: true,
+    content: { "application/json": { schema: { $ref: "#/components/schemas/VideoRemixRequest" } } },
+  },
+  responses: {
+    "200": answer("The new video.", "Video"),
+    ...errorReferences(400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 429, 500, 502, 503, 504),
+  },
+};
+
 const getVideoBytes: Operation = {
   operationId: "getVideoBytes",
   summary: "The finished video's bytes, as at OpenAI",
@@ -106,7 +126,12 @@ const getVideoBytes: Operation = {
   tags: ["video"],
   parameters: [
     videoId,
-    { name: "variant", in: "query", description: "What is wanted.", schema: { type: "string", enum: ["video"] } },
+    {
+      name: "variant",
+      in: "query",
+      description: "What is wanted; the pictures where the upstream makes them (OpenAI, Azure), else 400.",
+      schema: { type: "string", enum: ["video", "thumbnail", "spritesheet"] },
+    },
     rangeParameter,
   ],
   responses: { ...contentResponses, ...errorReferences(400, 401, 403, 404, 405, 500, 502, 504) },

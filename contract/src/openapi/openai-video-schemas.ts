@@ -17,6 +17,10 @@ export const openAiVideoRequestSchema = z.looseObject({
     .describe("The first frame: a file in a form, else its public URL, a `data:` URI or `asset://<asset_id>`."),
 });
 
+export const openAiVideoRemixSchema = z.looseObject({
+  prompt: z.string().max(32768),
+});
+
 export const openAiVideoSchema = z.looseObject({
   id: z.string().describe("`video_…`"),
   object: z.literal("video"),

@@ -25,7 +25,12 @@ import {
   deletedSchema,
 } from "./asset-schemas.ts";
 import { chatAnswerSchema, chatRequestSchema } from "./chat-schemas.ts";
-import { openAiVideoListSchema, openAiVideoRequestSchema, openAiVideoSchema } from "./openai-video-schemas.ts";
+import {
+  openAiVideoListSchema,
+  openAiVideoRemixSchema,
+  openAiVideoRequestSchema,
+  openAiVideoSchema,
+} from "./openai-video-schemas.ts";
 import type { JsonSchema } from "./types.ts";
 import { videoOutputSchema, videoTaskListSchema, videoTaskRequestSchema, videoTaskSchema } from "./video-schemas.ts";
 
@@ -52,6 +57,7 @@ const named = {
   ChatRequest: chatRequestSchema,
   ChatAnswer: chatAnswerSchema,
   VideoRequest: openAiVideoRequestSchema,
+  VideoRemixRequest: openAiVideoRemixSchema,
   Video: openAiVideoSchema,
   VideoList: openAiVideoListSchema,
   VideoTaskRequest: videoTaskRequestSchema,

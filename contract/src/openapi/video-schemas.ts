@@ -36,6 +36,12 @@ export const videoTaskRequestSchema = z.looseObject({
     .optional()
     .describe("Ark's own array, passed on with assets resolved; other upstreams refuse it."),
   return_last_frame: z.boolean().optional().describe("Whether the last frame is wanted as a picture too."),
+  remix_of: z
+    .string()
+    .optional()
+    .describe(
+      "A task of yours whose video is made anew with other words (OpenAI, Azure); it keeps length, shape and sound.",
+    ),
   callback_url: z.string().optional().describe("A public address that is told when the task has ended."),
   metadata: z.looseObject({}).optional().describe("The caller's own, at most 4 KiB; comes back as it is."),
 });
@@ -68,6 +74,7 @@ export const videoTaskSchema = z.looseObject({
   audio: z.boolean().nullable(),
   watermark: z.boolean().nullable(),
   seed: z.int().nullable(),
+  remix_of: z.string().optional().describe("The task whose video was made anew; only in a remix."),
   output: videoOutputSchema.nullable(),
   error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
   usage: z

@@ -32,7 +32,15 @@ import {
   videoContent,
   videoTasksPath,
 } from "./endpoints/video-tasks.ts";
-import { createVideo, getVideo, listVideos, notOffered, videosContent, videosPath } from "./endpoints/videos.ts";
+import {
+  createVideo,
+  getVideo,
+  listVideos,
+  notOffered,
+  remixVideo,
+  videosContent,
+  videosPath,
+} from "./endpoints/videos.ts";
 import type { Endpoint } from "./face.ts";
 import { geminiPrefix, isGoogles, verbOf } from "./google-path.ts";
 import { modelPrefix } from "./model-path.ts";
@@ -92,6 +100,7 @@ const content: Route = { name: "video-content", methods: { GET: videoContent, HE
 const video: Route = { name: "video", methods: { GET: getVideo } };
 const videoParts: Readonly<Record<string, Route>> = {
   content: { name: "video-content", methods: { GET: videosContent, HEAD: videosContent } },
+  remix: { name: "video-remix", methods: { POST: remixVideo } },
 };
 const character: Route = { name: "video", methods: { GET: notOffered } };
 const callback: Route = { name: "video-callback", methods: { POST: videoCallback } };

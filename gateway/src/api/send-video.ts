@@ -1,12 +1,18 @@
 import type { Principal } from "#core/index.ts";
+import type { ContentWish } from "#tasks/index.ts";
 import type { Exchange, Face } from "./face.ts";
 
-/** A video's bytes, or the part of them that is asked for, as its caller reads them. */
-export async function sendVideo(face: Face, exchange: Exchange, principal: Principal, id: string): Promise<Response> {
+/** The bytes of a video or of a picture of it, or the part of them that is asked for, as its caller reads them. */
+export async function sendVideo(
+  face: Face,
+  exchange: Exchange,
+  principal: Principal,
+  { id, still }: { readonly id: string } & Pick<ContentWish, "still">,
+): Promise<Response> {
   const { request, requestId } = exchange;
   exchange.patient();
   const range = request.headers.get("range");
-  const content = await face.videos.content(principal.workspace.id, id, range, request.signal);
+  const content = await face.videos.content(principal.workspace.id, id, { range, still }, request.signal);
   // Of a HEAD only the headers are wanted: the bytes are let go of unread.
   const wanted = request.method !== "HEAD";
   if (!wanted) await content.body?.cancel();

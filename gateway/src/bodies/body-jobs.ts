@@ -6,6 +6,7 @@ import type {
   EmbeddingSides,
   Governing,
   PathFacts,
+  RemixedVideo,
   RenamedMembers,
   ReplyFacts,
   RequestFacts,
@@ -31,6 +32,14 @@ interface ImageSides {
   /** Of a form; null for JSON. */
   readonly boundary: string | null;
   readonly upstreamModel: string;
+}
+
+/** A body with OpenAI's members of a video. */
+export interface OpenAiVideoBody {
+  /** Of a form; null for JSON. */
+  readonly boundary: string | null;
+  /** The video that is to be made anew; null where none is. */
+  readonly remix: RemixedVideo | null;
 }
 
 /** Each job on a body: what is asked, and what is answered beside the bytes that it makes. All plain values. */
@@ -162,8 +171,8 @@ export interface BodyJobs {
     readonly ask: {
       readonly taskId: string;
       readonly apart: boolean;
-      /** Its members are OpenAI's; of a form with this boundary, where one is named. null: they are a task's own. */
-      readonly openai: { readonly boundary: string | null } | null;
+      /** null: its members are a task's own. */
+      readonly openai: OpenAiVideoBody | null;
     };
     readonly answer: {
       /** The body as JSON text, marks in the place of what was made. */

@@ -8,6 +8,7 @@ import {
   readFormContent,
   readVideoMembers,
 } from "#protocols/index.ts";
+import type { OpenAiVideoBody } from "./body-jobs.ts";
 import type { Job } from "./job-desk.ts";
 import { markText, materialIn, withTexts } from "./material-marks.ts";
 
@@ -16,7 +17,7 @@ import { markText, materialIn, withTexts } from "./material-marks.ts";
  * they are this task's alone, and behind it each text, one after the other.
  */
 export const readVideoBody: Job<"video-body"> = (body, { taskId, apart, openai }) => {
-  const { value, written, renamed } = openai === null ? ownBody(body) : translated(body, openai.boundary);
+  const { value, written, renamed } = openai === null ? ownBody(body) : translated(body, openai);
   const digest = sha256(written);
   if (!apart || written.length <= bounds.taskBodyInPlaceBytesMax) {
     return { made: null, answer: { text: new TextDecoder().decode(written), digest, renamed, material: null } };
@@ -54,9 +55,9 @@ function ownBody(body: Uint8Array): WrittenBody {
 }
 
 /** What OpenAI's clients ask for as a task's own body. A file grows by a third on the way. */
-function translated(body: Uint8Array, boundary: string | null): WrittenBody {
+function translated(body: Uint8Array, { boundary, remix }: OpenAiVideoBody): WrittenBody {
   const asked = boundary === null ? parseSmall(body, limits) : formMembers(readFormContent(body, boundary));
-  const { members, renamed } = readVideoMembers(asked);
+  const { members, renamed } = readVideoMembers(asked, remix);
   const written = encoder.encode(JSON.stringify(members));
   if (written.length <= bounds.taskRequestBytesMax) return { value: members, written, renamed };
   throw new Failure(

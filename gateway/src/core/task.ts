@@ -127,6 +127,8 @@ export interface TaskAsked {
   readonly audio: boolean | null;
   readonly watermark: boolean | null;
   readonly seed: number | null;
+  /** The task whose video is made anew with other words, `vt_…`. Absent: none. */
+  readonly remixOf?: string;
 }
 
 /** One change of a task, kept for whoever asks what happened. */

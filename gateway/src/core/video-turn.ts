@@ -9,7 +9,9 @@ export interface VideoMaterial {
 }
 
 /** A video task in neutral form, its assets resolved for the upstream that is to make it. */
-export interface VideoTurn extends TaskAsked {
+export interface VideoTurn extends Omit<TaskAsked, "remixOf"> {
+  /** What the upstream calls the video that is made anew; its length, shape and sound stay. Absent: none. */
+  readonly remixOf?: string;
   readonly material: readonly VideoMaterial[];
   /** A vendor-shaped `content` array, passed on with assets resolved; null when the caller used our own fields. */
   readonly content: readonly unknown[] | null;

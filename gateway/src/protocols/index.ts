@@ -89,6 +89,7 @@ export { TranscriptionFormReader } from "./openai-transcriptions/form.ts";
 export {
   formMembers,
   frameSize,
+  type RemixedVideo,
   type RenamedMembers,
   readVideoMembers,
   videoObject,

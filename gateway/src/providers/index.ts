@@ -33,4 +33,4 @@ export { allowsObject } from "./shared-objects.ts";
 export { priceOfStarter, starterPrice } from "./starter-price.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
 export { type PaidMemberFound, paidMembersIn } from "./video/paid-members.ts";
-export type { CreateInput, GoodAnswer, ListedTask, VideoAdapter, VideoState } from "./video-adapter.ts";
+export type { CreateInput, GoodAnswer, ListedTask, VideoAdapter, VideoState, VideoStill } from "./video-adapter.ts";

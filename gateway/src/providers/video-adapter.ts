@@ -48,6 +48,9 @@ export interface ListedTask {
   readonly createdAt: number | null;
 }
 
+/** Pictures that some vendors make of a video. */
+export type VideoStill = "thumbnail" | "spritesheet";
+
 /** How one vendor makes videos, as data and pure functions. Drafts are authorised by the kind before they are sent. */
 export interface VideoAdapter {
   capabilities(upstreamModel: string): VideoCapabilities;
@@ -78,6 +81,10 @@ export interface VideoAdapter {
   /** Where a lost one may be found. */
   list?(provider: Provider, upstreamModel: string, sinceMs: number): OutboundDraft;
   readList?(answer: GoodAnswer): readonly ListedTask[];
+  /** `create` understands `turn.remixOf`. */
+  readonly remixes?: true;
+  /** A picture of the video at `url`. Absent: there are none. */
+  still?(provider: Provider, url: string, still: VideoStill): OutboundDraft;
   /** The bytes need the account's credential (Sora, Veo). Absent: the URL is public as long as it lives. */
   content?(provider: Provider, url: string): OutboundDraft;
   /** The task that a callback's body speaks of; it is only a hint. */

@@ -75,6 +75,7 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
   const count = (role: string): number => request.material.filter((material) => material.role === role).length;
   if (count("first_frame") > 0 && capabilities.firstFrame === false) refuse("image", "given", ["none"]);
   if (count("last_frame") > 0 && capabilities.lastFrame === false) refuse("last_frame", "given", ["none"]);
+  if (request.asked.remixOf !== undefined && adapter.remixes !== true) refuse("remix_of", "given", ["none"]);
   const { referencesMax } = capabilities;
   if (referencesMax !== null && count("reference") > referencesMax) {
     refuse("references", count("reference"), [referencesMax === 0 ? "none" : `at most ${referencesMax}`]);

@@ -2,7 +2,7 @@ import { readRange } from "#assets/index.ts";
 import { asFailure, Failure, type Task, type TaskOutput } from "#core/index.ts";
 import type { BlobStore } from "#ports/index.ts";
 import type { TaskHouse } from "./house.ts";
-import { openResult } from "./open-result.ts";
+import { type ContentWish, openResult } from "./open-result.ts";
 import { streamOf } from "./stream-of.ts";
 
 /** A result on its way to its caller. `body` is pulled as the caller reads. */
@@ -19,23 +19,26 @@ export interface TaskContent {
 export async function taskContent(
   house: TaskHouse,
   task: Task,
-  range: string | null,
+  wish: ContentWish,
   signal: AbortSignal,
 ): Promise<TaskContent> {
   const { output } = task;
   if (output === null)
     throw notThere(`The task has no result: it is ${task.finishedAt === null ? "not finished" : task.state}.`);
-  if (output.blobHash === null || house.blobs === null) return fromVendor(house, task, range, signal);
+  // Only videos are copied.
+  if (wish.still !== null || output.blobHash === null || house.blobs === null) {
+    return fromVendor(house, task, wish, signal);
+  }
   let trouble: unknown = null;
   try {
-    const copied = await fromBlob(house.blobs, output, range);
+    const copied = await fromBlob(house.blobs, output, wish.range);
     if (copied !== null) return copied;
   } catch (thrown) {
     trouble = thrown;
     house.observer.log("warn", "The copy of a result could not be read.", { task: task.id, error: thrown });
   }
   try {
-    return await fromVendor(house, task, range, signal);
+    return await fromVendor(house, task, wish, signal);
   } catch (thrown) {
     // A dead link is no news where there is a copy: the caller should ask again.
     throw trouble ?? thrown;
@@ -60,13 +63,8 @@ async function fromBlob(blobs: BlobStore, output: TaskOutput, rangeHeader: strin
   return { status: 206, headers: { ...length, "content-range": `bytes ${start}-${end - 1}/${info.size}` }, body };
 }
 
-async function fromVendor(
-  house: TaskHouse,
-  task: Task,
-  range: string | null,
-  signal: AbortSignal,
-): Promise<TaskContent> {
-  const answer = await openResult(house, task, range, signal).catch((thrown: unknown) => {
+async function fromVendor(house: TaskHouse, task: Task, wish: ContentWish, signal: AbortSignal): Promise<TaskContent> {
+  const answer = await openResult(house, task, wish, signal).catch((thrown: unknown) => {
     throw deadLink(task, asFailure(thrown), house.clock.now());
   });
   const { status } = answer;
@@ -81,7 +79,7 @@ async function fromVendor(
     const value = answer.headers.get(name);
     if (value !== null) headers[name] = value;
   }
-  headers["content-type"] ??= usualType;
+  headers["content-type"] ??= wish.still === null ? usualType : "application/octet-stream";
   if (status !== 416) return { status, headers, body: streamOf(answer.body) };
   answer.body.cancel();
   delete headers["content-length"];
@@ -92,6 +90,7 @@ async function fromVendor(
 function deadLink(task: Task, failure: Failure, now: number): Failure {
   if (failure.code === "client_closed" || failure.code === "upstream_timeout") return failure;
   const expiresAt = task.output?.expiresAt ?? null;
+  if (failure.code === "unsupported_by_model") return failure;
   if (expiresAt !== null && now >= expiresAt * 1_000) {
     return notThere(`The upstream's link to the result expired at ${new Date(expiresAt * 1_000).toISOString()}.`);
   }

@@ -17,6 +17,7 @@ import type { TaskHouse } from "./house.ts";
 import type { MaterialInHand } from "./materials.ts";
 import type { HeldRoom } from "./options.ts";
 import { earlierTasks, holdersOf } from "./plan-legs.ts";
+import { askedAnew } from "./remix.ts";
 import { wrong } from "./request-members.ts";
 import { submit } from "./submit.ts";
 import type { TaskBody } from "./task-body.ts";
@@ -83,10 +84,11 @@ async function accept(house: TaskHouse, call: CreateCall): Promise<Accepted> {
     throw new Failure("model_not_found", `The model "${call.model}" does not exist.`, { param: "model" });
   }
   checkKey(call);
-  const request = readVideoRequest(body.value);
+  let request = readVideoRequest(body.value);
+  const { remixed } = await earlierTasks(house, principal.workspace.id, request);
+  if (remixed !== null) request = { ...request, asked: askedAnew(request, remixed, models) };
   checkTakeable(models, request);
   await holdersOf(house, principal.workspace.id, request.references.assetIds);
-  await earlierTasks(house, principal.workspace.id, request.references.taskIds);
   if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
   const rates = await house.admission.admit(principal, nothingWanted);
   try {

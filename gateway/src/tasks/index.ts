@@ -12,6 +12,7 @@
  */
 export type { TaskContent } from "./content.ts";
 export type { CreateCall } from "./create.ts";
+export type { ContentWish } from "./open-result.ts";
 export type { AccountTokenSource, TaskSecrets, VideoTasksOptions } from "./options.ts";
 export { contentUrl, pollAfterMs, requestShown, taskAnswer, taskCost } from "./show.ts";
 export type { ReadBody, SentBody, TaskBody } from "./task-body.ts";

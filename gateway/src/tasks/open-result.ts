@@ -1,8 +1,15 @@
 import { bounds, Failure, type Provider, type Task } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
+import type { VideoStill } from "#providers/index.ts";
 import type { Accounts } from "./accounts.ts";
 import { authorize, type Outside, type Waits } from "./upstream-call.ts";
 import { videoKindOf } from "./video-way.ts";
+
+/** What of a result is wanted: a part of its bytes, or a picture of it. */
+export interface ContentWish {
+  readonly range: string | null;
+  readonly still: VideoStill | null;
+}
 
 export type FileMeans = Outside & { readonly accounts: Accounts };
 
@@ -13,14 +20,14 @@ export type FileMeans = Outside & { readonly accounts: Accounts };
 export async function openResult(
   house: FileMeans,
   task: Task,
-  range: string | null,
+  { range, still }: ContentWish,
   signal: AbortSignal,
 ): Promise<OutboundAnswer> {
   const { account, output } = task;
   if (account === null || output === null) throw new Failure("not_found", "The task has no result.");
   const provider = house.accounts.providerOf(account);
   const asked = range === null ? {} : { range };
-  let request = await firstRequest(house, task, provider, signal);
+  let request = await firstRequest(house, task, { provider, still }, signal);
   for (let moves = 0; moves <= bounds.resultMovesMax; moves++) {
     const answer = await house.transport.send(
       {
@@ -60,12 +67,22 @@ interface FileRequest {
 async function firstRequest(
   house: FileMeans,
   task: Task,
-  provider: Provider,
+  { provider, still }: { readonly provider: Provider; readonly still: VideoStill | null },
   signal: AbortSignal,
 ): Promise<FileRequest> {
   const url = task.output?.videoUrl ?? "";
   const found = videoKindOf(provider.kind);
-  const draft = found?.adapter.content?.(provider, url);
+  const { adapter } = found ?? {};
+  const draft = still === null ? adapter?.content?.(provider, url) : adapter?.still?.(provider, url, still);
+  if (still !== null && draft === undefined) {
+    throw new Failure(
+      "unsupported_by_model",
+      `The upstream of the model "${task.model}" makes no ${still} of a video.`,
+      {
+        param: "variant",
+      },
+    );
+  }
   if (found === null || draft === undefined) return { url, headers: plainHeaders };
   await authorize(house, found.kind, draft, signal);
   return { url: draft.url, headers: { ...plainHeaders, ...draft.headers } };

@@ -20,8 +20,9 @@ export interface SubmitMeans {
  * accounts that hold the assets come first, and the others after them, where the assets are then bound anew.
  */
 export async function planLegs(house: TaskHouse, task: Task, request: VideoRequest): Promise<SubmitMeans> {
-  const suits = (deployment: Deployment): boolean => takes(deployment, request);
-  const { upstreamIds, provider } = await earlierTasks(house, task.workspaceId, request.references.taskIds);
+  const { upstreamIds, provider, upstreamModel } = await earlierTasks(house, task.workspaceId, request);
+  const suits = (deployment: Deployment): boolean =>
+    takes(deployment, request) && (upstreamModel === null || deployment.upstreamModel === upstreamModel);
   if (provider !== null) return { legs: [{ suits, provider }], upstreamIds };
   const holders = await holdersOf(house, task.workspaceId, request.references.assetIds);
   if (holders === null) return { legs: [{ suits }], upstreamIds };
@@ -52,15 +53,29 @@ export async function holdersOf(
 export async function earlierTasks(
   { store }: Pick<TaskHouse, "store">,
   workspaceId: string,
-  taskIds: readonly string[],
-): Promise<{ readonly upstreamIds: ReadonlyMap<string, string>; readonly provider: string | null }> {
+  { references, asked: { remixOf } }: Pick<VideoRequest, "references" | "asked">,
+): Promise<EarlierTasks> {
   const upstreamIds = new Map<string, string>();
   let provider: string | null = null;
-  for (const id of taskIds) {
+  let remixed: Task | null = null;
+  for (const id of remixOf === undefined ? references.taskIds : [remixOf]) {
     const earlier = await store.find(workspaceId, id);
-    if (earlier?.upstreamId == null || earlier.account === null) throw unknownTask(id);
-    upstreamIds.set(id, earlier.upstreamId);
-    provider ??= earlier.account.providerId;
+    if (earlier === null || (remixOf === undefined && (earlier.upstreamId === null || earlier.account === null))) {
+      throw unknownTask(id, remixOf === undefined ? "content" : "remix_of");
+    }
+    if (remixOf !== undefined) remixed = earlier;
+    upstreamIds.set(id, earlier.upstreamId ?? "");
+    provider ??= earlier.account?.providerId ?? null;
   }
-  return { upstreamIds, provider };
+  return { upstreamIds, provider, upstreamModel: remixed?.upstreamModel ?? null, remixed };
+}
+
+/** What a task goes on from. */
+export interface EarlierTasks {
+  readonly upstreamIds: ReadonlyMap<string, string>;
+  /** The account that has them. */
+  readonly provider: string | null;
+  /** Only this makes a remix. */
+  readonly upstreamModel: string | null;
+  readonly remixed: Task | null;
 }

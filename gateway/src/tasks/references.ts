@@ -46,10 +46,8 @@ export function withReferences(value: unknown, known: ReadonlyMap<string, string
   return Object.fromEntries([...changed, ["draft_task", { ...objectOf(value["draft_task"]), id: upstreamId }]]);
 }
 
-export function unknownTask(id: string): Failure {
-  return new Failure("task_not_found", `There is no video task with the id "${id.slice(0, 128)}".`, {
-    param: "content",
-  });
+export function unknownTask(id: string, param = "content"): Failure {
+  return new Failure("task_not_found", `There is no video task with the id "${id.slice(0, 128)}".`, { param });
 }
 
 function unknownAsset(id: string): Failure {

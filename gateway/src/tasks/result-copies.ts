@@ -64,7 +64,7 @@ export class ResultCopies {
 
   async #copyOnce(task: Task): Promise<void> {
     const means = this.#means;
-    const answer = await openResult(means, task, null, ownSignal());
+    const answer = await openResult(means, task, { range: null, still: null }, ownSignal());
     if (answer.status !== 200 || means.blobs === null) {
       answer.body.cancel();
       throw new Failure("upstream_error", `The upstream answered ${answer.status} when asked for the result.`);

@@ -27,6 +27,7 @@ export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Recor
     audio: asked.audio,
     watermark: asked.watermark,
     seed: asked.seed,
+    ...(asked.remixOf === undefined ? {} : { remix_of: asked.remixOf }),
     output: outputOf(task, publicUrl),
     error: task.error,
     usage: task.usage === null ? null : usageOf(task.usage),

@@ -1,4 +1,4 @@
-import { outcomeOf } from "#bodies/index.ts";
+import { type OpenAiVideoBody, outcomeOf } from "#bodies/index.ts";
 import { Failure } from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
 import { isObject, type JsonObject, type RenamedMembers } from "#protocols/index.ts";
@@ -22,8 +22,8 @@ export interface TaskBody {
 /** A body as it came. */
 export interface SentBody {
   readonly bytes: Uint8Array;
-  /** Its members are OpenAI's, in a form where a boundary is named. null: they are a task's own, in JSON. */
-  readonly openai: { readonly boundary: string | null } | null;
+  /** null: its members are a task's own, in JSON. */
+  readonly openai: OpenAiVideoBody | null;
 }
 
 export interface ReadBody {

@@ -1,8 +1,8 @@
-import { bounds, Failure, type TaskAsked, type VideoMaterial } from "#core/index.ts";
+import { bounds, Failure, type TaskAsked, taskIdOf, type VideoMaterial } from "#core/index.ts";
 import { arrayOf, GovernedNames, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import { readCallbackUrl } from "./callback-url.ts";
 import { readMaterial } from "./material.ts";
-import { type References, referencesIn } from "./references.ts";
+import { type References, referencesIn, unknownTask } from "./references.ts";
 import { booleanOf, missing, textMember, wholeNumber, wrong } from "./request-members.ts";
 
 /** A video task as its caller asked for it, read and checked; assets are not resolved yet. */
@@ -37,6 +37,7 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
       `has more than ${bounds.taskPromptCharactersMax} characters of text`,
     );
   }
+  const remixOf = readRemixOf(body);
   const material = readMaterial(body);
   if ((prompt ?? "").trim() === "" && material.length === 0 && content === null) throw missing("prompt");
   const more = Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name)));
@@ -49,6 +50,7 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
       audio: booleanOf(body, "audio"),
       watermark: booleanOf(body, "watermark"),
       seed: wholeNumber(body, "seed"),
+      ...(remixOf === null ? {} : { remixOf }),
     },
     prompt,
     material,
@@ -60,6 +62,31 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
     references: referencesIn([material.map(({ url }) => url), content, more], content),
   };
 }
+
+/** A remix has the length, the shape and the sound of its video: whoever asks for others must not get these unsaid. */
+function readRemixOf(body: JsonObject): string | null {
+  const named = textMember(body, "remix_of");
+  if (named === null) return null;
+  const kept = ofTheVideo.find((name) => (body[name] ?? null) !== null);
+  if (kept !== undefined) throw wrong(kept, 'is not taken with "remix_of": a remix keeps what its video has');
+  const id = taskIdOf(named);
+  if (!/^vt_[0-9A-Za-z]{1,64}$/.test(id)) throw unknownTask(id, "remix_of");
+  return id;
+}
+
+const ofTheVideo = [
+  "ratio",
+  "duration",
+  "resolution",
+  "audio",
+  "watermark",
+  "seed",
+  "image",
+  "last_frame",
+  "references",
+  "content",
+  "return_last_frame",
+] as const;
 
 const ours = new GovernedNames([
   "model",
@@ -77,6 +104,7 @@ const ours = new GovernedNames([
   "return_last_frame",
   "callback_url",
   "metadata",
+  "remix_of",
 ]);
 
 function readRatio(body: JsonObject): string | null {

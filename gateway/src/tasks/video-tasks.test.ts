@@ -111,7 +111,7 @@ test("another workspace's task looks like one that does not exist, on every path
   const calls = [
     videos.get("ws_2", made.id),
     videos.cancel("ws_2", made.id),
-    videos.content("ws_2", made.id, null, signal),
+    videos.content("ws_2", made.id, { range: null, still: null }, signal),
     videos.events("ws_2", made.id),
     videos.deliveries("ws_2", made.id),
   ];

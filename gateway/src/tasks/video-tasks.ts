@@ -12,6 +12,7 @@ import { Holds } from "./holds.ts";
 import type { TaskHouse } from "./house.ts";
 import { look } from "./look.ts";
 import { Materials } from "./materials.ts";
+import type { ContentWish } from "./open-result.ts";
 import type { VideoTasksOptions } from "./options.ts";
 import { steadyDelayMs } from "./poll-delay.ts";
 import { Poller } from "./poller.ts";
@@ -101,8 +102,8 @@ export class VideoTasks {
   }
 
   /** Throws task_not_found, and not_found when there is no result or its link is dead. */
-  async content(workspaceId: string, id: string, range: string | null, signal: AbortSignal): Promise<TaskContent> {
-    return taskContent(this.#house, await this.#find(workspaceId, id), range, signal);
+  async content(workspaceId: string, id: string, wish: ContentWish, signal: AbortSignal): Promise<TaskContent> {
+    return taskContent(this.#house, await this.#find(workspaceId, id), wish, signal);
   }
 
   /** Throws what the caller's limits would say to every task now. Takes nothing; asked before a body is read. */

@@ -44,10 +44,13 @@ export async function videoTurnFor(
       types.set(`asset://${id}`, type);
     }
   }
-  const { asked, prompt, material, content, more, wantsLastFrame } = request;
+  const { asked: said, prompt, material, content, more, wantsLastFrame } = request;
+  const { remixOf, ...asked } = said;
+  const remixed = remixOf === undefined ? undefined : upstreamIds.get(remixOf);
   const replaced = content?.map((item) => withReferences(item, known)) ?? null;
   const turn: VideoTurn = {
     ...asked,
+    ...(remixed === undefined ? {} : { remixOf: remixed }),
     prompt,
     ratio: ratioFor(asked.ratio, way.capabilities),
     // An asset knows best what it is.

@@ -14,7 +14,12 @@ export async function taskContent(call: RawCall, { videos }: ContentHouse): Prom
   const workspace = oneWorkspace(call);
   const id = params["task"] ?? "";
   patient();
-  const content = await videos.content(workspace.id, id, request.headers.get("range"), request.signal);
+  const content = await videos.content(
+    workspace.id,
+    id,
+    { range: request.headers.get("range"), still: null },
+    request.signal,
+  );
   return shown(request, id, content);
 }
 

@@ -53,7 +53,7 @@ export const cancelVideoTask: Endpoint = async (face, exchange) => {
 /** GET /v1/video/tasks/{id}/content: the video's bytes; ranges are understood. */
 export const videoContent: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
-  return await sendVideo(face, exchange, principal, taskId(exchange));
+  return await sendVideo(face, exchange, principal, { id: taskId(exchange), still: null });
 };
 
 /**

@@ -1,6 +1,6 @@
 import { Failure, finalTaskStates, type Task, taskIdOf, videoIdOf } from "#core/index.ts";
-import { type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
-import { pollAfterMs, type SentBody } from "#tasks/index.ts";
+import { type RemixedVideo, type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
+import { type ContentWish, pollAfterMs, type SentBody } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { readJsonBody, readWholeBody } from "../body.ts";
 import type { BodyPlace } from "../body-room.ts";
@@ -21,9 +21,21 @@ export const videosPath = "/v1/videos";
 /** POST /v1/videos: starts a task, by a form or JSON. */
 export const createVideo: Endpoint = (face, exchange) =>
   startVideo(face, exchange, {
-    read: (place) => readAsked(face, exchange, place),
+    read: (place) => readAsked(face, exchange, place, null),
     answer: (task) => answer(exchange, task),
     told: inTheirWords,
+  });
+
+/** POST /v1/videos/{id}/remix: the same video with other words, where its vendor makes such. */
+export const remixVideo: Endpoint = (face, exchange) =>
+  startVideo(face, exchange, {
+    read: async (place, principal) => {
+      const { id: taskId, model } = await ofVideo(exchange, (id) => face.videos.get(principal.workspace.id, id));
+      return await readAsked(face, exchange, place, { taskId, model });
+    },
+    answer: (task) => answer(exchange, task),
+    told: (failure, renamed) =>
+      failure.param === "remix_of" ? failure.with({ param: "video_id" }) : inTheirWords(failure, renamed),
   });
 
 /** GET /v1/videos: the workspace's videos, those of every key and of both faces; `limit`, `after`, `order`. */
@@ -53,12 +65,11 @@ export const getVideo: Endpoint = async (face, exchange) => {
   return answer(exchange, task);
 };
 
-/** GET /v1/videos/{id}/content: the video's bytes; ranges are understood. */
+/** GET /v1/videos/{id}/content: the bytes of the video or, as `variant` says, of a picture of it; ranges are understood. */
 export const videosContent: Endpoint = async (face, exchange) => {
   const principal = await authenticated(face, exchange);
-  const variant = new URLSearchParams(exchange.query).get("variant") ?? "video";
-  if (variant !== "video") throw new Failure("invalid_request", `variant must be "video".`, { param: "variant" });
-  return await ofVideo(exchange, (id) => sendVideo(face, exchange, principal, id));
+  const still = readStill(new URLSearchParams(exchange.query).get("variant"));
+  return await ofVideo(exchange, (id) => sendVideo(face, exchange, principal, { id, still }));
 };
 
 /** What OpenAI has beyond this: said to be missing, to callers who may be here. */
@@ -72,15 +83,20 @@ export const notOffered: Endpoint = async (face, exchange) => {
 
 const pathShownMax = 64;
 
-async function readAsked(face: Face, exchange: Exchange, place: BodyPlace): Promise<SentBody> {
+async function readAsked(
+  face: Face,
+  exchange: Exchange,
+  place: BodyPlace,
+  remix: RemixedVideo | null,
+): Promise<SentBody> {
   const contentType = exchange.request.headers.get("content-type");
   if (!/^multipart\//i.test(contentType ?? "")) {
-    return { bytes: await readJsonBody(face, exchange, place, videoBody), openai: { boundary: null } };
+    return { bytes: await readJsonBody(face, exchange, place, videoBody), openai: { boundary: null, remix } };
   }
   const { boundary } = readMultipartType(contentType);
   const bytes = await readWholeBody(face, exchange, place, videoBody);
   place.hold(Math.ceil(bytes.length * asJson));
-  return { bytes, openai: { boundary } };
+  return { bytes, openai: { boundary, remix } };
 }
 
 /** A file, and the same again in base64. */
@@ -121,6 +137,12 @@ function inTheirWords(failure: Failure, renamed: RenamedMembers): Failure {
     param: rest === "" ? theirs : `${theirs}${rest}`,
     message: `${failure.message} ("${theirs}" is read as ${read.join(" and ")}.)`,
   });
+}
+
+function readStill(variant: string | null): ContentWish["still"] {
+  if (variant === null || variant === "video") return null;
+  if (variant === "thumbnail" || variant === "spritesheet") return variant;
+  throw new Failure("invalid_request", 'variant must be "video", "thumbnail" or "spritesheet".', { param: "variant" });
 }
 
 function isOldestFirst(order: string | null): boolean {

@@ -5,6 +5,12 @@ import { shapeOf } from "./frame-size.ts";
 /** A task's members that were said by another name: `duration` → `seconds`. */
 export type RenamedMembers = Readonly<Record<string, string>>;
 
+/** The video that is made anew: its public model, and our id of its task. */
+export interface RemixedVideo {
+  readonly model: string;
+  readonly taskId: string;
+}
+
 export interface VideoMembers {
   /** As `POST /v1/video/tasks` takes them. */
   readonly members: JsonObject;
@@ -16,13 +22,13 @@ export interface VideoMembers {
  * as it is, so that whatever a task can be asked for can be asked for here too. Throws Failure invalid_request, by the name
  * that the caller used.
  */
-export function readVideoMembers(body: JsonObject): VideoMembers {
+export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null): VideoMembers {
   const more: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
     const meant = theirs.variantOf(name);
     if (meant !== null) throw misspelt(name, meant);
     if (characters.has(name) && value !== null) throw wrong(name, charactersMissing);
-    if (!theirs.has(name)) more.push([name, value]);
+    if (!theirs.has(name) && !(remix !== null && name === "remix_of")) more.push([name, value]);
   }
   const renamed: Record<string, string> = {};
   const made: [string, unknown][] = [];
@@ -39,8 +45,19 @@ export function readVideoMembers(body: JsonObject): VideoMembers {
   const replaced = new Set(made.map(([name]) => name));
   const kept = more.filter(([name]) => !replaced.has(name));
   const prompt = Object.hasOwn(body, "prompt") ? [["prompt", body["prompt"]]] : [];
-  const members = [["model", body["model"] ?? modelUsual], ...prompt, ...made, ...kept];
+  const members = [...headOf(body, remix), ...prompt, ...made, ...kept];
   return { members: Object.fromEntries(members), renamed };
+}
+
+function headOf(body: JsonObject, remix: RemixedVideo | null): [string, unknown][] {
+  if (remix === null) return [["model", body["model"] ?? modelUsual]];
+  for (const name of ["model", "remix_of"]) {
+    if ((body[name] ?? null) !== null) throw wrong(name, "is not taken here: a remix is made by its video's model");
+  }
+  return [
+    ["model", remix.model],
+    ["remix_of", remix.taskId],
+  ];
 }
 
 /** What OpenAI takes where no model is named. */

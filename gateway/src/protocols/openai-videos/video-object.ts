@@ -23,7 +23,7 @@ export function videoObject(task: Task): Readonly<Record<string, unknown>> {
     size: size === null ? null : `${size.width}x${size.height}`,
     prompt: asked.prompt,
     error: errorOf(task),
-    remixed_from_video_id: null,
+    remixed_from_video_id: asked.remixOf === undefined ? null : videoIdOf(asked.remixOf),
   };
 }
 

@@ -1,4 +1,4 @@
-import { Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { Failure, type Provider, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { frameSize, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
 import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
@@ -35,13 +35,17 @@ export function soraVideo(rootOf: RootOf): VideoAdapter {
       if (!Array.isArray(data)) throw noAnswer();
       return data.flatMap(listed);
     },
-    content: (provider, url) => {
-      if (!url.startsWith(`${rootOf(provider)}/videos/`)) {
-        throw new Failure("upstream_error", "The video does not stand where its provider is.");
-      }
-      return videoDraft({ provider, url, headers: { accept: "*/*" } });
-    },
+    remixes: true,
+    content: (provider, url) => fileDraft(provider, url, rootOf(provider)),
+    still: (provider, url, still) => fileDraft(provider, `${url}?variant=${still}`, rootOf(provider)),
   };
+}
+
+function fileDraft(provider: Provider, url: string, root: string): OutboundDraft {
+  if (!url.startsWith(`${root}/videos/`)) {
+    throw new Failure("upstream_error", "The video does not stand where its provider is.");
+  }
+  return videoDraft({ provider, url, headers: { accept: "*/*" } });
 }
 
 const sora: VideoCapabilities = {
@@ -65,6 +69,12 @@ function capabilities(upstreamModel: string): VideoCapabilities {
 }
 
 function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url: string): OutboundDraft {
+  if (turn.remixOf !== undefined) {
+    // Only the words are new: the vendor keeps model, length and size.
+    const json = { ...turn.more, prompt: turn.prompt };
+    const remix = `${url}/${encodeURIComponent(turn.remixOf)}/remix`;
+    return videoDraft({ provider, upstreamModel, method: "POST", url: remix, json });
+  }
   const material = materialOf(turn);
   refuseLastFrame(material);
   refuseReferences([...material.images, ...material.videos, ...material.audios], "references");

@@ -13,6 +13,7 @@ test.each([
   ["GET", path],
   ["GET", `${path}/video_01`],
   ["GET", `${path}/video_01/content`],
+  ["POST", `${path}/video_01/remix`],
   ["POST", `${path}/edits`],
   ["GET", `${path}/characters/char_1`],
 ])("%s %s wants a key before anything else, and a known one", async (method, at) => {

@@ -9,6 +9,7 @@ test("another method is refused and told which are possible", async () => {
       ["PUT", path, "POST, GET"],
       ["PATCH", `${path}/video_01`, "GET"],
       ["POST", `${path}/video_01/content`, "GET, HEAD"],
+      ["GET", `${path}/video_01/remix`, "POST"],
       ["GET", `${path}/edits`, "POST"],
       ["DELETE", `${path}/characters/char_1`, "GET"],
     ] as const) {

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, errorOf, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { endedVideo, made, path, strangerKey, twoVendors, type Video } from "./videos-house.ts";
+
+const narrowKey = "sk-narrow-0123456789abcdefghij";
+let house: StartedHouse;
+let source: Video;
+beforeAll(async () => {
+  house = await startHouse({
+    ...twoVendors,
+    // A second account with the same model: only the first one has the video.
+    providers: (simulator) => [
+      ...(twoVendors.providers?.(simulator) ?? []),
+      upstream("spare", simulator, { kind: "openai", api_key: "sk-another-account" }),
+    ],
+    models: [
+      ...(twoVendors.models ?? []),
+      {
+        name: "sora-of-many",
+        type: "video",
+        deployments: [
+          { provider: "spare", upstream_model: "sora-2", priority: 1 },
+          { provider: "open", upstream_model: "sora-2-pro", priority: 2 },
+          { provider: "open", upstream_model: "sora-2", priority: 3 },
+        ],
+        price: { video: 0.1 },
+      },
+    ],
+    keys: [
+      { name: "alice", secret: aliceKey },
+      { name: "narrow", secret: narrowKey, models: ["kling"] },
+    ],
+    moreWorkspaces: [{ slug: "rival", keys: [{ name: "mallory", secret: strangerKey }] }],
+  });
+  source = await made(house, { model: "sora-2", prompt: "a boat", seconds: "8", size: "1280x720" });
+  await endedVideo(house, source.id);
+});
+afterAll(() => house?.stop());
+
+const remix = (id: string, body: unknown, key = aliceKey): Promise<Response> =>
+  house.post(`${path}/${id}/remix`, body, { key });
+const creations = () => house.simulator.simulator.truth.list().data.filter(({ method }) => method === "POST");
+
+test("a video of OpenAI's is made anew by the account that has it, with the length and the size that it had", async () => {
+  const answer = await remix(source.id, { prompt: "a boat at night", metadata: { scene: 2 } });
+  const video = (await answer.json()) as Video;
+  expect([answer.status, video]).toMatchObject([
+    200,
+    { model: "sora-2", seconds: "8", size: "1280x720", prompt: "a boat at night", remixed_from_video_id: source.id },
+  ]);
+  const [sent] = creations().toReversed();
+  const upstreamId = house.simulator.simulator.tasks.list().data[0]?.id;
+  expect([sent?.path, JSON.parse(sent?.body_text ?? "")]).toEqual([
+    `/v1/videos/${upstreamId}/remix`,
+    { prompt: "a boat at night" },
+  ]);
+  expect(await endedVideo(house, video.id)).toMatchObject({ status: "completed", remixed_from_video_id: source.id });
+  const costs = (await house.entries()).filter(({ endpoint }) => endpoint === "video").map((one) => one.costNanoUsd);
+  expect(costs).toEqual([800_000_000, 800_000_000]);
+  const task = await (await house.get(`/v1/video/tasks/${video.id}`)).json();
+  expect(task).toMatchObject({ remix_of: source.id.replace("video_", "vt_"), duration: 8, metadata: { scene: 2 } });
+  expect((await endedVideo(house, source.id))["remixed_from_video_id"]).toBeNull();
+});
+
+test("a task can be asked to be one too, of a model that the same upstream serves, by no other account or model", async () => {
+  for (const id of [source.id, source.id.replace("video_", "vt_")]) {
+    const answer = await house.post("/v1/video/tasks", { model: "sora-of-many", prompt: "a raft", remix_of: id });
+    const { id: made } = (await answer.json()) as { id: string };
+    await endedVideo(house, made);
+    const entry = (await house.entries()).find(({ requestId }) => requestId === answer.headers.get("x-request-id"));
+    expect([answer.status, entry?.provider, entry?.upstreamModel]).toEqual([200, "open", "sora-2"]);
+  }
+});
+
+test("a form will do, and an Idempotency-Key finds the remix that was made", async () => {
+  const body = new FormData();
+  body.append("prompt", "a boat in fog");
+  const send = async () =>
+    (await (
+      await fetch(`${house.url}${path}/${source.id}/remix`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${aliceKey}`, "idempotency-key": "remix-1" },
+        body,
+      })
+    ).json()) as Video;
+  const first = await send();
+  expect((await send()).id).toBe(first.id);
+});
+
+test.each([
+  [{}, 400, "missing_required_parameter", "prompt"],
+  [{ prompt: "x", seconds: "4" }, 400, "invalid_request", "seconds"],
+  [{ prompt: "x", size: "720x1280" }, 400, "invalid_request", "size"],
+  [{ prompt: "x", model: "kling" }, 400, "invalid_request", "model"],
+  [{ prompt: "x", remix_of: "vt_1" }, 400, "invalid_request", "remix_of"],
+  [{ prompt: "x", seed: 7 }, 400, "invalid_request", "seed"],
+  [{ prompt: "x", input_reference: "https://a.example/a.png" }, 400, "invalid_request", "input_reference"],
+  ["[]", 400, "invalid_json", null],
+])("%j is refused, and nothing is sent", async (body, status, code, param) => {
+  const before = creations().length;
+  expect(await errorOf(await remix(source.id, body))).toMatchObject({ status, code, param });
+  expect(creations()).toHaveLength(before);
+});
+
+test("a video of a vendor that makes no remixes, and one that is not made, are refused before anything is stored", async () => {
+  const kling = await made(house, { model: "kling", prompt: "a boat", seconds: "5" });
+  await endedVideo(house, kling.id);
+  const waiting = await made(house, { model: "sora-2", prompt: 'x [[sim {"queued_ms":3600000}]]', seconds: "4" });
+  const before = (await (await house.get(`${path}?limit=100`)).json()) as { data: unknown[] };
+  for (const [id, code, words] of [
+    [kling.id, "unsupported_by_model", '"kling"'],
+    [waiting.id, "invalid_request", "queued"],
+  ] as const) {
+    const told = await errorOf(await remix(id, { prompt: "y" }));
+    expect(told).toMatchObject({ status: 400, code, param: "video_id" });
+    expect(told.message).toContain(words);
+  }
+  const other = await house.post("/v1/video/tasks", { model: "kling", prompt: "y", remix_of: source.id });
+  expect(await errorOf(other)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "remix_of" });
+  const after = (await (await house.get(`${path}?limit=100`)).json()) as { data: unknown[] };
+  expect(after.data).toHaveLength(before.data.length);
+});
+
+test("a key that may not call the video's model may not have it made anew, and another workspace's looks missing", async () => {
+  expect(await errorOf(await remix(source.id, { prompt: "x" }, narrowKey))).toMatchObject({
+    status: 404,
+    code: "model_not_found",
+  });
+  const nobodys = `video_${"0".repeat(26)}`;
+  const theirs = await errorOf(await remix(source.id, { prompt: "x" }, strangerKey));
+  const none = await errorOf(await remix(nobodys, { prompt: "x" }, strangerKey));
+  expect(theirs).toMatchObject({ status: 404, code: "task_not_found", param: "video_id" });
+  expect({ ...theirs, message: theirs.message.replace(source.id, nobodys) }).toEqual(none);
+  for (const id of [source.id, nobodys, "cgt-1", "vt_.."]) {
+    const asked = { model: "sora-2", prompt: "x", remix_of: id };
+    const told = await errorOf(await house.post("/v1/video/tasks", asked, { key: strangerKey }));
+    expect(told).toMatchObject({ status: 404, code: "task_not_found", param: "remix_of" });
+  }
+});
+
+test("a picture of a video is had where its vendor makes one, and said to be missing elsewhere", async () => {
+  for (const variant of ["thumbnail", "spritesheet"]) {
+    const answer = await house.get(`${path}/${source.id}/content?variant=${variant}`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
+    expect(
+      Buffer.from(await answer.bytes())
+        .subarray(1, 4)
+        .toString(),
+    ).toBe("PNG");
+  }
+  const [kling] = ((await (await house.get(`${path}?limit=100`)).json()) as { data: Video[] }).data.filter(
+    ({ model, status }) => model === "kling" && status === "completed",
+  );
+  const told = await errorOf(await house.get(`${path}/${kling?.id}/content?variant=thumbnail`));
+  expect(told).toMatchObject({ status: 400, code: "unsupported_by_model", param: "variant" });
+  expect((await house.get(`${path}/${kling?.id}/content`)).status).toBe(200);
+});
