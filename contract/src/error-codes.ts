@@ -42,7 +42,7 @@ export const errorCodes = {
   request_too_large: { status: 413, help: "The body is larger than the gateway accepts." },
   unsupported_media_type: {
     status: 415,
-    help: "The body must be `application/json`, or, where pictures are edited, `multipart/form-data`.",
+    help: "The body has a content type that the endpoint does not take; the message says which it does.",
   },
   websocket_unavailable: {
     status: 426,

@@ -107,10 +107,14 @@ function larger(bytes: Uint8Array<ArrayBuffer>, size: number, wanted: number, { 
   return into;
 }
 
-function requireJson(headers: Headers): void {
-  const type = headers.get("content-type");
-  if (type === null || type === "application/json") return;
+/** Also where nothing is said. */
+export function isJsonType(type: string | null): boolean {
+  if (type === null || type === "application/json") return true;
   const essence = type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (essence === "application/json" || essence.endsWith("+json")) return;
+  return essence === "application/json" || essence.endsWith("+json");
+}
+
+function requireJson(headers: Headers): void {
+  if (isJsonType(headers.get("content-type"))) return;
   throw new Failure("unsupported_media_type", "The body must be JSON: send `content-type: application/json`.");
 }

@@ -31,7 +31,7 @@ beforeEach(() => {
     maxRequestBodySize: bounds.requestBodyBytesMax * 2,
     async fetch(request) {
       try {
-        const type = readMultipartType(request.headers.get("content-type"));
+        const type = readMultipartType(request.headers.get("content-type"), "a form");
         const read = await readFormBody(request, type, spool, { deadlines, fields: new ImagesFormReader() });
         outcome.resolve(read);
         return new Response("read");

@@ -6,11 +6,18 @@ import type { Endpoint } from "./face.ts";
 import { type FormFactsReader, readFormBody } from "./form-body-reader.ts";
 import { refusedUnread, runCall } from "./model-call.ts";
 
+export interface FormRules {
+  /** A new reader for each form. */
+  readonly fields: () => FormFactsReader;
+  /** What may be sent, in a sentence for whoever sends something else. */
+  readonly wanted: string;
+}
+
 /** A call of a model with a form: into the spool as it arrives, and from there upstream with only its model replaced. */
-export function formCall(speech: Speech, fields: () => FormFactsReader): Endpoint {
+export function formCall(speech: Speech, { fields, wanted }: FormRules): Endpoint {
   return async (face, exchange) => {
     const principal = await authenticated(face, exchange);
-    const type = readMultipartType(exchange.request.headers.get("content-type"));
+    const type = readMultipartType(exchange.request.headers.get("content-type"), wanted);
     exchange.patient();
     if (mayBeLarge(exchange.request)) {
       const refused = await refusedUnread(face, exchange, speech, principal);

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { readMultipartType } from "./multipart-type.ts";
 
+const wanted = "Send `multipart/form-data`.";
+
 test.each([
   ["multipart/form-data; boundary=abc", "abc", "multipart/form-data; boundary=abc"],
   ['Multipart/Form-Data;boundary="a b:c"', "a b:c", 'multipart/form-data; boundary="a b:c"'],
@@ -11,7 +13,7 @@ test.each([
     `multipart/form-data; boundary=${"x".repeat(70)}`,
   ],
 ])("%s names the boundary %s", (header, boundary, contentType) => {
-  expect(readMultipartType(header)).toEqual({ boundary, contentType });
+  expect(readMultipartType(header, wanted)).toEqual({ boundary, contentType });
 });
 
 test.each([
@@ -25,12 +27,12 @@ test.each([
   "multipart/form-data; boundary=ä",
   `multipart/form-data; boundary=${"x".repeat(71)}`,
 ])("%s names no boundary that all readers agree on, and is refused", (header) => {
-  expect(() => readMultipartType(header)).toThrow("no valid boundary");
+  expect(() => readMultipartType(header, wanted)).toThrow("no valid boundary");
 });
 
 test.each([null, "application/json", "multipart/mixed; boundary=a", "multipart/form-datax; boundary=a"])(
   "%p is no form",
   (header) => {
-    expect(() => readMultipartType(header)).toThrow("multipart/form-data");
+    expect(() => readMultipartType(header, wanted)).toThrow("multipart/form-data");
   },
 );

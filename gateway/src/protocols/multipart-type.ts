@@ -8,11 +8,12 @@ export interface MultipartType {
 }
 
 /**
- * Throws Failure unsupported_media_type for another content type, invalid_request for a form without a usable boundary.
+ * `wanted`: what may be sent, for whoever sent something else. Throws Failure unsupported_media_type for another content type,
+ * invalid_request for a form without a usable boundary.
  */
-export function readMultipartType(contentType: string | null): MultipartType {
+export function readMultipartType(contentType: string | null, wanted: string): MultipartType {
   if (contentType === null || !/^multipart\/form-data(?![^\s;])/i.test(contentType)) {
-    throw new Failure("unsupported_media_type", "The body must be JSON or a form: `multipart/form-data`.");
+    throw new Failure("unsupported_media_type", wanted);
   }
   const boundary = readHeaderValue(contentType)?.params.get("boundary");
   if (boundary === undefined || boundary.escaped || !boundaryPattern.test(boundary.value)) {

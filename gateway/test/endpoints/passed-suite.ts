@@ -217,7 +217,10 @@ export function otherMediaTypes(endpoint: PassedEndpoint): void {
       endpoint.form === true ? "application/json" : "multipart/form-data; boundary=b",
     ]) {
       const answer = await house().post(endpoint.path, "{}", { headers: { "content-type": type } });
-      expect(await errorOf(answer)).toMatchObject({ status: 415, code: "unsupported_media_type" });
+      const error = await errorOf(answer);
+      expect(error).toMatchObject({ status: 415, code: "unsupported_media_type" });
+      const told = ["multipart/form-data", "application/json"].map((one) => error.message.includes(one));
+      expect(told).toEqual([endpoint.form === true, endpoint.form !== true]);
     }
   });
 }

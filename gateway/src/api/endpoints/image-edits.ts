@@ -1,4 +1,5 @@
 import { ImagesFormReader } from "#protocols/index.ts";
+import { isJsonType } from "../body.ts";
 import type { Endpoint } from "../face.ts";
 import { formCall } from "../form-call.ts";
 import { modelCall } from "../model-call.ts";
@@ -6,9 +7,12 @@ import { imageEditsSpeech } from "../speeches.ts";
 
 /** POST /v1/images/edits, with a form or a JSON body. */
 export const imageEdits: Endpoint = (face, exchange) => {
-  const isForm = /^multipart\//i.test(exchange.request.headers.get("content-type") ?? "");
-  return isForm ? formEdits(face, exchange) : jsonEdits(face, exchange);
+  const isJson = isJsonType(exchange.request.headers.get("content-type"));
+  return isJson ? jsonEdits(face, exchange) : formEdits(face, exchange);
 };
 
 const jsonEdits = modelCall({ speech: imageEditsSpeech, takesAssets: true });
-const formEdits = formCall(imageEditsSpeech, () => new ImagesFormReader());
+const formEdits = formCall(imageEditsSpeech, {
+  fields: () => new ImagesFormReader(),
+  wanted: "The body must be JSON or a form: send `content-type: application/json` or `multipart/form-data`.",
+});

@@ -6,6 +6,8 @@ import { formCall } from "../form-call.ts";
 import { modelCall } from "../model-call.ts";
 import { nativeSpeech } from "../speeches.ts";
 
+const soundForm = "A sound is sent as a form: send `content-type: multipart/form-data` with `file` and `model`.";
+
 /**
  * The endpoints whose calls are passed as they are: a body of which only the model is replaced, and whatever the upstream
  * answers. They need no file of their own.
@@ -18,6 +20,6 @@ export const nativeRoutes: readonly (readonly [path: string, name: NativeEndpoin
 function endpointOf(name: NativeEndpointId): Endpoint {
   const speech = nativeSpeech(name);
   return speech.bodies === "openai-transcriptions"
-    ? formCall(speech, () => new TranscriptionFormReader())
+    ? formCall(speech, { fields: () => new TranscriptionFormReader(), wanted: soundForm })
     : modelCall({ speech });
 }

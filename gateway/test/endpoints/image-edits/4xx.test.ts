@@ -31,8 +31,12 @@ test.each([
 
 test("a form without a boundary is a 400, and a body that is neither form nor JSON a 415", async () => {
   expect(await refused(good, "multipart/form-data")).toMatchObject({ status: 400, code: "invalid_request" });
-  expect(await refused(good, "multipart/mixed; boundary=b")).toMatchObject({ status: 415 });
-  expect(await refused(good, "text/plain")).toMatchObject({ status: 415, code: "unsupported_media_type" });
+  for (const type of ["multipart/mixed; boundary=b", "text/plain", "application/x-www-form-urlencoded"]) {
+    const error = await refused(good, type);
+    expect(error).toMatchObject({ status: 415, code: "unsupported_media_type" });
+    expect(error.message).toContain("application/json");
+    expect(error.message).toContain("multipart/form-data");
+  }
 });
 
 test("a caller who is not known is refused before its form is read", async () => {
