@@ -37,8 +37,16 @@ export interface Turn {
   readonly pictures?: boolean;
   /** The caller of chat completions speaks of `functions`, as before there were tools: it is answered in the same words. */
   readonly legacyFunctions?: boolean;
+  /** What only Google's models are told. */
+  readonly google?: GoogleExtras;
   /** The conversation is not answered but made shorter: what the model writes is a summary of it. */
   readonly compaction?: Compaction;
+}
+
+/** `cachedContent`: the name of a cache at the account. `safetySettings` as the vendor has them. */
+export interface GoogleExtras {
+  readonly cachedContent: string | null;
+  readonly safetySettings: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** A search of the web that the vendor carries out by itself while the model answers. */

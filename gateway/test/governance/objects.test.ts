@@ -119,6 +119,12 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
     "cachedContent",
   ],
   [
+    "a cache, of a chat at Google's own endpoint for them",
+    "chat",
+    { model: "gem", messages: say("x"), extra_body: { google: { cached_content: "cachedContents/of-acme" } } },
+    "cached_content",
+  ],
+  [
     "a file of Gemini's",
     "generate",
     {

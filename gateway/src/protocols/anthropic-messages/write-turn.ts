@@ -1,5 +1,6 @@
 import type { TextPart, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
+import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported, wrong } from "../json-value.ts";
 import { picturesLost } from "../unread.ts";
 import { settleCacheMarks } from "./cache-marks.ts";
@@ -51,6 +52,7 @@ function said(name: string, value: unknown): JsonObject {
 /** Wishes without a counterpart. A value that asks for nothing is passed over. */
 function warnOfRest(turn: Turn, warn: Warn): void {
   if (turn.pictures === true) warn(picturesLost);
+  leaveGoogleExtras(turn, warn);
   const wishes: readonly (readonly [string, unknown])[] = [
     ["seed", turn.seed],
     ["presence_penalty", turn.presencePenalty === 0 ? null : turn.presencePenalty],

@@ -1,5 +1,6 @@
 import type { Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
+import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
 import { warnOfNoSearch } from "../search-wish.ts";
 import { picturesLost } from "../unread.ts";
@@ -77,6 +78,7 @@ function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn): W
 
 function warnOfLosses(turn: Turn, warn: Warn): void {
   warnOfNoSearch(turn, warn);
+  leaveGoogleExtras(turn, warn);
   if (turn.pictures === true) warn(picturesLost);
   if (turn.presencePenalty !== null) warn("presence_penalty is not understood by the upstream and was left out");
   if (turn.frequencyPenalty !== null) warn("frequency_penalty is not understood by the upstream and was left out");

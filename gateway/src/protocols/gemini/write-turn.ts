@@ -20,8 +20,18 @@ export function writeGeminiTurn(turn: Turn, target: TurnTarget, warn: Warn): Uin
     ...writeTools(turn, warned),
     ...(generationConfig === null ? {} : { generationConfig }),
     ...serviceTier(turn.serviceTier, warned),
+    ...writeExtras(turn),
   };
   return encoder.encode(JSON.stringify(body));
+}
+
+function writeExtras({ google }: Turn): JsonObject {
+  if (google === undefined) return {};
+  const { cachedContent, safetySettings } = google;
+  return {
+    ...(cachedContent === null ? {} : { cachedContent }),
+    ...(safetySettings.length === 0 ? {} : { safetySettings }),
+  };
 }
 
 /** Contents must not be empty: instructions that stand alone are what the user says. */

@@ -1,5 +1,6 @@
 import type { MediaSource } from "#core/index.ts";
 import { readDataUri } from "../data-uri.ts";
+import { isThought, signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
 import { thinkingText } from "./part-reader.ts";
 
@@ -24,7 +25,8 @@ export function piecesOf(message: JsonObject): readonly Piece[] {
   const pieces: Piece[] = [];
   add(pieces, "reasoning", textOf(message["reasoning_content"]) ?? textOf(message["reasoning"]));
   const content = message["content"];
-  if (typeof content === "string") add(pieces, "text", content);
+  if (typeof content === "string" && isThought(message)) add(pieces, "reasoning", content.replace(thoughtTags, ""));
+  else if (typeof content === "string") add(pieces, "text", content);
   // Mistral sends an array of parts where it thinks aloud.
   else for (const part of arrayOf(content)) addPart(pieces, part);
   add(pieces, "refusal", textOf(message["refusal"]));
@@ -56,9 +58,12 @@ function callPiece(call: JsonObject): CallPiece {
     id: textOf(call["id"]) ?? "",
     name: textOf(body["name"]) ?? "",
     argumentsText: isObject(given) ? JSON.stringify(given) : (textOf(given) ?? ""),
-    signature: textOf(objectOf(objectOf(call["extra_content"])["google"])["thought_signature"]),
+    signature: signatureIn(call),
   };
 }
+
+/** Google's endpoint puts what was thought between these, whole or in the pieces of a stream. */
+const thoughtTags = /^<thought>|<\/thought>$/g;
 
 function addPart(pieces: Piece[], value: unknown): void {
   const part = objectOf(value);

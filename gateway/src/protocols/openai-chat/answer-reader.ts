@@ -1,5 +1,6 @@
 import { type Answer, type AnswerBlock, bounds, type Citation, Failure, type Seal } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
+import { signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
 import { warnOfUnread } from "../unread.ts";
 import { readAnnotations } from "./annotations.ts";
@@ -77,6 +78,10 @@ function readBlocks(message: JsonObject, source: AnswerSource): readonly AnswerB
   }
   cite(blocks, readAnnotations(message, source.warn), source);
   for (const image of imagesOf(message)) blocks.push({ kind: "image", source: image });
+  const signature = signatureIn(message);
+  if (signature !== null) {
+    blocks.push({ kind: "reasoning", text: "", seal: signatureSeal(signature, source.account), redacted: false });
+  }
   for (const call of callsOf(message)) blocks.push(callBlock(call, source));
   return blocks;
 }

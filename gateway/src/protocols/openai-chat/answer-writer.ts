@@ -1,5 +1,6 @@
 import { type Answer, type AnswerBlock, Failure, type Finish } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
+import { extraContent } from "../google-extras.ts";
 import type { JsonObject } from "../json-value.ts";
 import { writeAnnotations } from "./annotations.ts";
 import { customInput, customNames } from "./custom-tool.ts";
@@ -34,6 +35,7 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
           annotations: annotationsOf(blocks, context),
           ...(images.length === 0 ? {} : { images }),
           ...writeCalls(calls, custom, context),
+          ...extraContent(blocks.findLast(isSigned)?.seal ?? null),
         },
         logprobs: null,
         finish_reason: finishOf(answer.finish, context),
@@ -46,11 +48,6 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
 
 export function brokenAnswer(): Failure {
   return new Failure("upstream_error", "The upstream could not finish its answer.", { retry: "other" });
-}
-
-/** A signature as Gemini's OpenAI-shaped endpoint has it; other seals have no place in this dialect. */
-export function extraContent(seal: { readonly dialect: string; readonly data: string } | null): object {
-  return seal?.dialect === "gemini" ? { extra_content: { google: { thought_signature: seal.data } } } : {};
 }
 
 export function warnOfPause(finish: Finish, context: AnswerContext): void {
@@ -87,6 +84,11 @@ function annotationsOf(blocks: readonly AnswerBlock[], { warn }: AnswerContext):
     start += place.length;
     return writeAnnotations(block.citations ?? [], place, warn);
   });
+}
+
+/** Its signature is that of the answer as a whole; those of calls stand with them. */
+function isSigned(block: AnswerBlock): block is AnswerBlock & { readonly kind: "reasoning" } {
+  return block.kind === "reasoning" && block.seal?.dialect === "gemini";
 }
 
 type CallBlock = AnswerBlock & { readonly kind: "tool-call" };

@@ -1,10 +1,19 @@
 import type { AnswerEvent } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
+import { signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject } from "../json-value.ts";
 import { warnOfUnread } from "../unread.ts";
 import { readAnnotations } from "./annotations.ts";
 import { callsOf, imagesOf, type Piece, piecesOf } from "./answer-pieces.ts";
-import { citationsLost, givenName, ofChoice, ofMessage, ofReply, upstreamBroke } from "./answer-reader.ts";
+import {
+  citationsLost,
+  givenName,
+  ofChoice,
+  ofMessage,
+  ofReply,
+  signatureSeal,
+  upstreamBroke,
+} from "./answer-reader.ts";
 import { CallQueue } from "./call-queue.ts";
 import { readFinish } from "./finish.ts";
 import { errorText } from "./reply.ts";
@@ -72,11 +81,24 @@ export class ChatEventReader implements EventReader {
       this.#emit({ kind: "block-start", block: { kind: "image", source } });
       this.#emit({ kind: "block-end" });
     }
+    const signature = signatureIn(delta);
+    if (signature !== null) this.#sign(signature);
     if ("tool_calls" in delta || "function_call" in delta) this.#readCalls(delta);
     const finish = givenName(choice["finish_reason"]);
     if (finish === null) return;
     this.#finish = finish;
     this.#close();
+  }
+
+  /** It stands behind what it signs, as a thought without words. */
+  #sign(signature: string): void {
+    if (this.#open !== "reasoning") {
+      this.#close();
+      this.#emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
+    }
+    this.#emit({ kind: "block-seal", seal: signatureSeal(signature, this.#source.account) });
+    this.#open = null;
+    this.#emit({ kind: "block-end" });
   }
 
   #cite(delta: JsonObject): void {

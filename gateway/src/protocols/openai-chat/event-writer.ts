@@ -1,8 +1,9 @@
 import type { AnswerEvent, BlockHead, Finish, MediaSource, Seal, Usage } from "#core/index.ts";
 import { HeldCitations } from "../citations.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
+import { extraContent } from "../google-extras.ts";
 import { writeAnnotations } from "./annotations.ts";
-import { asAsked, brokenAnswer, extraContent, secondCallLost, warnOfPause } from "./answer-writer.ts";
+import { asAsked, brokenAnswer, secondCallLost, warnOfPause } from "./answer-writer.ts";
 import { customInput, customNames } from "./custom-tool.ts";
 import { renderChatStreamError } from "./error.ts";
 import { chatFinish } from "./finish.ts";
@@ -117,7 +118,9 @@ export class ChatEventWriter implements EventWriter {
   }
 
   #writeSeal(seal: Seal): string {
-    if (this.#legacy || this.#open?.kind !== "tool-call" || seal.dialect !== "gemini") return "";
+    if (seal.dialect !== "gemini") return "";
+    if (this.#open?.kind === "reasoning") return this.#chunk(JSON.stringify(extraContent(seal)));
+    if (this.#legacy || this.#open?.kind !== "tool-call") return "";
     return this.#call({ function: { arguments: "" }, ...extraContent(seal) });
   }
 

@@ -1,5 +1,6 @@
 import type { TextPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
+import { signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, missing, objectOf, textOf, wrong } from "../json-value.ts";
 import { sealFrom } from "../seal-text.ts";
 import { plainName } from "../warn-once.ts";
@@ -108,6 +109,10 @@ class MessageReader implements Conversation {
     const thoughts = textOf(message["reasoning_content"]) ?? textOf(message["reasoning"]) ?? "";
     if (thoughts !== "") parts.push({ kind: "reasoning", text: thoughts, seal: null, redacted: false });
     parts.push(...readContent(message["content"], `${param}.content`));
+    const signature = signatureIn(message);
+    if (signature !== null) {
+      parts.push({ kind: "reasoning", text: "", seal: sealFrom(signature, "gemini"), redacted: false });
+    }
     const refusal = textOf(message["refusal"]) ?? "";
     if (refusal !== "") parts.push({ kind: "refusal", text: refusal });
     for (const source of imagesOf(message)) {
@@ -138,7 +143,7 @@ class MessageReader implements Conversation {
     const where = isObject(custom) ? "custom" : "function";
     const name = requireName(body["name"], `${param}.${where}.name`);
     this.#names.set(id, name);
-    const signature = textOf(objectOf(objectOf(call["extra_content"])["google"])["thought_signature"]);
+    const signature = signatureIn(call);
     return {
       kind: "tool-call",
       id,

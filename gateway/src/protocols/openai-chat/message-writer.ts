@@ -1,5 +1,15 @@
-import type { MediaPart, TextPart, ToolCallPart, ToolResultPart, Turn, TurnMessage, TurnPart } from "#core/index.ts";
+import type {
+  MediaPart,
+  Seal,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+  TurnMessage,
+  TurnPart,
+} from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
+import { extraContent } from "../google-extras.ts";
 import type { JsonObject } from "../json-value.ts";
 import { opens } from "../seal-text.ts";
 import { contentPart, plainText, textContent } from "./part-writer.ts";
@@ -73,6 +83,7 @@ class MessageWriter {
       content: text === "" && calls.length > 0 ? null : text,
       ...(refusal === "" ? {} : { refusal }),
       ...thoughts,
+      ...this.#signature(message.parts),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => this.#call(call)) }),
     });
   }
@@ -96,14 +107,23 @@ class MessageWriter {
 
   /** A signature goes back only where this account is known to have made it: others refuse the field. */
   #call(call: ToolCallPart): JsonObject {
-    const { seal } = call;
-    const own = seal !== null && seal.dialect === "gemini" && seal.account === this.#target.account;
+    const own = this.#isOwn(call.seal);
     return {
       id: callId(call.id),
       type: "function",
       function: { name: call.name, arguments: call.argumentsText === "" ? "{}" : call.argumentsText },
-      ...(own ? { extra_content: { google: { thought_signature: seal.data } } } : {}),
+      ...(own ? extraContent(call.seal) : {}),
     };
+  }
+
+  /** That of the answer as a whole. */
+  #signature(parts: readonly TurnPart[]): JsonObject {
+    const seals = parts.flatMap((part) => (part.kind === "reasoning" && this.#isOwn(part.seal) ? [part.seal] : []));
+    return extraContent(seals.at(-1) ?? null);
+  }
+
+  #isOwn(seal: Seal | null): boolean {
+    return seal !== null && seal.dialect === "gemini" && seal.account === this.#target.account;
   }
 
   #writeResults(calls: readonly ToolCallPart[], results: Map<string, ToolResultPart[]>): void {

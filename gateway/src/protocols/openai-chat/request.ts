@@ -18,7 +18,10 @@ import {
 import { noServerTools } from "../server-tools.ts";
 import { type ToolFacts, toolFacts } from "../tool-facts.ts";
 
-const objectsOfChat = objectNames(["file_id"], ["file_id"]);
+const objectsOfChat = objectNames(
+  ["file_id", "cached_content", "cachedContent"],
+  ["file_id", "cached_content", "cachedContent"],
+);
 const wanted = bodyNames([
   "model",
   "messages",

@@ -1,5 +1,6 @@
 import type { AnswerFormat, SearchWish, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
+import { googleThinking, readGoogleExtras } from "../google-extras.ts";
 import {
   arrayOf,
   booleanMember,
@@ -30,6 +31,7 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
   const pictures = readModalities(request);
   warnOfLosses(request, warn);
   const search = readSearch(request["web_search_options"], warn);
+  const google = readGoogleExtras(request, warn);
   // A caller of functions can be told of one call only.
   const legacy = arrayOf(request["functions"]).length > 0 && arrayOf(request["tools"]).length === 0;
   return {
@@ -47,13 +49,14 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
     stop: readStop(request["stop"]),
     choices: countMember(request, "n", 1) ?? 1,
     format: readFormat(request["response_format"]),
-    reasoning: readReasoning(request, warn),
+    reasoning: readReasoning(request, warn) ?? googleThinking(request),
     verbosity: textMember(request, "verbosity"),
     userId: textMember(request, "safety_identifier") ?? textMember(request, "user"),
     metadata: readMetadata(request["metadata"]),
     cacheKey: textMember(request, "prompt_cache_key"),
     serviceTier: textMember(request, "service_tier"),
     ...(search === null ? {} : { search }),
+    ...(google === null ? {} : { google }),
     ...(pictures ? { pictures } : {}),
     ...(legacy ? { legacyFunctions: true } : {}),
   };
@@ -67,6 +70,7 @@ const known: ReadonlySet<string> = new Set([
   ...["reasoning_effort", "thinking", "include_reasoning", "safety_identifier", "user", "metadata"],
   ...["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "service_tier"],
   ...["modalities", "audio", "prediction", "store", "web_search_options"],
+  ...["extra_body", "google"],
 ]);
 
 function warnOfLosses(request: JsonObject, warn: Warn): void {

@@ -1,5 +1,6 @@
 import type { ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
+import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
 import { toolParameters } from "../object-schema.ts";
 import { type ToldReasoning, tellReasoning } from "../told-reasoning.ts";
@@ -63,6 +64,7 @@ function said<T>(value: T | null): T | undefined {
 }
 
 function warnOfLosses(turn: Turn, warn: Warn): void {
+  leaveGoogleExtras(turn, warn);
   if (turn.topK !== null) warn("top_k is not understood by the upstream and was left out");
   if (turn.metadata !== null && Object.keys(turn.metadata).length > 0) {
     // OpenAI takes it for stored answers only, and refuses it otherwise.

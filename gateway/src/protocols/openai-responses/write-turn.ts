@@ -1,6 +1,7 @@
 import type { AnswerFormat, ReasoningWish, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import { safeName } from "../anthropic-messages/safe-name.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
+import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
 import { toolParameters, withProperties } from "../object-schema.ts";
 import { shortId } from "../openai-chat/short-id.ts";
@@ -67,6 +68,7 @@ function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
   const lost = (name: string): void => warn(`${name} is not understood by the upstream and was left out`);
   if (turn.stop.length > 0) lost("stop");
   if (turn.pictures === true) warn(picturesLost);
+  leaveGoogleExtras(turn, warn);
   if (turn.topK !== null) lost("top_k");
   if (turn.seed !== null) lost("seed");
   if (turn.presencePenalty !== null) lost("presence_penalty");
