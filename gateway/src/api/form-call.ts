@@ -13,6 +13,10 @@ export interface FormRules {
   readonly wanted: string;
 }
 
+/** For endpoints that take either. */
+export const jsonOrForm =
+  "The body must be JSON or a form: send `content-type: application/json` or `multipart/form-data`.";
+
 /** A call of a model with a form: into the spool as it arrives, and from there upstream with only its model replaced. */
 export function formCall(speech: Speech, { fields, wanted }: FormRules): Endpoint {
   return async (face, exchange) => {

@@ -35,6 +35,15 @@ describe("where a lane goes", () => {
     expect(url(kind, "messages")).toBe(expected);
   });
 
+  test.each([
+    ["https://r.openai.azure.com", "https://r.services.ai.azure.com/providers/cohere/v2/rerank"],
+    ["https://r.cognitiveservices.azure.com/openai/v1", "https://r.services.ai.azure.com/providers/cohere/v2/rerank"],
+    ["https://r.services.ai.azure.com/openai/v1/", "https://r.services.ai.azure.com/providers/cohere/v2/rerank"],
+    ["https://own.example/openai/deployments/x", "https://own.example/providers/cohere/v2/rerank"],
+  ])("Cohere's models on Azure at %s rank at %s", (baseUrl, expected) => {
+    expect(url("azure-openai", "rerank", { baseUrl })).toBe(expected);
+  });
+
   test("settings say where, for clouds with a host of their own for each place", () => {
     const at = (location: string) => rootOf(providerOf("vertex", { settings: { project: "p1", location } }));
     expect(at("global")).toBe("https://aiplatform.googleapis.com/v1/projects/p1/locations/global");

@@ -1,7 +1,7 @@
 import { ImagesFormReader } from "#protocols/index.ts";
 import { isJsonType } from "../body.ts";
 import type { Endpoint } from "../face.ts";
-import { formCall } from "../form-call.ts";
+import { formCall, jsonOrForm } from "../form-call.ts";
 import { modelCall } from "../model-call.ts";
 import { imageEditsSpeech } from "../speeches.ts";
 
@@ -14,5 +14,5 @@ export const imageEdits: Endpoint = (face, exchange) => {
 const jsonEdits = modelCall({ speech: imageEditsSpeech, takesAssets: true });
 const formEdits = formCall(imageEditsSpeech, {
   fields: () => new ImagesFormReader(),
-  wanted: "The body must be JSON or a form: send `content-type: application/json` or `multipart/form-data`.",
+  wanted: jsonOrForm,
 });

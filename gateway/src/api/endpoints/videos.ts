@@ -2,10 +2,11 @@ import { Failure, finalTaskStates, type Task, taskIdOf, videoIdOf } from "#core/
 import { type RemixedVideo, type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
 import { type ContentWish, pollAfterMs, type SentBody } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
-import { readJsonBody, readWholeBody } from "../body.ts";
+import { isJsonType, readJsonBody, readWholeBody } from "../body.ts";
 import type { BodyPlace } from "../body-room.ts";
 import { videoBody } from "../body-rules.ts";
 import type { Endpoint, Exchange, Face } from "../face.ts";
+import { jsonOrForm } from "../form-call.ts";
 import { askPage } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
 import { json } from "../respond.ts";
@@ -90,10 +91,10 @@ async function readAsked(
   remix: RemixedVideo | null,
 ): Promise<SentBody> {
   const contentType = exchange.request.headers.get("content-type");
-  if (!/^multipart\//i.test(contentType ?? "")) {
+  if (isJsonType(contentType)) {
     return { bytes: await readJsonBody(face, exchange, place, videoBody), openai: { boundary: null, remix } };
   }
-  const { boundary } = readMultipartType(contentType);
+  const { boundary } = readMultipartType(contentType, jsonOrForm);
   const bytes = await readWholeBody(face, exchange, place, videoBody);
   place.hold(Math.ceil(bytes.length * asJson));
   return { bytes, openai: { boundary, remix } };

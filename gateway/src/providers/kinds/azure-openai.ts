@@ -11,6 +11,7 @@ import {
   imageEdits,
   images,
   inputTokens,
+  rerank,
   responses,
   responsesCompact,
   speech,
@@ -53,6 +54,8 @@ export const azureOpenai: ProviderKind = {
     { ...chat, adjust: dated(chat, true) },
     { ...completions, adjust: dated(completions, true), onlyWhenNamed: true },
     { ...embeddings, adjust: dated(embeddings, true) },
+    // Cohere's models, which have no dated API. Source: Microsoft Foundry, "Cohere Rerank".
+    { ...rerank, rootOf: cohereBeside },
     { ...transcriptions, adjust: dated(transcriptions, true) },
     { ...translations, adjust: dated(translations, true) },
     { ...speech, adjust: dated(speech, true) },
@@ -83,6 +86,14 @@ function surfaceOf({ baseUrl }: Provider): string {
   const cut = baseUrl.indexOf("/openai", baseUrl.indexOf("://") + 3);
   return cut === -1 ? `${baseUrl.replace(/\/+$/, "")}/openai` : baseUrl.slice(0, cut + "/openai".length);
 }
+
+/** Beside OpenAI's models, at the resource's own host. */
+function cohereBeside(root: string): string {
+  const host = root.replace(/\/openai(\/.*)?$/, "").replace(/\.(openai|cognitiveservices)\.azure\.com$/, foundry);
+  return `${host}/providers/cohere/v2`;
+}
+
+const foundry = ".services.ai.azure.com";
 
 /** The dated address of a lane. Responses name the model in the body; everything else names its deployment here. */
 function dated(lane: Lane, byDeployment: boolean): (draft: OutboundDraft) => void {

@@ -9,6 +9,7 @@ import { authorizeBearer } from "../openai-shaped.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField, signingFields } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
+import { rerank } from "../standard-lanes.ts";
 
 /**
  * Claude models are called in Anthropic's own dialect (InvokeModel), every other one in Bedrock's (Converse). An
@@ -52,7 +53,15 @@ export const bedrock: ProviderKind = {
       path: "/model/{model}/converse",
       streamPath: "/model/{model}/converse-stream",
       framing: "aws-event-stream",
-      fits: (upstreamModel) => !isClaude(upstreamModel) && !isTitan(upstreamModel) && !isCohere(upstreamModel),
+      fits: (upstreamModel) =>
+        !isClaude(upstreamModel) && !isTitan(upstreamModel) && !isCohere(upstreamModel) && !isRanker(upstreamModel),
+    },
+    {
+      ...rerank,
+      path: "/model/{model}/invoke",
+      errorDialect: "bedrock-converse",
+      fits: isRanker,
+      adjust: asRankerTakes,
     },
     {
       endpoint: "embeddings",
@@ -103,6 +112,20 @@ function isTitan(upstreamModel: string): boolean {
 
 function isCohere(upstreamModel: string): boolean {
   return /(^|[./])cohere\.embed/.test(upstreamModel);
+}
+
+function isRanker(upstreamModel: string): boolean {
+  return /(^|[./])(cohere|amazon)\.rerank/.test(upstreamModel);
+}
+
+/** The path names the model, and Cohere's is told which of its APIs is spoken. Source: Bedrock, "Inference parameters", Rerank. */
+function asRankerTakes(draft: OutboundDraft, warn?: Warn): void {
+  const { body, upstreamModel } = draft;
+  if (body === null) return;
+  const shows = Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"return_documents"');
+  if (shows) warn?.("return_documents is not understood by the upstream and was left out");
+  const add = upstreamModel.includes("cohere.") ? { api_version: "2" } : {};
+  draft.body = editBody(body, { remove: ["model", "user", "return_documents"], add });
 }
 
 /** What was read is counted in a header of every answer; Cohere's bodies do not tell it. */
