@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TruthRecord } from "@sluice/simulator";
+import { until } from "../until.ts";
 import { AdminClient, administratorEnvironment } from "./admin-client.ts";
 import { runChild } from "./child.ts";
 import { judgeLedger } from "./judge-ledger.ts";
@@ -18,6 +19,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** SQLite's own shell, where there is one. */
 const shell = Bun.which("sqlite3");
+const callsMin = 50;
+const kernelTells = existsSync("/proc/locks");
+if (!kernelTells) console.log("not looked at: the locks themselves, because there is no /proc/locks here");
 
 test("another program may read and copy the database in use: nothing written later is lost, even by kill -9", async () => {
   const truthFile = join(folder, "truth.jsonl");
@@ -36,7 +40,7 @@ test("another program may read and copy the database in use: nothing written lat
     const load = new KillLoad(gateway.url, { clients: 8, abortShare: 0, seed: 7 });
     const loaded = load.run();
     await lookIn(gateway, 4);
-    const lockedAtFirst = locksOn(gateway);
+    await lockSeen(gateway);
 
     // What is made now must outlive the process, whatever the other program does meanwhile.
     const admin = await AdminClient.signIn(gateway.url);
@@ -51,9 +55,13 @@ test("another program may read and copy the database in use: nothing written lat
     };
     const made = await new VideoClient(gateway.url).post("/v1/video/tasks", order, { "idempotency-key": "boat" });
     expect(made.status).toBe(200);
+    // A slow machine answers before its vendor has it: then it is sent after the restart, and not yet when it is counted.
+    await until(async () => (await simulator.tasks()).length > 0);
     await lookIn(gateway, 8);
-    const lockedAtLast = locksOn(gateway);
+    await lockSeen(gateway);
     const more = await admin.tell("POST", "/api/workspaces/acme/keys", { name: "last" });
+    // A fast machine has looked in before there was much to lose.
+    await until(() => load.made > callsMin);
     load.stop();
     const calls = await loaded;
     await gateway.kill9();
@@ -77,11 +85,9 @@ test("another program may read and copy the database in use: nothing written lat
       .filter((line) => line !== "")
       .map((line): TruthRecord => JSON.parse(line))
       .filter(({ model }) => model === "up-test");
-    expect(truth.length).toBeGreaterThan(50);
+    expect(truth.length).toBeGreaterThan(callsMin);
     expect(judgeLedger({ truth, rows, calls })).toMatchObject({ faults: [], missing: 0, doubled: 0 });
     expect((await gateway.cli("ledger", "verify")).status).toBe(0);
-    if (existsSync("/proc/locks")) expect([lockedAtFirst, lockedAtLast]).toEqual([true, true]);
-    else console.log("not looked at: the locks themselves, because there is no /proc/locks here");
   } finally {
     await gateway.remove();
     await simulator.stop();
@@ -102,12 +108,18 @@ async function lookIn(gateway: Gateway, rounds: number): Promise<void> {
   expect([copied.exitCode, copied.stderr.toString()]).toEqual([0, ""]);
 }
 
-/** Whether the gateway's process holds a lock on its database, as the kernel has it. */
-function locksOn(gateway: Gateway): boolean {
-  if (!existsSync("/proc/locks")) return false;
+/**
+ * Looks for the lock of the gateway's process on its database, as the kernel has it. One that is lost stays lost; but the
+ * kernel tells of its locks in pieces, and what others lock and unlock between two pieces hides one that is held. So a
+ * look that finds it proves it, and one that does not is made again.
+ */
+async function lockSeen(gateway: Gateway): Promise<void> {
+  if (!kernelTells) return;
   const inode = statSync(join(gateway.dataDir, "sluice.db")).ino;
-  return readFileSync("/proc/locks", "utf8")
-    .split("\n")
-    .map((line) => line.split(/\s+/))
-    .some((words) => words[4] === String(gateway.pid()) && words[5]?.endsWith(`:${inode}`) === true);
+  await until(() =>
+    readFileSync("/proc/locks", "utf8")
+      .split("\n")
+      .map((line) => line.split(/\s+/))
+      .some((words) => words[4] === String(gateway.pid()) && words[5]?.endsWith(`:${inode}`) === true),
+  );
 }

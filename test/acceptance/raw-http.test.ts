@@ -40,7 +40,7 @@ const get = (path: string, headers = "host: a\r\n"): string => `GET ${path} HTTP
 const post = (headers: string, body: string): string =>
   `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\n${headers}\r\n${body}`;
 
-describe("a request that two readers could understand differently is refused", () => {
+describe.concurrent("a request that two readers could understand differently is refused", () => {
   test.each([
     ["a path inside Host", get("/v1/models", "host: a/healthz?b\r\n")],
     ["a fragment inside Host", get("/v1/models", "host: a/healthz#b\r\n")],
@@ -72,7 +72,7 @@ describe("a request that two readers could understand differently is refused", (
   });
 });
 
-describe("a path has one meaning", () => {
+describe.concurrent("a path has one meaning", () => {
   test.each(["/V1/models", "/v1/models;x"])("%s is not the model list", async (path) => {
     const { statuses, text } = await exchange(get(path));
     expect([401, 404]).toContain(statuses[0] ?? 0);
