@@ -40,7 +40,7 @@ try {
     const { byteLength } = await page.screenshot({ path: file, animations: "disabled" });
     console.log(`${file} ${byteLength} bytes`);
     if (byteLength > bytesMax) throw new Error(`${file} is larger than ${bytesMax} bytes`);
-    await page.context().close();
+    await browser.leave(page);
   }
 } finally {
   await browser.close();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { Issuer } from "../../gateway/test/sign-in/issuer.ts";
 import { barriers } from "./barriers.ts";
@@ -36,6 +36,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
   });
 
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.close();
     await gateway?.stop();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { standing } from "./furnished/all-pages.ts";
+import { followTo, standing } from "./furnished/all-pages.ts";
 import { type HostileHouse, openHostileHouse } from "./hostile/hostile-house.ts";
 import { hostileStrings } from "./hostile/strings.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
@@ -35,9 +35,19 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
     await house?.stop();
   });
 
-  async function open(path: string): Promise<void> {
+  async function load(path: string): Promise<void> {
     await page.goto(path);
     await standing(page);
+    await look(path);
+  }
+
+  /** As by a link, within the program that stands there already. */
+  async function open(path: string): Promise<void> {
+    await followTo(page, path);
+    await look(path);
+  }
+
+  async function look(path: string): Promise<void> {
     for (const what of await page.evaluate<string[]>(becameMarkup)) seen.push(`${what} on ${path}`);
   }
 
@@ -95,12 +105,12 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
 
   test("in the address: searches, filters, tabs, workspaces, ids and where to go after signing in", async () => {
     for (const text of hostileStrings.slice(0, 6)) {
-      await open(`/console/keys?${of}&search=${step(text)}`);
+      await load(`/console/keys?${of}&search=${step(text)}`);
     }
     for (const text of hostileStrings.slice(0, 4)) {
-      await open(`/console/requests?model=${step(text)}&key=${step(text)}&tab=${step(text)}`);
-      await open(`/console/keys/${step(text)}?workspace=${step(text)}`);
-      await open(`/console/sign-in?next=${step(text)}`);
+      await load(`/console/requests?model=${step(text)}&key=${step(text)}&tab=${step(text)}`);
+      await load(`/console/keys/${step(text)}?workspace=${step(text)}`);
+      await load(`/console/sign-in?next=${step(text)}`);
     }
     expect(new URL(page.url()).origin).toBe(house.gateway.url);
     expect(seen).toEqual([]);

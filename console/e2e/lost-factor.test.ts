@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { barriers } from "./barriers.ts";
 import { oneTimeCode } from "./one-time-code.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
@@ -20,6 +20,7 @@ describe.skipIf(noBrowser !== null)("what an administrator looks after in dialog
     await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
   });
 
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.close();
     await gateway?.stop();

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { bareEnvironment } from "../../test/bare-environment.ts";
 import { patienceMs } from "../../test/until.ts";
 
@@ -24,11 +24,19 @@ const quietBrowser = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
+  // Pages of one context live in one process, which has read the console's programs already.
+  "--process-per-site",
 ];
 
 export interface OpenedBrowser {
   /** A page in a context of its own: no cookies of another. */
   page(options?: BrowserContextOptions): Promise<Page>;
+  /**
+   * Closes a page (without one: every page), and forgets who was signed in there: cookies and whatever pages have stored.
+   * The programs that were loaded stay, as in a browser that people share: the next page of the same options does not
+   * read them anew.
+   */
+  leave(page?: Page): Promise<void>;
   /** What no page may do: break the content policy, throw, write an error, load anything from elsewhere. */
   readonly faults: string[];
   close(): Promise<void>;
@@ -41,28 +49,70 @@ export async function openBrowser(origin: string): Promise<OpenedBrowser> {
   const env = { ...bareEnvironment(), HOME: home };
   const browser: Browser = await chromium.launch({ executablePath: program ?? "", args: quietBrowser, env });
   const faults: string[] = [];
+  const contexts: OpenedContext[] = [];
+  const contextFor = async (options: BrowserContextOptions): Promise<BrowserContext> => {
+    const wanted = JSON.stringify(options);
+    const free = contexts.find(({ taken, options: has }) => !taken && has === wanted);
+    if (free !== undefined) {
+      free.taken = true;
+      return free.context;
+    }
+    const context = await browser.newContext({ baseURL: origin, ...options });
+    // It stays when others are closed, and with it what they have loaded.
+    const anchor = await context.newPage();
+    await anchor.goto("/healthz");
+    contexts.push({ context, anchor, options: wanted, taken: true });
+    return context;
+  };
   return {
     faults,
     page: async (options = {}) => {
-      const page = await (await browser.newContext({ baseURL: origin, ...options })).newPage();
-      page.setDefaultTimeout(patienceMs);
-      page.on("console", (message) => {
-        // An answer that is not 2xx is written to the browser's console by the browser itself.
-        if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
-          faults.push(message.text());
-        }
-      });
-      page.on("pageerror", (error) => faults.push(String(error)));
-      page.on("request", (request) => {
-        const url = request.url();
-        if (url.endsWith("/api/csp-report")) faults.push(`${url} ${request.postData() ?? ""}`);
-        if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) faults.push(url);
-      });
+      const page = await (await contextFor(options)).newPage();
+      watch(page, origin, faults);
       return page;
+    },
+    leave: async (page) => {
+      for (const one of contexts) {
+        if (!one.taken || (page !== undefined && one.context !== page.context())) continue;
+        await forget(one, origin);
+        one.taken = false;
+      }
     },
     close: async () => {
       await browser.close();
       await rm(home, { recursive: true, force: true });
     },
   };
+}
+
+interface OpenedContext {
+  readonly context: BrowserContext;
+  readonly anchor: Page;
+  readonly options: string;
+  taken: boolean;
+}
+
+async function forget({ context, anchor }: OpenedContext, origin: string): Promise<void> {
+  for (const page of context.pages()) if (page !== anchor) await page.close();
+  const devtools = await context.newCDPSession(anchor);
+  const storageTypes = "cookies,local_storage,indexeddb,cache_storage,service_workers";
+  await devtools.send("Storage.clearDataForOrigin", { origin, storageTypes });
+  await devtools.detach();
+  await context.clearCookies();
+}
+
+function watch(page: Page, origin: string, faults: string[]): void {
+  page.setDefaultTimeout(patienceMs);
+  page.on("console", (message) => {
+    // An answer that is not 2xx is written to the browser's console by the browser itself.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
+      faults.push(message.text());
+    }
+  });
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (url.endsWith("/api/csp-report")) faults.push(`${url} ${request.postData() ?? ""}`);
+    if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) faults.push(url);
+  });
 }

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { barriers, barriersOfColour } from "./barriers.ts";
-import { allPages, type PageToSee, standing } from "./furnished/all-pages.ts";
+import { allPages, followTo, type PageToSee, standing } from "./furnished/all-pages.ts";
 import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 
@@ -20,6 +20,7 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     pages = allPages(furnished);
   });
 
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.close();
     await furnished?.stop();
@@ -28,12 +29,12 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
   /** Each page once; what is found on it stands by its name. */
   async function onEach(
     page: Page,
+    go: (page: Page, path: string) => Promise<void>,
     look: (page: Page) => Promise<readonly string[]>,
   ): Promise<Record<string, readonly string[]>> {
     const found: Record<string, readonly string[]> = {};
     for (const { name, path } of pages) {
-      await page.goto(path);
-      await standing(page);
+      await go(page, path);
       const here = await look(page);
       if (here.length > 0) found[name] = here;
     }
@@ -42,7 +43,7 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
 
   test("keeps nobody out, light or dark, as far as a machine can tell by WCAG 2.2 AA", async () => {
     const page = await furnished.ada.page(browser, { viewport: desk, bypassCSP: true, reducedMotion: "reduce" });
-    const found = await onEach(page, async (shown) => {
+    const found = await onEach(page, followTo, async (shown) => {
       const light = await barriers(shown);
       await shown.emulateMedia({ colorScheme: "dark" });
       await still(shown);
@@ -55,7 +56,7 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
 
   test("does not scroll sideways on a phone of 360 pixels", async () => {
     const page = await furnished.ada.page(browser, { viewport: phone, hasTouch: true });
-    const found = await onEach(page, (shown) => shown.evaluate<string[]>(sticksOut));
+    const found = await onEach(page, load, (shown) => shown.evaluate<string[]>(sticksOut));
     expect(found).toEqual({});
   });
 
@@ -96,6 +97,11 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     expect(browser.faults).toEqual([]);
   });
 });
+
+async function load(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await standing(page);
+}
 
 /** Colours change slowly; what is on its way is neither the one nor the other. */
 async function still(page: Page): Promise<void> {

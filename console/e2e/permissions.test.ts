@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { meets, type Need, type RouteId, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
 import type { Page } from "playwright-core";
 import { visibleGroups } from "../src/shell/page-list.ts";
@@ -27,6 +27,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     aKey = made.key.id;
   });
 
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.close();
     await gateway?.stop();
@@ -51,7 +52,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
       await page.getByLabel("Password again").fill(password);
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
-      await page.context().close();
+      await browser.leave(page);
       people.set(role, await signInAs(gateway.url, emailOf(role)));
     }
   });
@@ -84,7 +85,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
         pages.map(({ label }) => label),
       );
       expect(shown, held).toEqual(allowed);
-      await page.context().close();
+      await browser.leave(page);
     }
   });
 
@@ -98,7 +99,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await page.getByRole("heading", { level: 2, name: "Admin tokens" }).waitFor();
     expect(await page.getByRole("tab").count()).toBe(0);
     expect(await page.getByRole("button", { name: /Invite|Save/ }).count()).toBe(0);
-    await page.context().close();
+    await browser.leave(page);
   });
 
   test("a viewer sees keys and can make none; a member makes one, and cannot end somebody else's", async () => {
@@ -106,7 +107,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await viewers.goto("/console/keys");
     await viewers.getByRole("link", { name: "made by ada" }).waitFor();
     expect(await enabledButtons(viewers, "Make key")).toBe(0);
-    await viewers.context().close();
+    await browser.leave(viewers);
     const members = await of("member").page(browser);
     await members.goto("/console/keys");
     await members.getByRole("link", { name: "made by ada" }).waitFor();
@@ -114,7 +115,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await members.goto(`/console/keys/${aKey}`);
     await members.getByRole("heading", { level: 1, name: "made by ada" }).waitFor();
     expect(await enabledButtons(members, "Revoke key")).toBe(0);
-    await members.context().close();
+    await browser.leave(members);
   });
 
   test("only an admin of the workspace invites, and only into it", async () => {
@@ -126,7 +127,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
       await page.goto("/console/workspaces/acme?tab=members");
       await page.getByRole("row", { name: /owner@example.com/ }).waitFor();
       expect(await enabledButtons(page, "Invite somebody")).toBe(may ? 1 : 0);
-      await page.context().close();
+      await browser.leave(page);
     }
     await refused(of("admin"), "invitations.create", {
       params: { workspace: "other" },

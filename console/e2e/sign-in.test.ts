@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { barriers } from "./barriers.ts";
 import { oneTimeCode } from "./one-time-code.ts";
@@ -21,6 +21,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     browser = await openBrowser(gateway.url);
   });
 
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.close();
     await gateway?.stop();
@@ -168,8 +169,10 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
   });
 
   test("at 360 pixels, light or dark, nothing sticks out sideways", async () => {
+    const page = await browser.page();
+    await page.setViewportSize({ width: 360, height: 740 });
     for (const colorScheme of ["light", "dark"] as const) {
-      const page = await browser.page({ viewport: { width: 360, height: 740 }, colorScheme });
+      await page.emulateMedia({ colorScheme });
       await page.goto("/console/");
       await page.getByRole("heading", { name: "Sign in" }).waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
@@ -179,7 +182,8 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
 
   test("sign-in and profile meet WCAG 2.2 AA as far as a machine can tell, light and dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
-      const page = await browser.page({ colorScheme, bypassCSP: true });
+      const page = await browser.page({ bypassCSP: true });
+      await page.emulateMedia({ colorScheme });
       await page.goto("/console/profile");
       await page.getByRole("heading", { name: "Sign in" }).waitFor();
       expect(await barriers(page)).toEqual([]);
@@ -189,6 +193,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
       await page.getByRole("button", { name: "Sign in", exact: true }).click();
       await page.getByRole("row", { name: /This one/ }).waitFor();
       expect(await barriers(page)).toEqual([]);
+      await browser.leave(page);
     }
   });
 

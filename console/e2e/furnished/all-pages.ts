@@ -45,6 +45,22 @@ export function allPages({ requestId, taskId, tenants }: FurnishedGateway): read
   ];
 }
 
+/**
+ * Goes to a page as by a link: the program stays, its page changes. In between stands a page that is none, so that what
+ * stands in the end is not what stood at first.
+ */
+export async function followTo(page: Page, path: string): Promise<void> {
+  if (!page.url().includes("/console/")) await page.goto("/console/");
+  const follow = (to: string) => page.evaluate(`history.pushState(null, "", ${JSON.stringify(to)})`);
+  const missing = page.getByRole("heading", { level: 1, name: "No such page" });
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  await follow("/console/no/such/page");
+  await missing.waitFor();
+  await follow(path);
+  await missing.waitFor({ state: "detached" });
+  await standing(page);
+}
+
 const lookMs = 60;
 
 /** Until a page has its heading and nothing on it is still on the way, at two looks in a row. */
