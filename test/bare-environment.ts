@@ -1,4 +1,4 @@
-const kept = ["PATH", "HOME", "TMPDIR", "TZ", "LANG", "BUN_RUNTIME_TRANSPILER_CACHE_PATH"];
+const kept = ["PATH", "HOME", "TMPDIR", "TZ", "LANG", "BUN_RUNTIME_TRANSPILER_CACHE_PATH", "NODE_COMPILE_CACHE"];
 
 /** What a machine gives every process, and nothing else: no provider keys of whoever runs the tests. */
 export function bareEnvironment(): Record<string, string> {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
 import { processTree } from "../../bench/src/process-tree.ts";
+import { bareEnvironment } from "../bare-environment.ts";
 import { patienceMs, until } from "../until.ts";
 import { root } from "./child.ts";
 import { freePort } from "./free-port.ts";
@@ -26,7 +27,37 @@ export interface NpmStarted {
   remove(): Promise<void>;
 }
 
+/** So many at once: they wait more than they work, but a machine has an end. */
+const startedMax = 2;
+let startedNow = 0;
+const queue: (() => void)[] = [];
+
+async function turn(): Promise<void> {
+  if (startedNow < startedMax) startedNow += 1;
+  else await new Promise<void>((resolve) => queue.push(resolve));
+}
+
+function nextTurn(): void {
+  const next = queue.shift();
+  if (next === undefined) startedNow -= 1;
+  else next();
+}
+
+/** It builds the console where that is missing; the others must find it. */
+let first: Promise<unknown> | null = null;
+
+/** Waits for its turn; whoever has started one removes it. */
 export async function npmStart(script: string, config: ConfigFile | null, env = {}): Promise<NpmStarted> {
+  await turn();
+  const started = first === null ? start(script, config, env) : first.then(() => start(script, config, env));
+  first ??= started.catch(() => null);
+  return started.catch((thrown: unknown) => {
+    nextTurn();
+    throw thrown;
+  });
+}
+
+async function start(script: string, config: ConfigFile | null, env: object): Promise<NpmStarted> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-npm-"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -36,7 +67,7 @@ export async function npmStart(script: string, config: ConfigFile | null, env = 
     cwd: root,
     detached: true,
     env: {
-      PATH: process.env["PATH"] ?? "",
+      ...bareEnvironment(),
       HOME: folder,
       TMPDIR: join(folder, "tmp"),
       SLUICE_PORT: String(port),
@@ -52,7 +83,6 @@ export async function npmStart(script: string, config: ConfigFile | null, env = 
     stderr: Bun.file(join(folder, "err.log")),
   });
   const output = (): string => `${readOr(join(folder, "out.log"))}${readOr(join(folder, "err.log"))}`;
-  // The first start builds the console.
   await until(async () => {
     if (npm.exitCode !== null) throw new Error(`npm ended:\n${output()}`);
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) }).catch(() => null);
@@ -86,6 +116,7 @@ export async function npmStart(script: string, config: ConfigFile | null, env = 
       for (const pid of [npm.pid, ...living()]) killed(pid);
       await npm.exited;
       rmSync(folder, { recursive: true, force: true });
+      nextTurn();
     },
   };
 }

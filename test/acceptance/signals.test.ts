@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../until.ts";
@@ -32,140 +32,142 @@ const times = (text: string, part: string): number => text.split(part).length - 
 const drained = "Everything is flushed; the gateway ends.";
 const refusing = "New calls are refused; those under way are waited for.";
 
-test.skipIf(!linux).each<[NodeJS.Signals, Receiver, number]>([
-  ["SIGTERM", "npm", 1],
-  ["SIGTERM", "launcher", 1],
-  ["SIGTERM", "gateway", 1],
-  ["SIGTERM", "group", 1],
-  ["SIGINT", "npm", 1],
-  ["SIGINT", "group", 1],
-  ["SIGINT", "group", 2],
-])(
-  "under npm start, %s to the %s (%i times) lets the stream finish, drains once, ends with 0 and leaves nothing",
-  async (signal, receiver, sent) => {
-    const started = await npmStart("start", testConfig(simulator.url));
-    try {
-      const { text } = await stream(started.url);
-      for (let count = 0; count < sent; count++) started.send(signal, receiver);
-      expect(await text).toEndWith("data: [DONE]\n\n");
-      expect(await started.exited).toBe(0);
-      await started.gone();
-      expect(times(started.output(), refusing)).toBe(1);
-      expect(times(started.output(), drained)).toBe(1);
-    } finally {
-      await started.remove();
-    }
-  },
-);
-
-test.skipIf(!linux).each<[NodeJS.Signals, Receiver]>([
-  ["SIGKILL", "npm"],
-  ["SIGHUP", "npm"],
-  ["SIGKILL", "launcher"],
-])(
-  "under npm start, %s to the %s, which it cannot pass on, still drains the gateway and leaves nothing",
-  async (signal, receiver) => {
-    const started = await npmStart("start", testConfig(simulator.url));
-    try {
-      const { text } = await stream(started.url);
-      started.send(signal, receiver);
-      expect(await text).toEndWith("data: [DONE]\n\n");
-      await started.gone();
-      expect(times(started.output(), drained)).toBe(1);
-    } finally {
-      await started.remove();
-    }
-  },
-);
-
-test.skipIf(!linux)(
-  "under npm start, SIGHUP to the launcher or the gateway reads the config file again and ends nothing",
-  async () => {
-    const started = await npmStart("start", testConfig(simulator.url));
-    const readings = (): number => times(started.output(), "The configuration was read again.");
-    try {
-      for (const [count, receiver] of (["launcher", "gateway"] as const).entries()) {
-        started.send("SIGHUP", receiver);
-        await until(() => (readings() > count ? true : null));
+describe.concurrent("a gateway that is told to end", () => {
+  test.skipIf(!linux).each<[NodeJS.Signals, Receiver, number]>([
+    ["SIGTERM", "npm", 1],
+    ["SIGTERM", "launcher", 1],
+    ["SIGTERM", "gateway", 1],
+    ["SIGTERM", "group", 1],
+    ["SIGINT", "npm", 1],
+    ["SIGINT", "group", 1],
+    ["SIGINT", "group", 2],
+  ])(
+    "under npm start, %s to the %s (%i times) lets the stream finish, drains once, ends with 0 and leaves nothing",
+    async (signal, receiver, sent) => {
+      const started = await npmStart("start", testConfig(simulator.url));
+      try {
+        const { text } = await stream(started.url);
+        for (let count = 0; count < sent; count++) started.send(signal, receiver);
+        expect(await text).toEndWith("data: [DONE]\n\n");
+        expect(await started.exited).toBe(0);
+        await started.gone();
+        expect(times(started.output(), refusing)).toBe(1);
+        expect(times(started.output(), drained)).toBe(1);
+      } finally {
+        await started.remove();
       }
-      expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
-      started.send("SIGTERM", "npm");
-      expect(await started.exited).toBe(0);
+    },
+  );
+
+  test.skipIf(!linux).each<[NodeJS.Signals, Receiver]>([
+    ["SIGKILL", "npm"],
+    ["SIGHUP", "npm"],
+    ["SIGKILL", "launcher"],
+  ])(
+    "under npm start, %s to the %s, which it cannot pass on, still drains the gateway and leaves nothing",
+    async (signal, receiver) => {
+      const started = await npmStart("start", testConfig(simulator.url));
+      try {
+        const { text } = await stream(started.url);
+        started.send(signal, receiver);
+        expect(await text).toEndWith("data: [DONE]\n\n");
+        await started.gone();
+        expect(times(started.output(), drained)).toBe(1);
+      } finally {
+        await started.remove();
+      }
+    },
+  );
+
+  test.skipIf(!linux)(
+    "under npm start, SIGHUP to the launcher or the gateway reads the config file again and ends nothing",
+    async () => {
+      const started = await npmStart("start", testConfig(simulator.url));
+      const readings = (): number => times(started.output(), "The configuration was read again.");
+      try {
+        for (const [count, receiver] of (["launcher", "gateway"] as const).entries()) {
+          started.send("SIGHUP", receiver);
+          await until(() => (readings() > count ? true : null));
+        }
+        expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
+        started.send("SIGTERM", "npm");
+        expect(await started.exited).toBe(0);
+      } finally {
+        await started.remove();
+      }
+    },
+  );
+
+  const demoFolders = (started: NpmStarted): string[] =>
+    readdirSync(join(started.folder, "tmp")).filter((name) => name.startsWith("sluice-demo-"));
+
+  test.skipIf(!linux).each<[NodeJS.Signals, Receiver]>([
+    ["SIGTERM", "npm"],
+    ["SIGINT", "group"],
+    ["SIGHUP", "group"],
+    ["SIGKILL", "launcher"],
+  ])("npm run demo removes its folder after %s to the %s", async (signal, receiver) => {
+    const started = await npmStart("demo", null);
+    try {
+      expect(demoFolders(started)).toHaveLength(1);
+      started.send(signal, receiver);
+      await started.gone();
+      expect(demoFolders(started)).toEqual([]);
     } finally {
       await started.remove();
     }
-  },
-);
-
-const demoFolders = (started: NpmStarted): string[] =>
-  readdirSync(join(started.folder, "tmp")).filter((name) => name.startsWith("sluice-demo-"));
-
-test.skipIf(!linux).each<[NodeJS.Signals, Receiver]>([
-  ["SIGTERM", "npm"],
-  ["SIGINT", "group"],
-  ["SIGHUP", "group"],
-  ["SIGKILL", "launcher"],
-])("npm run demo removes its folder after %s to the %s", async (signal, receiver) => {
-  const started = await npmStart("demo", null);
-  try {
-    expect(demoFolders(started)).toHaveLength(1);
-    started.send(signal, receiver);
-    await started.gone();
-    expect(demoFolders(started)).toEqual([]);
-  } finally {
-    await started.remove();
-  }
-});
-
-test.skipIf(!linux)("a demo that is killed leaves no master key behind", async () => {
-  const started = await npmStart("demo", null);
-  try {
-    started.send("SIGKILL", "gateway");
-    await started.gone();
-    const [folder = ""] = demoFolders(started);
-    expect(existsSync(join(started.folder, "tmp", folder, "sluice.db"))).toBe(true);
-    expect(existsSync(join(started.folder, "tmp", folder, "master.key"))).toBe(false);
-  } finally {
-    await started.remove();
-  }
-});
-
-test("whoever asks again, later, is not kept waiting: streams end with an error in them, and the status is still 0", async () => {
-  const gateway = await startGateway({ config: testConfig(simulator.url) });
-  try {
-    const { text } = await stream(gateway.url, { tokens: 5_000, event_ms: 50 });
-    const exited = gateway.stop();
-    let over = false;
-    void exited.then(() => {
-      over = true;
-    });
-    // Those that come soon after the first count as the first; so it is asked until it listens.
-    await until(async () => {
-      if (!over) process.kill(gateway.pid(), "SIGTERM");
-      return over ? true : null;
-    });
-    expect(await exited).toBe(0);
-    expect(await text).toContain('"draining"');
-    expect(gateway.output()).toContain('"hurried":true');
-  } finally {
-    await gateway.remove();
-  }
-});
-
-test("after SIGTERM readiness fails first, while calls are still taken", async () => {
-  const gateway = await startGateway({
-    config: testConfig(simulator.url),
-    env: { SLUICE_DRAIN_GRACE_MS: "300000" },
   });
-  try {
-    const exited = gateway.stop();
-    await until(async () => ((await fetch(`${gateway.url}/readyz`)).status === 503 ? true : null));
-    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
-    expect((await chat(gateway.url, {})).status).toBe(200);
-    const again = setInterval(() => process.kill(gateway.pid(), "SIGTERM"), 200);
-    expect(await exited).toBe(0);
-    clearInterval(again);
-  } finally {
-    await gateway.remove();
-  }
+
+  test.skipIf(!linux)("a demo that is killed leaves no master key behind", async () => {
+    const started = await npmStart("demo", null);
+    try {
+      started.send("SIGKILL", "gateway");
+      await started.gone();
+      const [folder = ""] = demoFolders(started);
+      expect(existsSync(join(started.folder, "tmp", folder, "sluice.db"))).toBe(true);
+      expect(existsSync(join(started.folder, "tmp", folder, "master.key"))).toBe(false);
+    } finally {
+      await started.remove();
+    }
+  });
+
+  test("whoever asks again, later, is not kept waiting: streams end with an error in them, and the status is still 0", async () => {
+    const gateway = await startGateway({ config: testConfig(simulator.url) });
+    try {
+      const { text } = await stream(gateway.url, { tokens: 5_000, event_ms: 50 });
+      const exited = gateway.stop();
+      let over = false;
+      void exited.then(() => {
+        over = true;
+      });
+      // Those that come soon after the first count as the first; so it is asked until it listens.
+      await until(async () => {
+        if (!over) process.kill(gateway.pid(), "SIGTERM");
+        return over ? true : null;
+      });
+      expect(await exited).toBe(0);
+      expect(await text).toContain('"draining"');
+      expect(gateway.output()).toContain('"hurried":true');
+    } finally {
+      await gateway.remove();
+    }
+  });
+
+  test("after SIGTERM readiness fails first, while calls are still taken", async () => {
+    const gateway = await startGateway({
+      config: testConfig(simulator.url),
+      env: { SLUICE_DRAIN_GRACE_MS: "300000" },
+    });
+    try {
+      const exited = gateway.stop();
+      await until(async () => ((await fetch(`${gateway.url}/readyz`)).status === 503 ? true : null));
+      expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+      expect((await chat(gateway.url, {})).status).toBe(200);
+      const again = setInterval(() => process.kill(gateway.pid(), "SIGTERM"), 200);
+      expect(await exited).toBe(0);
+      clearInterval(again);
+    } finally {
+      await gateway.remove();
+    }
+  });
 });
