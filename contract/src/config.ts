@@ -12,6 +12,17 @@ const name = z.string().min(1).max(256);
 const slug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63");
 const usd = z.number().nonnegative().max(9_000_000);
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);
+const providerId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, "letters, digits, dot, dash, underscore; at most 63");
+
+/** Providers whose whole API may be called below /v1/providers/{provider}/. No pattern: each is named. */
+export const passThroughSchema = z.array(providerId).max(100);
+const passThrough = passThroughSchema
+  .optional()
+  .describe(
+    "Ids of providers whose own API may be used whole, below /v1/providers/{id}/; workspace, group and key must each name one. Default: none.",
+  );
 const positiveInt = z.int().positive().max(1_000_000_000_000);
 const timeoutMs = z.int().min(1).max(86_400_000);
 
@@ -43,7 +54,7 @@ export const timeoutsSchema = z.strictObject({
 export const disconnectSchema = z.enum(["cancel", "drain"]);
 
 export const providerSchema = z.strictObject({
-  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, "letters, digits, dot, dash, underscore; at most 63"),
+  id: providerId,
   kind: z
     .string()
     .min(1)
@@ -148,6 +159,7 @@ export const modelSchema = z.strictObject({
 export const groupSchema = z.strictObject({
   name: slug,
   models: patterns.optional().describe('Names or patterns with *; default ["*"].'),
+  pass_through: passThrough,
   limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),
 });
@@ -157,6 +169,7 @@ export const keySchema = z.strictObject({
   group: slug.optional().describe("Default: the group called default."),
   secret: z.string().min(24).max(256).optional().describe("Left out: make one with `sluice key create`."),
   models: patterns.optional(),
+  pass_through: passThrough,
   allowed_ips: z.array(z.string().min(1)).max(1_000).optional().describe("Addresses or CIDR ranges."),
   expires_at: z.iso.datetime({ offset: true }).optional(),
   enabled: z.boolean().optional(),
@@ -173,6 +186,7 @@ export const workspaceSchema = z.strictObject({
   slug,
   name: name.optional(),
   models: patterns.optional(),
+  pass_through: passThrough,
   enabled: z.boolean().optional(),
   limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),

@@ -7,6 +7,7 @@ import { generationPaths } from "./openapi/generation-paths.ts";
 import { answerHeaders } from "./openapi/headers.ts";
 import { modelPaths } from "./openapi/model-paths.ts";
 import { openAiVideoPaths } from "./openapi/openai-video-paths.ts";
+import { passThroughPaths } from "./openapi/pass-through-paths.ts";
 import { passedPaths } from "./openapi/passed-paths.ts";
 import { componentSchemas } from "./openapi/schemas.ts";
 import type { OpenApiDocument } from "./openapi/types.ts";
@@ -30,6 +31,7 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
     tags: [
       { name: "models", description: "Which models the calling key may use." },
       { name: "generation", description: "Calls that are carried to an upstream." },
+      { name: "pass-through", description: "A provider's own API, for keys that are granted it." },
       { name: "video", description: "Videos as tasks: started, asked about, fetched." },
       { name: "assets", description: "Reusable material for videos and pictures, in groups." },
       { name: "usage", description: "What the calling key has used, and what it has left." },
@@ -46,6 +48,7 @@ export function openApiDocument(publicUrl: string | null, version: string): Open
       ...modelPaths(),
       ...generationPaths(),
       ...passedPaths(),
+      ...passThroughPaths(),
       ...videoPaths(),
       ...openAiVideoPaths(),
       ...assetPaths(),

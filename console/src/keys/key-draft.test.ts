@@ -11,6 +11,7 @@ const key: ConsoleKey = {
   last_four: "wxyz",
   state: "active",
   models: ["gpt-*"],
+  pass_through: [],
   allowed_ips: ["10.0.0.0/8"],
   limits: { rpm: 60 },
   budget: { usd: 5, period: "month" },

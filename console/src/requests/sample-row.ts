@@ -13,6 +13,7 @@ export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
     requested_model: "gpt-test",
     provider: "main",
     endpoint: "chat",
+    operation: null,
     stream: false,
     calls: 1,
     retry_index: 0,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { budgetSchema, limitsSchema } from "../config.ts";
 import { route } from "./route.ts";
 import { captures, keyStates } from "./states.ts";
-import { at, id, label, managedBy, maybeAt, pageOf, pageQuery, patterns, personSchema } from "./words.ts";
+import { at, id, label, managedBy, maybeAt, pageOf, pageQuery, passThrough, patterns, personSchema } from "./words.ts";
 
 export const consoleKeySchema = z.object({
   id,
@@ -13,6 +13,7 @@ export const consoleKeySchema = z.object({
   last_four: z.string(),
   state: z.enum(keyStates),
   models: patterns.nullable().describe("null: whatever the group may call."),
+  pass_through: passThrough,
   allowed_ips: z.array(z.string()).nullable(),
   limits: limitsSchema,
   budget: budgetSchema.nullable(),
@@ -43,6 +44,7 @@ const keyFields = {
     )
     .meta({ needs: "admin" }),
   models: patterns.nullable().optional(),
+  pass_through: passThrough.optional().meta({ needs: "administrator" }),
   allowed_ips: z.array(z.string().min(1).max(64)).max(1_000).nullable().optional(),
   expires_at: at.nullable().optional(),
   limits: limitsSchema.optional(),

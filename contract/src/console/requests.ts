@@ -15,6 +15,10 @@ export const requestRowSchema = z.object({
   requested_model: z.string(),
   provider: z.string().describe("Empty: refused before one was chosen."),
   endpoint: z.string(),
+  operation: z
+    .string()
+    .nullable()
+    .describe("Of a call that was passed through: its method and what kind of path it had, such as `GET /files/{id}`."),
   stream: z.boolean(),
   calls: z
     .int()

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { passThroughSchema } from "../config.ts";
 
 /** What the schemas of the admin API are made of. Times are Unix milliseconds, money is USD, lists page by cursor. */
 export const at = z.int().nonnegative().describe("Unix milliseconds.");
@@ -9,6 +10,10 @@ export const ms = z.number().nonnegative().describe("Milliseconds.");
 export const id = z.string().min(1).max(128);
 export const label = z.string().trim().min(1).max(256);
 export const patterns = z.array(z.string().min(1).max(256)).max(1_000).describe("Names of models, or patterns with *.");
+/** Of answers, and of bodies of those who may give it. */
+export const passThrough = passThroughSchema.describe(
+  "Ids of providers whose own API may be used whole, below /v1/providers/{id}/; workspace, group and key must each name one.",
+);
 export const managedBy = z
   .enum(["file", "console"])
   .describe("`file` objects are read-only here: change the config file.");

@@ -13,6 +13,7 @@ import {
   nothing,
   pageOf,
   pageQuery,
+  passThrough,
   patterns,
   personSchema,
 } from "./words.ts";
@@ -24,6 +25,7 @@ export const consoleGroupSchema = z.object({
   id,
   name: z.string(),
   models: patterns,
+  pass_through: passThrough,
   limits: limitsSchema,
   budget: budgetSchema.nullable(),
   keys: count,
@@ -38,6 +40,7 @@ export const consoleWorkspaceSchema = z.object({
   name: z.string(),
   enabled: z.boolean(),
   models: patterns,
+  pass_through: passThrough,
   limits: limitsSchema,
   budget: budgetSchema.nullable(),
   role: z.enum(workspaceRoles).describe("The caller's own role here."),
@@ -90,6 +93,7 @@ export type AccessCheck = z.infer<typeof accessCheckSchema>;
 const groupBody = z.strictObject({
   name: slug,
   models: patterns.optional(),
+  pass_through: passThrough.optional().meta(onlyAdministrators),
   limits: limitsSchema.optional(),
   budget: budgetSchema.nullable().optional(),
 });
@@ -112,6 +116,7 @@ export const workspaceRoutes = {
       slug,
       name: label.optional(),
       models: patterns.optional(),
+      pass_through: passThrough.optional(),
       limits: limitsSchema.optional(),
       budget: budgetSchema.nullable().optional(),
     }),
@@ -133,6 +138,7 @@ export const workspaceRoutes = {
     body: z.strictObject({
       name: label.optional(),
       models: patterns.optional().meta(onlyAdministrators),
+      pass_through: passThrough.optional().meta(onlyAdministrators),
       limits: limitsSchema.optional().meta(onlyAdministrators),
       budget: budgetSchema.nullable().optional().meta(onlyAdministrators),
       enabled: z.boolean().optional().meta(onlyAdministrators),

@@ -32,18 +32,26 @@ export async function readWholeBody(
   if (encoding !== null && !rules.packed) {
     throw new Failure("unsupported_media_type", "The body must be sent without a content encoding.");
   }
+  const body = await readBytes({ request, bodies }, place, rules);
+  return encoding === null ? body : unpack({ body, encoding, place, rules, work, signal: request.signal });
+}
+
+/** Reads a body whole as it is, whatever it is. Throws Failure 408, 413 or 503. */
+export async function readBytes(
+  { request, bodies }: Pick<Exchange, "request" | "bodies">,
+  place: BodyPlace,
+  rules: BodyRules,
+): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules);
   const pieces = new Pieces(request, declared === null ? null : Number(declared), place, rules);
-  let body: Uint8Array;
   try {
-    body = await bodies.within(pieces.read());
+    return await bodies.within(pieces.read());
   } catch (thrown) {
     pieces.stop();
     if (thrown instanceof Failure) throw thrown;
     throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
   }
-  return encoding === null ? body : unpack({ body, encoding, place, rules, work, signal: request.signal });
 }
 
 /** Whether to read it may cost much: by what its head says. */

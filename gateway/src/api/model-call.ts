@@ -184,7 +184,7 @@ export async function refusedUnread(
 const noBytes = new Uint8Array(0);
 
 /** What is known of a call whose body was not read. */
-const unread: RequestFacts = Object.freeze({
+export const unread: RequestFacts = Object.freeze({
   model: unreadModel,
   modelSpan: null,
   stream: false,
@@ -199,7 +199,7 @@ const unread: RequestFacts = Object.freeze({
 });
 
 /** Made outside the call, so that it keeps nothing of it. */
-function grantOf(principal: Principal): (model: string) => boolean {
+export function grantOf(principal: Principal): (model: string) => boolean {
   return (model) => mayCall(principal, model);
 }
 
@@ -224,7 +224,7 @@ function whyNotFound(principal: Principal, model: string): string {
  * Is told of a stream's end and passes it on. It is no closure within the call: that would keep what the call was read
  * from, its body among it, for as long as the stream runs.
  */
-class StreamEnd {
+export class StreamEnd {
   heard = (): void => {};
   readonly tell = (): void => this.heard();
 }

@@ -7,10 +7,13 @@ import type { Exchange, Face } from "./face.ts";
 export interface CapturedCall {
   readonly principal: Principal;
   /** As the caller sent it. */
-  readonly body: Uint8Array | FormBody;
+  readonly body: CapturableBody;
   /** The model asked for, then its fallbacks: what their accounts must not have shown is not kept. */
   readonly models: readonly Model[];
 }
+
+/** Of a body that lies elsewhere only its size and type are kept. */
+type CapturableBody = Uint8Array | Pick<FormBody, "size" | "contentType">;
 
 /** null for the many keys of which nothing is kept: then nothing is done either. */
 export function captureOf(face: Face, exchange: Exchange, call: CapturedCall): RequestCapture | null {
@@ -99,6 +102,6 @@ export class RequestCapture {
 }
 
 /** A form is mostly files; they are not kept, and its fields stand between them. */
-function requestBody(body: Uint8Array | FormBody, contentType: string | null): CapturedBody {
+function requestBody(body: CapturableBody, contentType: string | null): CapturedBody {
   return body instanceof Uint8Array ? excerptOf(body, contentType) : noteOf(body.size(""), body.contentType);
 }

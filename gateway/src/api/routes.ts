@@ -18,6 +18,7 @@ import { images } from "./endpoints/images.ts";
 import { messages } from "./endpoints/messages.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
 import { nativeRoutes } from "./endpoints/native.ts";
+import { passThrough, passThroughSocket, providersPath } from "./endpoints/pass-through.ts";
 import { compact, inputTokens, keptResponse, responses, responsesPrefix } from "./endpoints/responses.ts";
 import { responsesSocket } from "./endpoints/responses-socket.ts";
 import { root } from "./endpoints/root.ts";
@@ -113,6 +114,19 @@ const keptPart: Readonly<Record<string, Route>> = {
   input_items: { name: "kept-response", methods: { GET: keptResponse } },
 };
 
+const passed: Route = {
+  name: "pass-through",
+  methods: {
+    GET: passThrough,
+    HEAD: passThrough,
+    POST: passThrough,
+    PUT: passThrough,
+    PATCH: passThrough,
+    DELETE: passThrough,
+  },
+  socket: passThroughSocket,
+};
+
 /** The route of a path; null when there is none. The one place where paths have a meaning. */
 export function routeOf(path: string, method: string): Route | null {
   const route = exact.get(path);
@@ -133,7 +147,7 @@ function ofModel(path: string, prefix: string, method: string, one: Route): Rout
   return asked !== undefined && path.lastIndexOf(":") > prefix.length ? asked : one;
 }
 
-/** What stands below a path, by the rest of it; only ids of ours, in as many parts as there are. */
+/** What stands below a path, by the rest of it: ids of ours, in as many parts as there are, and a provider's own paths. */
 const prefixes: readonly (readonly [prefix: string, below: (rest: string) => Route | null])[] = [
   [callbacksPath, (rest) => (/^[^/]+\/[^/]+$/.test(rest) ? callback : null)],
   [`${videoTasksPath}/`, (rest) => oneOrPart(rest, videoTask, { content })],
@@ -141,6 +155,7 @@ const prefixes: readonly (readonly [prefix: string, below: (rest: string) => Rou
   [`${videosPath}/`, (rest) => oneOrPart(rest, video, videoParts)],
   [`${assetGroupsPath}/`, (rest) => oneOrPart(rest, assetGroup, {})],
   [`${assetsPath}/`, (rest) => oneOrPart(rest, asset, {})],
+  [providersPath, (rest) => (/^[^/]/.test(rest) ? passed : null)],
   [blobsPath, (rest) => oneOrPart(rest, blob, {})],
 ];
 
@@ -158,7 +173,7 @@ export function dialectOf(route: Route | null, path: string, headers: Headers): 
   if (route?.dialect !== undefined) return route.dialect;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
   if (path.startsWith("/v1beta/")) return gemini;
-  if (!path.startsWith("/v1/models")) return openaiChat;
+  if (!path.startsWith("/v1/models") && !path.startsWith(providersPath)) return openaiChat;
   if (headers.has("anthropic-version")) return anthropicMessages;
   return isGoogles(headers) ? gemini : openaiChat;
 }

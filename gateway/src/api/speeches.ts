@@ -51,6 +51,7 @@ export const speeches: Readonly<Record<CallEndpointId, Speech>> = {
   images: imagesSpeech,
   "image-edits": imageEditsSpeech,
   ...natives,
+  "pass-through": speech("pass-through", "any", openaiChat),
 };
 
 function speech(endpoint: CallEndpointId, bodies: WireDialectId, dialect: Dialect): Speech {

@@ -1,5 +1,5 @@
 import type { AskedEmbedding, AskedImages, Provider, VideoTurn, WireDialectId } from "#core/index.ts";
-import type { BlobInfo } from "#ports/index.ts";
+import type { BlobInfo, OutboundMethod } from "#ports/index.ts";
 import type {
   CallEndpointId,
   DialectTraits,
@@ -98,12 +98,12 @@ export interface BodyJobs {
       readonly lane: number;
       readonly upstreamModel: string;
       readonly stream: boolean;
-      readonly method: "GET" | "POST" | "PUT" | "DELETE";
+      readonly method: OutboundMethod;
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
     };
     readonly answer: {
-      readonly method: "GET" | "POST" | "PUT" | "DELETE";
+      readonly method: OutboundMethod;
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
       readonly warnings: readonly string[];
@@ -199,7 +199,7 @@ export interface BodyJobs {
       readonly media: readonly CarriedMedia[];
     };
     readonly answer: {
-      readonly method: "GET" | "POST" | "PUT" | "DELETE";
+      readonly method: OutboundMethod;
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
     };

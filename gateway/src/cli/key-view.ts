@@ -13,6 +13,7 @@ export function keyView(key: KeyListing) {
     last_four: key.lastFour,
     enabled: key.enabled,
     models: key.models,
+    pass_through: key.passThrough,
     allowed_ips: key.allowedIps,
     limits,
     budget: budget === null ? null : { usd: nanoToUsd(budget.nanoUsd), period: budget.period },

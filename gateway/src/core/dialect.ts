@@ -14,7 +14,10 @@ export const nativeDialects = {
 export type NativeEndpointId = keyof typeof nativeDialects;
 export type NativeDialectId = (typeof nativeDialects)[NativeEndpointId];
 
-/** A wire protocol. Those of Bedrock and `vertex-predict` are spoken by upstreams only. */
+/**
+ * A wire protocol. Those of Bedrock and `vertex-predict` are spoken by upstreams only; `any` is whatever passes through without
+ * being understood.
+ */
 export type WireDialectId =
   | "openai-chat"
   | "openai-responses"
@@ -27,6 +30,7 @@ export type WireDialectId =
   | "vertex-predict"
   | "titan-embeddings"
   | "cohere-on-bedrock"
+  | "any"
   | NativeDialectId;
 
 /** What a ledger entry says was spoken: a wire protocol, or our own video tasks, which every vendor speaks otherwise. */
@@ -38,4 +42,4 @@ export function onlyCounts(endpoint: EndpointId): boolean {
 }
 
 /** What a caller asked for, independent of path: an endpoint's stable name in ledger, metrics and lanes. */
-export type EndpointId = ModelEndpointId | "video";
+export type EndpointId = ModelEndpointId | "video" | "pass-through";

@@ -38,6 +38,8 @@ export interface Intent {
   readonly reservedNanoUsd: NanoUsd;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
+  /** Of a call that was passed through: method and kind of path (`GET /files/{id}`), with nothing in it that its caller made up. */
+  readonly operation?: string;
 }
 
 /** How far a running stream has come. Usage is the best knowledge so far. */
@@ -90,6 +92,9 @@ export interface Repeated {
 export const unknownModel = "(unknown)";
 /** And those whose body was not read: they were refused before. */
 export const unreadModel = "(not read)";
+
+/** What calls are counted under that are passed through and paid by no model's price. */
+export const passedModel = "(pass-through)";
 
 /** The model that a refused call is counted under. */
 export function refusedModel(known: string | undefined, asked: string): string {

@@ -63,6 +63,20 @@ export function baseVersionId(versionId: string): string {
   return versionId.split("@", 1)[0] ?? versionId;
 }
 
+/** What each call costs, as a version that its id says whole (`call:…`, in nano-USD): no row holds it, and it never changes. */
+export function pricePerCall(nanoUsd: NanoUsd): PriceVersion {
+  const table: PriceTable = { chargedRequests: nanoUsd * picoPerNano };
+  return { id: `${perCall}${nanoUsd}`, model: "", table, effectiveFrom: 0 };
+}
+
+/** The version that such an id says; null for any other id. */
+export function pricePerCallNamed(versionId: string): PriceVersion | null {
+  const amount = versionId.startsWith(perCall) ? versionId.slice(perCall.length) : "";
+  return /^\d{1,13}$/.test(amount) ? pricePerCall(Number(amount)) : null;
+}
+
+const perCall = "call:";
+
 function variantAt(price: PriceVersion, index: number): PriceVersion {
   const variant = price.variants?.[index];
   const table = { ...price.table, ...variant?.table };

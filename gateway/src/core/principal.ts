@@ -4,11 +4,15 @@ import type { LimitScope } from "./limit.ts";
 /** Patterns of model names: exact, or with `*` for any run of characters. */
 export type ModelPatterns = readonly string[];
 
+/** Providers whose whole API may be used, each by its id; empty: none. */
+export type ProviderIds = readonly string[];
+
 export interface Workspace {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
   readonly models: ModelPatterns;
+  readonly passThrough: ProviderIds;
   readonly scope: LimitScope;
   readonly enabled: boolean;
 }
@@ -18,6 +22,7 @@ export interface Group {
   readonly workspaceId: string;
   readonly name: string;
   readonly models: ModelPatterns;
+  readonly passThrough: ProviderIds;
   readonly scope: LimitScope;
 }
 
@@ -32,6 +37,7 @@ export interface ApiKey {
   readonly lastFour: string;
   /** null: whatever the group may call. */
   readonly models: ModelPatterns | null;
+  readonly passThrough: ProviderIds;
   readonly allowedIps: readonly string[] | null;
   readonly scope: LimitScope;
   readonly enabled: boolean;

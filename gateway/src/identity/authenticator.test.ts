@@ -10,10 +10,18 @@ const workspace: Workspace = {
   slug: "acme",
   name: "Acme",
   models: ["*"],
+  passThrough: [],
   scope: scope("workspace"),
   enabled: true,
 };
-const group: Group = { id: "grp_1", workspaceId: "ws_1", name: "default", models: ["*"], scope: scope("group") };
+const group: Group = {
+  id: "grp_1",
+  workspaceId: "ws_1",
+  name: "default",
+  models: ["*"],
+  passThrough: [],
+  scope: scope("group"),
+};
 const key: ApiKey = {
   id: "key_1",
   workspaceId: "ws_1",
@@ -22,6 +30,7 @@ const key: ApiKey = {
   prefix: "sk-sluice-ab",
   lastFour: "wxyz",
   models: null,
+  passThrough: [],
   allowedIps: null,
   scope: scope("key"),
   enabled: true,

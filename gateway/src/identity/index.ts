@@ -30,4 +30,5 @@ export {
   makeKeySecret,
 } from "./key-secret.ts";
 export { matches, matchingPattern, mayCall, whyNot } from "./model-grant.ts";
+export { mayPassThrough, whyNotPassThrough } from "./pass-through-grant.ts";
 export { createSetup, type FirstAdministrator, type Setup, type SetupOptions } from "./setup.ts";

@@ -39,7 +39,7 @@ test("JSON lines hold every entry of every page, members in snake case", async (
 });
 
 test("every member of an entry is exported", async () => {
-  const entry: LedgerEntry = { ...entryOf(1), calls: 1, warnings: ["seed was left out"] };
+  const entry: LedgerEntry = { ...entryOf(1), calls: 1, warnings: ["seed was left out"], operation: "GET /files" };
   const { usage, ...others } = entry;
   const [line = ""] = await exported("jsonl", [entry]);
   // Beside its members stand three times worked out of them: those from the arrival of the whole call.

@@ -46,6 +46,7 @@ const columns: Readonly<Record<string, (entry: LedgerEntry) => ExportedValue>> =
   upstream_status: (e) => e.upstreamStatus,
   started_after_ms: (e) => e.startedAfterMs,
   warnings: (e) => e.warnings ?? null,
+  operation: (e) => e.operation ?? null,
   call_first_byte_ms: (e) => sinceArrival(e, e.firstByteMs),
   call_first_token_ms: (e) => sinceArrival(e, e.firstTokenMs),
   call_total_ms: (e) => sinceArrival(e, e.totalMs),

@@ -15,6 +15,7 @@ export interface NewKey {
   readonly secret: Secret;
   readonly expiresAt: number | null;
   readonly models: readonly string[] | null;
+  readonly passThrough?: readonly string[];
   readonly allowedIps: readonly string[] | null;
   readonly limits: { readonly rpm?: number; readonly tpm?: number; readonly concurrency?: number };
   readonly budget: { readonly usd: number; readonly period: "day" | "week" | "month" | "total" } | null;

@@ -5,9 +5,10 @@ import type { Doer, Paged } from "./people-store.ts";
 /** A workspace as it is kept; whose role in it is asked for is not known here. */
 export type StoredWorkspace = Omit<ConsoleWorkspace, "role">;
 
-/** What is not said stays as it is; in a new object it is everything for models, and no limit. */
+/** What is not said stays as it is; in a new object it is everything for models, no provider to pass through to, and no limit. */
 interface ScopeFields {
   readonly models?: readonly string[] | undefined;
+  readonly pass_through?: readonly string[] | undefined;
   readonly limits?: LimitsConfig | undefined;
   readonly budget?: BudgetConfig | null | undefined;
 }
@@ -26,12 +27,13 @@ export interface GroupChange extends ScopeFields {
   readonly name?: string | undefined;
 }
 
-export interface KeyChange extends Omit<ScopeFields, "models"> {
+export interface KeyChange extends Omit<ScopeFields, "models" | "pass_through"> {
   readonly name?: string | undefined;
   /** Id or name of a group of the key's own workspace. */
   readonly group?: string | undefined;
   /** null: whatever the group may call. */
   readonly models?: readonly string[] | null | undefined;
+  readonly passThrough?: readonly string[] | undefined;
   readonly allowedIps?: readonly string[] | null | undefined;
   readonly expiresAt?: number | null | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;

@@ -9,8 +9,10 @@ export interface Transport {
   send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer>;
 }
 
+export type OutboundMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+
 export interface OutboundRequest {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: OutboundMethod;
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array | OutboundStream | null;

@@ -1,5 +1,6 @@
 import type { EndpointId, NativeEndpointId } from "#core/index.ts";
 import { anthropicMessagesCodec, anthropicMessagesWire, countTokensWire } from "./anthropic-messages/index.ts";
+import { anyWire } from "./any-wire.ts";
 import type { CallerCodec } from "./codec.ts";
 import type { Wire } from "./dialect.ts";
 import { batchEmbedWire, embedContentWire } from "./embeddings/index.ts";
@@ -38,6 +39,7 @@ const sides: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, CallerSi
   "batch-embed-contents": { wire: batchEmbedWire, codec: null },
   images: { wire: imagesWire, codec: null },
   "image-edits": { wire: imagesWire, codec: null },
+  "pass-through": { wire: anyWire, codec: null },
 };
 
 export function callerSide(endpoint: CallEndpointId): CallerSide {

@@ -15,6 +15,7 @@ export {
   isVersionDate,
   requireVendorVersion,
 } from "./anthropic-messages/index.ts";
+export { AnyTap, anyWire, nothingTold } from "./any-wire.ts";
 export { AwsEventStream } from "./aws-event-stream.ts";
 export { splice } from "./bytes.ts";
 export { type CallEndpointId, type CallerSide, callerSide } from "./caller-side.ts";

@@ -1,5 +1,6 @@
 import type { NativeDialectId, WireDialectId } from "#core/index.ts";
 import { anthropicMessages, anthropicMessagesCodec, anthropicMessagesWire } from "./anthropic-messages/index.ts";
+import { anyWire } from "./any-wire.ts";
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import type { Dialect, Listener } from "./dialect.ts";
@@ -50,6 +51,7 @@ const sides: Readonly<Record<Exclude<WireDialectId, NativeDialectId>, UpstreamSi
   "titan-embeddings": vectors("titan-embeddings", bedrockErrors),
   "cohere-on-bedrock": vectors("cohere-on-bedrock", bedrockErrors),
   "openai-images": { listener: imagesWire, codec: null, takesUrl: null, errors: openaiChat },
+  any: { listener: anyWire, codec: null, takesUrl: null, errors: openaiChat },
 };
 
 /** Vectors are translated by a codec of their own. */

@@ -38,7 +38,7 @@ export async function signAws(draft: OutboundDraft, service: string, now: number
       protocol: url.protocol,
       hostname: url.hostname,
       path: url.pathname,
-      query: Object.fromEntries(url.searchParams),
+      query: queryOf(url),
       headers: { ...signable(headers), host: url.host, "x-amz-content-sha256": bodyDigest(draft.body) },
     },
     { signingDate: new Date(now) },
@@ -47,6 +47,17 @@ export async function signAws(draft: OutboundDraft, service: string, now: number
     const value = signed.headers[name];
     if (value !== undefined) headers[name] = value;
   }
+}
+
+/** A name may stand several times: all its values are signed. */
+function queryOf({ searchParams }: URL): Record<string, string | string[]> {
+  const names = [...new Set(searchParams.keys())];
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = searchParams.getAll(name);
+      return [name, values.length === 1 ? (values[0] ?? "") : values];
+    }),
+  );
 }
 
 /** The transport may add headers of its own; those stay outside the signature. */

@@ -2,6 +2,7 @@ import { forwardHeaders } from "./caller-headers.ts";
 import { fetchesUrlsSetting } from "./fetched-urls.ts";
 import { passMembers } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
+import { passThroughSetting } from "./pass-through/pass-through-setting.ts";
 import { reasoningSetting } from "./reasoning/reasoning-setting.ts";
 import { type KindForm, settingField } from "./setting-field.ts";
 import { objectsSetting } from "./shared-objects.ts";
@@ -47,6 +48,12 @@ export function kindForm(kind: ProviderKind): KindForm {
       type: "list",
       help: "Fields of requests that choose a model, a route, a tier or a size past the gateway's prices and grants, and are kept back unless they are named here.",
       placeholder: "service_tier",
+    }),
+  );
+  fields.push(
+    settingField(passThroughSetting, "Calls that are passed through", {
+      type: "json",
+      help: '{"price_per_call": 0.001, "deny": ["fine_tuning"]}: what a call below /v1/providers/… costs, in USD, that no model has a price for (without it such a call is refused where a budget holds), and beginnings of paths that are refused beside those that administer the account.',
     }),
   );
   return {

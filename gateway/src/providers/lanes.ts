@@ -4,6 +4,7 @@ import { fetchesUrlsProblem } from "./fetched-urls.ts";
 import { passMembersProblem } from "./governed-members.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { providerKind } from "./kinds.ts";
+import { passThroughProblem } from "./pass-through/pass-through-setting.ts";
 import { reasoningProblem } from "./reasoning/reasoning-setting.ts";
 import { objectsProblem } from "./shared-objects.ts";
 
@@ -54,7 +55,9 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
     }
   }
   const headers = kind.lanes.length === 0 ? null : commonProblem(provider);
-  return headers ?? passMembersProblem(provider) ?? kind.checkSettings?.(provider) ?? null;
+  return (
+    headers ?? passMembersProblem(provider) ?? passThroughProblem(provider) ?? kind.checkSettings?.(provider) ?? null
+  );
 }
 
 function withoutSlash(url: string): string {

@@ -1,11 +1,12 @@
 import type { Provider } from "#core/index.ts";
+import type { OutboundMethod } from "#ports/index.ts";
 
 /** A request that is about to be sent. `body` is null for one without, or one that is streamed from elsewhere. */
 export interface OutboundDraft {
   readonly provider: Provider;
   readonly upstreamModel: string;
   readonly stream: boolean;
-  method: "GET" | "POST" | "PUT" | "DELETE";
+  method: OutboundMethod;
   url: string;
   readonly headers: Record<string, string>;
   body: Uint8Array | null;

@@ -53,7 +53,9 @@ export function suggestedModel(
 /** Which types of models a kind can serve. */
 export function typesOf(kind: ProviderKind): readonly ModelType[] {
   const served = new Set<string>(
-    kind.lanes.flatMap(({ endpoint }) => (endpoint === "video" ? [] : modelEndpoints[endpoint].types)),
+    kind.lanes.flatMap(({ endpoint }) =>
+      endpoint === "video" || endpoint === "pass-through" ? [] : modelEndpoints[endpoint].types,
+    ),
   );
   if (kind.video !== undefined) served.add("video");
   return modelTypes.filter((type) => served.has(type));

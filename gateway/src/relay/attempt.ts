@@ -291,7 +291,7 @@ function truncated(message: string): Failure {
 }
 
 /** Whatever else went wrong at the same time; what is known of the request stays known. */
-function callerGone(thrown: unknown): Failure {
+export function callerGone(thrown: unknown): Failure {
   const { arrival } = asFailure(thrown);
   return new Failure("client_closed", "The caller went away.", { arrival, cause: thrown });
 }

@@ -42,6 +42,8 @@ export interface Call {
   readonly tags: Readonly<Record<string, string>>;
   /** Called once when an answer that is a stream has come to its end, whatever end that is. */
   readonly streamEnd: () => void;
+  /** It is passed through to the provider's own API: its method and kind of path. */
+  readonly operation?: string;
 }
 
 /** An answer that has begun: the bytes, or a stream of them that settles itself however it ends. */

@@ -10,6 +10,8 @@ export type { FailedAttempt } from "./failed-attempt.ts";
 export type { RelayOptions } from "./house.ts";
 export { type FetchedBytes, fetchBytes } from "./inline-media.ts";
 export type { KeptCall } from "./kept-call.ts";
+export type { PassedCall } from "./pass-through.ts";
+export { noSuchProvider, type PassedPlace } from "./passed-place.ts";
 export { type ListProbe, type Probe, ProviderProbe } from "./provider-probe.ts";
 export { Relay } from "./relay.ts";
 export { upstreamWords } from "./upstream-words.ts";

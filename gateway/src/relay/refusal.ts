@@ -13,6 +13,8 @@ export interface RefusedBy {
   readonly idleMs: number;
   /** Hears what it said, unless that is about the account: that is nobody's business but the operator's. */
   readonly heard?: (words: string) => void;
+  /** It goes back as it is, whatever it looks like: its caller speaks to this very vendor. */
+  readonly asItIs?: boolean;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface RefusedBy {
 export async function refusalOf(
   house: RelayHouse,
   call: { readonly dialect: Dialect; readonly requestId: string },
-  { provider, kind, errorDialect, idleMs, heard }: RefusedBy,
+  { provider, kind, errorDialect, idleMs, heard, asItIs }: RefusedBy,
   answer: OutboundAnswer,
 ): Promise<Failure> {
   const said = await answer.body.readAll(bounds.errorBodyBytesMax, "idle", idleMs);
@@ -31,7 +33,7 @@ export async function refusalOf(
   if (heard !== undefined && (failure.upstream !== undefined || answer.status >= 500)) {
     heard(readRefusal(errorDialect, answer.status, body).message);
   }
-  return inWordsOf(call, errorDialect, failure);
+  return asItIs === true && answer.status < 500 ? failure : inWordsOf(call, errorDialect, failure);
 }
 
 /** What it says of its own state is told with the status alone; how it words it is for the operator. */

@@ -1,4 +1,6 @@
 import { asFailure, type Deployment, Failure, failureTable, refusedModel } from "#core/index.ts";
+import type { Dialect, RequestFacts } from "#protocols/index.ts";
+import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, Wishes } from "#routing/index.ts";
 import { AccountTokens } from "./account-tokens.ts";
 import { refusalHeaders, standingHeaders } from "./answer-headers.ts";
@@ -15,6 +17,10 @@ import { askKeeper } from "./kept-answers.ts";
 import type { KeptCall } from "./kept-call.ts";
 import { LiveStreams } from "./live-streams.ts";
 import { ObjectOwners } from "./object-owners.ts";
+import { type PassedCall, passThrough } from "./pass-through.ts";
+import { PassedEstimate } from "./passed-estimate.ts";
+import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./passed-place.ts";
+import { type PassedPrice, passedPrice } from "./passed-price.ts";
 import { wayOf } from "./way.ts";
 import { CallEstimate } from "./worst-case.ts";
 
@@ -95,6 +101,49 @@ export class Relay {
     tally.end();
     if (tally.attempts === 0) this.#refused(call, told);
     return { failure: told, headers: refusalHeaders(call.speech.dialect, tally, this.#house.clock.now()) };
+  }
+
+  /** Where a call for a provider's own API goes. Throws the Failure of one that is not passed on. */
+  passedPlace(ask: PassedAsk, speeches: Readonly<Record<string, Speech>>): PassedPlace {
+    return passedPlace(this.#house, ask, speeches);
+  }
+
+  /** How callers of that provider's own API are told of a failure; null where there is none. */
+  passedDialect(providerId: string): Dialect | null {
+    const kind = providerKind(this.#house.catalog().providers.get(providerId)?.kind ?? "");
+    return kind === null ? null : dialectOf(kind);
+  }
+
+  /** What such a call is booked by. `facts` null: its body is not understood. */
+  passedPrice(place: PassedPlace, facts: RequestFacts | null): PassedPrice {
+    return passedPrice(this.#house.catalog(), place, facts);
+  }
+
+  /** A call for a provider's own API: admitted, sent once, settled. */
+  async pass(passed: PassedCall): Promise<CallResult> {
+    const { call, price, body } = passed;
+    const discardAll = (): void => {
+      discard(call);
+      if (body !== null && !(body instanceof Uint8Array)) body.discard();
+    };
+    let tally: CallTally;
+    try {
+      const estimate = new PassedEstimate(this.#house.forecast, call, price, passed.isRead);
+      const admitted = this.#house.admission.admit(call.principal, estimate);
+      tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, discardAll);
+    } catch (thrown) {
+      const failure = asFailure(thrown);
+      discardAll();
+      return { ...this.refuse(call, failure), headers: await this.#limitHeaders(call, failure) };
+    }
+    try {
+      return await passThrough(this.#house, passed, tally);
+    } catch (thrown) {
+      const failure = asFailure(thrown);
+      if (failure.code === "internal_error") this.#report(call, failure);
+      tally.end();
+      return { failure, headers: refusalHeaders(call.speech.dialect, tally, this.#house.clock.now()) };
+    }
   }
 
   /** A call about an answer that an upstream keeps. */

@@ -123,6 +123,7 @@ function keyRow(
     name: key.name,
     ...secretColumns(context, key, before),
     models: patternsText(key.models),
+    pass_through: JSON.stringify(key.pass_through ?? []),
     allowed_ips: patternsText(key.allowed_ips),
     ...scopeColumns(key.limits, key.budget),
     tags: JSON.stringify(key.tags ?? {}),

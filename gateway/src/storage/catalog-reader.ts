@@ -45,6 +45,7 @@ async function readWorkspaces(connection: Connection): Promise<ReadonlyMap<strin
       slug: row.slug,
       name: row.name,
       models: patternsOf(row.models),
+      passThrough: patternsOf(row.pass_through),
       scope: limitScope("workspace", row.id, row.slug, row),
       enabled: row.enabled === 1,
     });
@@ -62,6 +63,7 @@ async function readGroups(
       workspaceId: row.workspace_id,
       name: row.name,
       models: patternsOf(row.models),
+      passThrough: patternsOf(row.pass_through),
       scope: limitScope("group", row.id, `${workspaces.get(row.workspace_id)?.slug}/${row.name}`, row),
     });
   return new Map(rows.map((row) => [row.id, group(row)]));

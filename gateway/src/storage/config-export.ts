@@ -133,10 +133,17 @@ function workspaceConfig(
     slug: row.slug,
     name: row.name,
     models: JSON.parse(row.models),
+    pass_through: namesIn(row.pass_through),
     enabled: row.enabled === 1 ? undefined : false,
     ...scopeConfig(row),
     groups: own.map(
-      (group): GroupConfig => said({ name: group.name, models: JSON.parse(group.models), ...scopeConfig(group) }),
+      (group): GroupConfig =>
+        said({
+          name: group.name,
+          models: JSON.parse(group.models),
+          pass_through: namesIn(group.pass_through),
+          ...scopeConfig(group),
+        }),
     ),
     keys: ownKeys.length === 0 ? undefined : ownKeys.map((key) => keyConfig(row.slug, key, names.get(key.group_id))),
   });
@@ -149,6 +156,7 @@ function keyConfig(slug: string, row: Row<"api_keys">, group: string | undefined
     group,
     secret: row.digest === null ? undefined : variable(`${slug}_${row.name}_key`),
     models: row.models === null ? undefined : JSON.parse(row.models),
+    pass_through: namesIn(row.pass_through),
     allowed_ips: row.allowed_ips === null ? undefined : JSON.parse(row.allowed_ips),
     expires_at: row.expires_at === null ? undefined : new Date(row.expires_at).toISOString(),
     enabled: row.enabled === 1 ? undefined : false,
@@ -156,6 +164,12 @@ function keyConfig(slug: string, row: Row<"api_keys">, group: string | undefined
     tags: Object.keys(tags).length === 0 ? undefined : tags,
     capture: row.capture === "headers" || row.capture === "bodies" ? row.capture : undefined,
   });
+}
+
+/** A list that is empty need not be said. */
+function namesIn(text: string): string[] | undefined {
+  const names: string[] = JSON.parse(text);
+  return names.length === 0 ? undefined : names;
 }
 
 function scopeConfig(row: { readonly limits: string; readonly budget: string | null }) {

@@ -45,6 +45,7 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
     last_four: row.last_four,
     state: keyStateOf(row, now),
     models: row.models === null ? null : JSON.parse(row.models),
+    pass_through: JSON.parse(row.pass_through),
     allowed_ips: row.allowed_ips === null ? null : JSON.parse(row.allowed_ips),
     limits: limitsOf(row),
     budget: budgetOf(row),

@@ -143,6 +143,7 @@ function intentRow(intent: Intent) {
     intent.tags,
     intent.startedAfterMs,
     intent.counted ?? null,
+    intent.operation ?? null,
   ] as const;
 }
 
@@ -172,6 +173,7 @@ function toIntent(row: IntentRow): Intent {
     // Not in files of a version that did not know it.
     startedAfterMs: row[21] ?? null,
     ...(row[22] == null ? {} : { counted: row[22] }),
+    ...(row[23] == null ? {} : { operation: row[23] }),
   };
 }
 

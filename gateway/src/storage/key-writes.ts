@@ -125,6 +125,7 @@ function newRow(options: ControlOptions, key: NewKey, place: Place, before: KeyR
     group_id: place.group_id,
     name: key.name,
     models: patternsText(key.models),
+    pass_through: JSON.stringify(key.passThrough ?? []),
     allowed_ips: patternsText(key.allowedIps),
     ...scopeColumns(key.limits, key.budget),
     tags: "{}",

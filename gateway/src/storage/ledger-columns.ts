@@ -53,6 +53,7 @@ const readers: { readonly [Column in keyof LedgerRow]: (entry: LedgerEntry) => L
   started_after_ms: (e) => e.startedAfterMs,
   upstream_status: (e) => e.upstreamStatus,
   warnings: (e) => (e.warnings === undefined ? null : JSON.stringify(e.warnings)),
+  operation: (e) => e.operation ?? null,
 };
 
 export const ledgerColumns = Object.keys(readers) as readonly (keyof LedgerRow)[];
@@ -105,6 +106,7 @@ export function entryOf(row: LedgerRow): LedgerEntry {
     startedAfterMs: row.started_after_ms,
     upstreamStatus: row.upstream_status,
     ...(row.warnings === null ? {} : { warnings: JSON.parse(row.warnings) }),
+    ...(row.operation === null ? {} : { operation: row.operation }),
   };
 }
 

@@ -19,6 +19,7 @@ import { migration016 } from "./migration-016.ts";
 import { migration017 } from "./migration-017.ts";
 import { migration018 } from "./migration-018.ts";
 import { migration019 } from "./migration-019.ts";
+import { migration020 } from "./migration-020.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -43,6 +44,7 @@ export const migrations: Migrations = Object.freeze({
   "017": migration017,
   "018": migration018,
   "019": migration019,
+  "020": migration020,
 });
 
 /**

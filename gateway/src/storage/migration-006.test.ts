@@ -25,6 +25,7 @@ const later: readonly string[] = [
   "started_after_ms",
   "upstream_status",
   "warnings",
+  "operation",
 ];
 
 test("rollups of before are counted into the histograms, and their sums stay", async () => {

@@ -1,4 +1,4 @@
-import { baseVersionId, type PriceTable, type PriceVersion, variantNamed } from "#core/index.ts";
+import { baseVersionId, type PriceTable, type PriceVersion, pricePerCallNamed, variantNamed } from "#core/index.ts";
 import type { Connection } from "./database.ts";
 import type { Row } from "./schema.ts";
 
@@ -19,6 +19,8 @@ export function priceReader(connection: Connection): (versionId: string) => Prom
   return async (versionId) => {
     const remembered = known.get(versionId);
     if (remembered !== undefined) return remembered;
+    const perCall = pricePerCallNamed(versionId);
+    if (perCall !== null) return perCall;
     const base = baseVersionId(versionId);
     const row = await connection.selectFrom("prices").selectAll().where("id", "=", base).executeTakeFirst();
     const price = row === undefined ? null : variantNamed(priceOf(row), versionId);

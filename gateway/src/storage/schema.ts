@@ -33,6 +33,8 @@ export interface WorkspaceTable {
   slug: string;
   name: string;
   models: string;
+  /** Ids of providers that may be passed through to. */
+  pass_through: Generated<string>;
   limits: string;
   budget: string | null;
   enabled: number;
@@ -45,6 +47,7 @@ export interface GroupTable {
   workspace_id: string;
   name: string;
   models: string;
+  pass_through: Generated<string>;
   limits: string;
   budget: string | null;
   managed_by: ManagedBy;
@@ -61,6 +64,7 @@ export interface KeyTable {
   prefix: string;
   last_four: string;
   models: string | null;
+  pass_through: Generated<string>;
   allowed_ips: string | null;
   limits: string;
   budget: string | null;
@@ -168,6 +172,8 @@ export interface LedgerTable extends UsageColumns {
   upstream_status: number | null;
   /** A JSON array of texts; null: none. */
   warnings: string | null;
+  /** Of a call that was passed through: its method and kind of path. */
+  operation: string | null;
   overhead_ms: number | null;
   upstream_id: string | null;
   calls: number;

@@ -64,6 +64,7 @@ async function addGroup(
     workspace_id: workspaceId,
     name: wanted.name,
     models: patternsText(wanted.models) ?? everyModel,
+    pass_through: JSON.stringify(wanted.pass_through ?? []),
     ...scopeColumns(wanted.limits, wanted.budget),
     managed_by: "console",
     created_at: at,
@@ -95,6 +96,7 @@ async function updateGroup(
       ...before,
       name: change.name ?? before.name,
       models: patternsText(change.models) ?? before.models,
+      pass_through: patternsText(change.pass_through) ?? before.pass_through,
       ...changedScope(before, change),
     };
     if (after.name !== before.name) await refuseTakenName(transaction, after);

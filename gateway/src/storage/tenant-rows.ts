@@ -12,11 +12,15 @@ export type GroupRow = Row<"groups">;
 /** The patterns of a new workspace or group. */
 export const everyModel = JSON.stringify(["*"]);
 
+/** Its grant to pass through. */
+export const noProvider = "[]";
+
 /** What an audit row shows of a workspace or group. */
 export function scopeView(row: WorkspaceRow | GroupRow) {
   return {
     ...row,
     models: JSON.parse(row.models),
+    pass_through: JSON.parse(row.pass_through),
     limits: JSON.parse(row.limits),
     budget: row.budget === null ? null : JSON.parse(row.budget),
   };
@@ -60,6 +64,7 @@ export function storedWorkspace(row: CountedWorkspaceRow): StoredWorkspace {
     name: row.name,
     enabled: row.enabled === 1,
     models: JSON.parse(row.models),
+    pass_through: JSON.parse(row.pass_through),
     limits: limitsOf(row),
     budget: budgetOf(row),
     groups: Number(row.groups),
@@ -75,6 +80,7 @@ export function consoleGroup(row: GroupRow, keys: number): ConsoleGroup {
     id: row.id,
     name: row.name,
     models: JSON.parse(row.models),
+    pass_through: JSON.parse(row.pass_through),
     limits: limitsOf(row),
     budget: budgetOf(row),
     keys,

@@ -16,6 +16,7 @@ import {
   countedWorkspaces,
   everyModel,
   holdsText,
+  noProvider,
   refuseFileOwned,
   scopeView,
   storedWorkspace,
@@ -76,6 +77,7 @@ async function addWorkspace(
     slug: wanted.slug,
     name: wanted.name ?? wanted.slug,
     models: patternsText(wanted.models) ?? everyModel,
+    pass_through: JSON.stringify(wanted.pass_through ?? []),
     ...scopeColumns(wanted.limits, wanted.budget),
     enabled: 1,
     ...common,
@@ -85,6 +87,7 @@ async function addWorkspace(
     workspace_id: workspace.id,
     name: defaultGroupName,
     models: everyModel,
+    pass_through: noProvider,
     ...scopeColumns(undefined, null),
     ...common,
   };
@@ -121,6 +124,7 @@ async function updateWorkspace(
       ...before,
       name: change.name ?? before.name,
       models: patternsText(change.models) ?? before.models,
+      pass_through: patternsText(change.pass_through) ?? before.pass_through,
       ...changedScope(before, change),
       enabled: change.enabled === undefined ? before.enabled : Number(change.enabled),
     };

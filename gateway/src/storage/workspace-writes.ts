@@ -5,7 +5,7 @@ import type { ControlOptions } from "./apply-config.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Connection } from "./database.ts";
 import { scopeColumns } from "./scope-columns.ts";
-import { everyModel, scopeView } from "./tenant-rows.ts";
+import { everyModel, noProvider, scopeView } from "./tenant-rows.ts";
 
 export async function listWorkspaces(connection: Connection): Promise<readonly WorkspaceListing[]> {
   const workspaces = await connection.selectFrom("workspaces").selectAll().orderBy("slug").execute();
@@ -44,6 +44,7 @@ export async function createWorkspace(
   const at = options.clock.now();
   const common = {
     models: everyModel,
+    pass_through: noProvider,
     ...scopeColumns(undefined, null),
     managed_by: "console" as const,
     created_at: at,

@@ -10,8 +10,23 @@ export function governedPrincipal(on: { readonly [K in ScopeKind]?: ScopeLimits 
   const workspaceScope = scope("workspace", "ws_1", "workspace acme", on.workspace);
   const groupScope = scope("group", "grp_1", "group acme/default", on.group);
   const keyScope = scope("key", "key_1", "key acme/ci", on.key);
-  const workspace = { id: "ws_1", slug: "acme", name: "Acme", models: ["*"], scope: workspaceScope, enabled: true };
-  const group = { id: "grp_1", workspaceId: "ws_1", name: "default", models: ["*"], scope: groupScope };
+  const workspace = {
+    id: "ws_1",
+    slug: "acme",
+    name: "Acme",
+    models: ["*"],
+    passThrough: [],
+    scope: workspaceScope,
+    enabled: true,
+  };
+  const group = {
+    id: "grp_1",
+    workspaceId: "ws_1",
+    name: "default",
+    models: ["*"],
+    passThrough: [],
+    scope: groupScope,
+  };
   const key: ApiKey = {
     id: "key_1",
     workspaceId: "ws_1",
@@ -20,6 +35,7 @@ export function governedPrincipal(on: { readonly [K in ScopeKind]?: ScopeLimits 
     prefix: "sk-sluice",
     lastFour: "abcd",
     models: null,
+    passThrough: [],
     allowedIps: null,
     scope: keyScope,
     enabled: true,

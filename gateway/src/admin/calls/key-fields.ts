@@ -34,6 +34,7 @@ export function keyChangeOf(body: KeyBody): KeyChange {
     name: body.name,
     group: body.group,
     models: body.models,
+    passThrough: body.pass_through,
     allowedIps: body.allowed_ips,
     expiresAt: body.expires_at,
     limits: body.limits,

@@ -15,6 +15,7 @@ export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
     requested_model: entry.requestedModel,
     provider: entry.provider,
     endpoint: entry.endpoint,
+    operation: entry.operation ?? null,
     stream: entry.stream,
     calls: entry.calls ?? 1,
     retry_index: entry.retryIndex,

@@ -5,7 +5,15 @@ import { FakeClock } from "../../../test/fake-clock.ts";
 import { RequestTail } from "./request-tail.ts";
 
 const scope = (id: string) => ({ kind: "workspace" as const, id, label: id, limits: {}, budget: null });
-const workspace = (id: string, slug: string) => ({ id, slug, name: slug, models: [], scope: scope(id), enabled: true });
+const workspace = (id: string, slug: string) => ({
+  id,
+  slug,
+  name: slug,
+  models: [],
+  passThrough: [],
+  scope: scope(id),
+  enabled: true,
+});
 
 function openTail() {
   const clock = new FakeClock();
@@ -26,7 +34,10 @@ function openTail() {
         ["ws_2", workspace("ws_2", "other")],
       ]),
       groups: new Map([
-        ["grp_1", { id: "grp_1", workspaceId: "ws_1", name: "default", models: [], scope: scope("g") }],
+        [
+          "grp_1",
+          { id: "grp_1", workspaceId: "ws_1", name: "default", models: [], passThrough: [], scope: scope("g") },
+        ],
       ]),
       version: 1,
       providers: new Map(),

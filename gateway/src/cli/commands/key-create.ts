@@ -17,6 +17,7 @@ interface KeyCreateOptions {
   readonly name: string;
   readonly expires?: number;
   readonly models?: readonly string[];
+  readonly passThrough?: readonly string[];
   readonly allowIp?: readonly string[];
   readonly rpm?: number;
   readonly tpm?: number;
@@ -35,6 +36,11 @@ export function addKeyCreate(key: Command, terminal: Terminal): void {
     .option("--group <name>", "which group's models and limits it has", defaultGroupName)
     .option("--expires <when>", "a time from now (12h, 90d, 8w) or a date", (text) => expiry(text, Date.now()))
     .option("--models <names>", "only these of the group's models, with commas; * stands for any characters", nameList)
+    .option(
+      "--pass-through <providers>",
+      "providers whose own API it may use whole, with commas; default none",
+      nameList,
+    )
     .option("--allow-ip <range>", "only callers from this address or range; may be repeated", addressList)
     .option("--rpm <n>", "requests per minute", positiveInteger)
     .option("--tpm <n>", "tokens per minute", positiveInteger)
@@ -62,6 +68,7 @@ function refuseWrongFields(options: KeyCreateOptions): void {
     name: options.name,
     group: options.group,
     ...(options.models === undefined ? {} : { models: [...options.models] }),
+    ...(options.passThrough === undefined ? {} : { pass_through: [...options.passThrough] }),
     ...(options.allowIp === undefined ? {} : { allowed_ips: [...options.allowIp] }),
   });
   const issue = parsed.error?.issues[0];
@@ -76,6 +83,7 @@ async function newKey(options: KeyCreateOptions, secret: Secret, store: ControlS
     secret,
     expiresAt: options.expires ?? null,
     models: options.models ?? null,
+    passThrough: options.passThrough ?? [],
     allowedIps: options.allowIp ?? null,
     limits: {
       ...(options.rpm === undefined ? {} : { rpm: options.rpm }),

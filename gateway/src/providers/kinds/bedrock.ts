@@ -87,6 +87,7 @@ export const bedrock: ProviderKind = {
     if (draft.provider.secret !== null) return authorizeBearer(draft);
     return signAws(draft, "bedrock", now);
   },
+  signsBody: true,
   listsModels: false,
   classify: classifyAwsShaped,
   starterModels: [],

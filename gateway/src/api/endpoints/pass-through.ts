@@ -1,0 +1,188 @@
+import { asFailure, bounds, Failure, type Principal, passedModel } from "#core/index.ts";
+import { mayPassThrough, whyNotPassThrough } from "#identity/index.ts";
+import type { OutboundMethod } from "#ports/index.ts";
+import type { RequestFacts } from "#protocols/index.ts";
+import { type Call, noSuchProvider, type PassedPlace, type Speech } from "#relay/index.ts";
+import { authenticated } from "../authenticated.ts";
+import { mayBeLarge } from "../body.ts";
+import type { Endpoint, Exchange, Face } from "../face.ts";
+import { isGoogles } from "../google-path.ts";
+import { grantOf, StreamEnd, unread } from "../model-call.ts";
+import { PassedBody } from "../passed-body.ts";
+import { captureOf } from "../request-capture.ts";
+import { renderFailure } from "../respond.ts";
+import { generateSpeech, messagesSpeech, speeches } from "../speeches.ts";
+import { readTags } from "../tags.ts";
+
+export const providersPath = "/v1/providers/";
+
+/**
+ * Any call of a provider's own API, for keys that are granted the provider: below /v1/providers/{provider}/ stands what stands below
+ * its base URL. Bodies go through as they are, both ways.
+ */
+export const passThrough: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  exchange.patient();
+  const asked = askedOf(exchange);
+  const met = placeOf(face, exchange, principal, asked);
+  if (met instanceof Response) return met;
+  const arriving = new PassedBody(face, exchange, met);
+  const { speech } = met;
+  const head = { principal, place: met, facts: unread, speech, bodyWaitMs: 0 };
+  if (arriving.isThere && mayBeLarge(exchange.request)) {
+    const refusal = await face.relay.refusedUnread(callOf(exchange, head));
+    if (refusal !== null) return refused(exchange, refusal.failure, refusal.headers, speech);
+  }
+  try {
+    const startMs = face.clock.monotonic();
+    const { body, facts } = await arriving.read();
+    const bodyWaitMs = face.clock.monotonic() - startMs;
+    return await passed(face, exchange, { ...head, body, facts, bodyWaitMs });
+  } catch (thrown) {
+    arriving.discard();
+    const failure = asFailure(thrown);
+    if (failure.code === "internal_error") throw thrown;
+    return refused(exchange, failure, {}, speech);
+  } finally {
+    arriving.release();
+  }
+};
+
+/** Frames between a caller and a provider could be neither counted nor bounded. */
+export const passThroughSocket: Endpoint = async (face, exchange) => {
+  await authenticated(face, exchange);
+  throw new Failure("websocket_unavailable", "WebSockets are not passed through to providers.");
+};
+
+interface Asked {
+  readonly providerId: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+/** Of the target as its caller wrote it, but for dots that the runtime has resolved: those never came so far. */
+function askedOf({ path, query }: Exchange): Asked {
+  const rest = path.slice(providersPath.length);
+  const end = rest.indexOf("/");
+  return end === -1
+    ? { providerId: rest, path: "/", query }
+    : { providerId: rest.slice(0, end), path: rest.slice(end), query };
+}
+
+/** The grant comes first: nobody learns what exists beside it. Every refusal is written down. */
+function placeOf(face: Face, exchange: Exchange, principal: Principal, asked: Asked): PassedPlace | Response {
+  let speech = unknownSpeech(exchange.request.headers);
+  try {
+    if (!mayPassThrough(principal, asked.providerId)) throw noSuchProvider(asked.providerId);
+    speech = { ...speech, dialect: face.relay.passedDialect(asked.providerId) ?? speech.dialect };
+    return face.relay.passedPlace(asked, speeches);
+  } catch (thrown) {
+    const failure = asFailure(thrown);
+    const why = failure.code === "not_found" ? whyNotFound(principal, asked.providerId) : failure.message;
+    const head: Head = { principal, place: null, facts: unread, speech, bodyWaitMs: 0 };
+    face.relay.refuse(callOf(exchange, head), failure, why);
+    return refused(exchange, failure, {}, speech);
+  }
+}
+
+/** As its headers say what client it is, as long as it is not known who it asks. */
+function unknownSpeech(headers: Headers): Speech {
+  const known = headers.has("anthropic-version") ? messagesSpeech : isGoogles(headers) ? generateSpeech : null;
+  return known === null ? speeches["pass-through"] : { ...speeches["pass-through"], dialect: known.dialect };
+}
+
+function whyNotFound(principal: Principal, provider: string): string {
+  const shown = `the provider "${provider.slice(0, 64)}" in pass_through`;
+  switch (whyNotPassThrough(principal, provider)) {
+    case "workspace":
+      return `The workspace ${principal.workspace.slug} does not name ${shown}.`;
+    case "group":
+      return `The group ${principal.group.name} does not name ${shown}.`;
+    case "key":
+      return `The key ${principal.key.name} does not name ${shown}.`;
+    case null:
+      return `There is no provider called "${provider.slice(0, 64)}".`;
+  }
+}
+
+interface Head {
+  readonly principal: Principal;
+  /** null: nobody knows yet where it goes. */
+  readonly place: PassedPlace | null;
+  readonly facts: RequestFacts | null;
+  readonly speech: Speech;
+  readonly bodyWaitMs: number;
+}
+
+interface ReadHead extends Head {
+  readonly place: PassedPlace;
+  readonly body: Awaited<ReturnType<PassedBody["read"]>>["body"];
+}
+
+async function passed(face: Face, exchange: Exchange, head: ReadHead): Promise<Response> {
+  const { request } = exchange;
+  const { principal, place, facts, body, speech } = head;
+  const price = face.relay.passedPrice(place, facts);
+  exchange.seen.model = price.model.name;
+  const sent = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
+  const capture = captureOf(face, exchange, {
+    principal,
+    body: sent,
+    models: [{ ...price.model, deployments: [price.deployment] }],
+  });
+  const end = new StreamEnd();
+  const call: Call = {
+    ...callOf(exchange, head),
+    models: [price.model],
+    body: body instanceof Uint8Array ? body : null,
+    streamEnd: end.tell,
+  };
+  const method = request.method as OutboundMethod;
+  const result = await face.relay.pass({ call, place, price, isRead: facts !== null, method, body });
+  if ("failure" in result) {
+    const refusal = refused(exchange, result.failure, result.headers, speech);
+    await capture?.answered(refusal);
+    return refusal;
+  }
+  if (result.body instanceof ReadableStream) end.heard = exchange.streams();
+  const answer = capture === null ? result.body : capture.delivered(result);
+  const isEmpty = answer instanceof Uint8Array && answer.length === 0;
+  return new Response(isEmpty ? null : answer, { status: result.status, headers: result.headers });
+}
+
+const noBytes = new Uint8Array(0);
+
+function noteOf(size: number, headers: Headers) {
+  return { size: () => size, contentType: headers.get("content-type") ?? "application/octet-stream" };
+}
+
+function callOf(exchange: Exchange, { principal, place, facts, speech, bodyWaitMs }: Head): Call {
+  const { request, requestId, startedMs } = exchange;
+  return {
+    requestId,
+    principal,
+    speech,
+    facts: facts ?? { ...nothingRead, model: place?.path?.model ?? passedModel },
+    body: null,
+    seals: null,
+    headers: request.headers,
+    query: "",
+    models: [],
+    mayCall: grantOf(principal),
+    signal: request.signal,
+    startedMs,
+    bodyWaitMs,
+    userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
+    tags: readTags(request.headers, principal),
+    streamEnd: () => {},
+    operation: place === null ? request.method : `${request.method} ${place.target.pathClass}`,
+  };
+}
+
+/** What is known of a call whose body is not understood: nothing of it is counted. */
+const nothingRead: Omit<RequestFacts, "model"> = unread;
+
+function refused(exchange: Exchange, failure: Failure, headers: Record<string, string>, { dialect }: Speech): Response {
+  exchange.seen.error = failure.code;
+  return renderFailure(failure, exchange.requestId, headers, dialect);
+}

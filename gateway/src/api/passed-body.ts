@@ -1,0 +1,157 @@
+import { outcomeOf } from "#bodies/index.ts";
+import { bounds, Failure } from "#core/index.ts";
+import type { Spooled, SpoolWriter } from "#ports/index.ts";
+import { type RequestFacts, splice } from "#protocols/index.ts";
+import type { PassedPlace } from "#relay/index.ts";
+import { readBytes } from "./body.ts";
+import type { BodyPlace } from "./body-room.ts";
+import { modelBody, tooLarge } from "./body-rules.ts";
+import type { Exchange, Face } from "./face.ts";
+
+export interface ReadPassedBody {
+  readonly body: Uint8Array | Spooled | null;
+  /** null: nobody understands it. */
+  readonly facts: RequestFacts | null;
+}
+
+/**
+ * The body of a call that is passed through, as it arrives: into memory where it is understood or signed, else into the spool. Not a
+ * byte of it is changed.
+ */
+export class PassedBody {
+  readonly #face: Pick<Face, "bodies" | "spool">;
+  readonly #exchange: Pick<Exchange, "request" | "bodies">;
+  readonly #place: PassedPlace;
+  readonly #room: BodyPlace;
+  #spooled: Spooled | null = null;
+
+  constructor(face: Pick<Face, "bodies" | "spool" | "bodyRoom">, exchange: Exchange, place: PassedPlace) {
+    this.#face = face;
+    this.#exchange = exchange;
+    this.#place = place;
+    this.#room = face.bodyRoom.open();
+  }
+
+  /** Whether there is one, by what the head says. */
+  get isThere(): boolean {
+    const { headers } = this.#exchange.request;
+    return headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) > 0;
+  }
+
+  /** Throws Failure 400, 408, 413 or 503. */
+  async read(): Promise<ReadPassedBody> {
+    const { request } = this.#exchange;
+    if (!this.isThere && (request.body === null || bodiless.has(request.method))) return nothing;
+    if (bodiless.has(request.method)) {
+      throw new Failure("invalid_request", `A body of a ${request.method} means nothing and is not passed on.`);
+    }
+    if (!this.#isUnderstood && !this.#place.isSigned) return { body: await this.#spool(), facts: null };
+    const body = await readBytes(this.#exchange, this.#room, modelBody);
+    if (body.length === 0) return nothing;
+    return this.#isUnderstood ? await this.#understood(body) : { body, facts: null };
+  }
+
+  /** Lets go of what nobody will send. */
+  discard(): void {
+    this.#spooled?.discard();
+  }
+
+  /** The answer has begun, or there will be none. */
+  release(): void {
+    this.#room.release();
+  }
+
+  get #isUnderstood(): boolean {
+    const { method, headers } = this.#exchange.request;
+    const encoding = headers.get("content-encoding") ?? "";
+    if (!this.#place.isRead || method !== "POST" || (encoding !== "" && encoding !== "identity")) return false;
+    const type = headers.get("content-type") ?? "application/json";
+    return /^application\/(?:[\w.+-]*\+)?json\s*(?:;|$)/i.test(type);
+  }
+
+  /** What is no call of the dialect after all is passed on all the same: its vendor says what is wrong with it. */
+  async #understood(body: Uint8Array): Promise<ReadPassedBody> {
+    const { path, speech } = this.#place;
+    const { endpoint, bodies: dialect, wire } = speech;
+    const said = path === null || dialect.startsWith("gemini") ? body : withPath(body, path);
+    if (body.length <= bounds.readInPlaceBytesMax)
+      return { body, facts: unlessFailed(() => wire.readRequest(said, path)) };
+    // A copy: what is read in a thread is given away.
+    const given = said === body ? body.slice() : said;
+    this.#room.hold(body.length * 2);
+    const { signal } = this.#exchange.request;
+    const done = await this.#face.bodies.do("read", { endpoint, dialect, path }, given, { signal });
+    return { body, facts: unlessFailed(() => outcomeOf(done).answer.facts) };
+  }
+
+  async #spool(): Promise<Spooled> {
+    const { request, bodies } = this.#exchange;
+    const declared = request.headers.get("content-length");
+    if (declared !== null && Number(declared) > modelBody.bytesMax) throw tooLarge(modelBody);
+    const writer = this.#face.spool.open();
+    const pieces = request.body?.getReader() ?? null;
+    const writing = write(pieces, writer);
+    try {
+      this.#spooled = await bodies.within(writing);
+      return this.#spooled;
+    } catch (thrown) {
+      writer.discard();
+      pieces?.cancel().catch(() => {});
+      writing.then((late) => late.discard()).catch(() => {});
+      throw thrown;
+    }
+  }
+}
+
+const nothing: ReadPassedBody = { body: null, facts: null };
+const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/**
+ * Clouds say model and stream by the path: the body reads as at the vendor's own API once they stand in it. Vertex's clients say
+ * the stream in both.
+ */
+function withPath(
+  body: Uint8Array,
+  { model, stream }: { readonly model: string; readonly stream: boolean },
+): Uint8Array {
+  const at = body.indexOf(0x7b);
+  if (at === -1) return body;
+  const saysStream = Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"stream"');
+  const text = `"model":${JSON.stringify(model)},${saysStream ? "" : `"stream":${stream},`}`;
+  return splice(body, [{ start: at + 1, end: at + 1, text }]);
+}
+
+function unlessFailed(read: () => RequestFacts): RequestFacts | null {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.code !== "internal_error") return null;
+    throw thrown;
+  }
+}
+
+async function write(pieces: PieceReader | null, writer: SpoolWriter): Promise<Spooled> {
+  let size = 0;
+  for (let piece = await next(pieces); piece !== null; piece = await next(pieces)) {
+    size += piece.length;
+    if (size > modelBody.bytesMax) throw tooLarge(modelBody);
+    const taken = writer.write(piece);
+    if (taken instanceof Promise) await taken;
+  }
+  return writer.end();
+}
+
+/** What is used of a stream's reader; the runtime's own type is wider. */
+interface PieceReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<void>;
+}
+
+async function next(pieces: PieceReader | null): Promise<Uint8Array | null> {
+  try {
+    const piece = await pieces?.read();
+    return piece === undefined || piece.done ? null : piece.value;
+  } catch (thrown) {
+    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
+  }
+}

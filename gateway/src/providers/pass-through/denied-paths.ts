@@ -1,0 +1,82 @@
+/** A path of a vendor's API that governs the account itself: whoever calls it could outlive or widen what was granted. */
+export interface DeniedPath {
+  /** Parts of a path that stand behind one another anywhere in it; of the last one that begins with `:`, how it ends. */
+  readonly parts: readonly string[];
+  readonly what: string;
+}
+
+/**
+ * Refused at every provider, whichever kind it is: behind an OpenAI-compatible address may stand any of them. Compared without
+ * regard to case. docs/pass-through.md shows this table; an account adds its own with `settings.pass_through.deny`.
+ *
+ * Sources, read on 2026-11-22: the API references of OpenAI (Administration), Anthropic (Admin API), OpenRouter (API keys,
+ * credits), Replicate, Runway, Google (IAM, permissions of tuned models and corpora), Mistral, vLLM and LiteLLM.
+ */
+export const deniedPaths: readonly DeniedPath[] = [
+  {
+    parts: ["organization"],
+    what: "OpenAI: users, projects, API keys, certificates, costs of the organisation; Runway",
+  },
+  { parts: ["organizations"], what: "Anthropic: members, workspaces, API keys, usage and costs of the organisation" },
+  { parts: ["projects"], what: "OpenAI: roles and members of a project" },
+  { parts: ["admin"], what: "administration, whoever has it" },
+  { parts: ["dashboard"], what: "OpenAI: billing" },
+  { parts: ["billing"], what: "billing, whoever has it" },
+  { parts: ["credits"], what: "OpenRouter: credit, and buying it" },
+  { parts: ["account"], what: "Replicate and others: who the account belongs to" },
+  { parts: ["api_keys"], what: "API keys" },
+  { parts: ["api-keys"], what: "API keys" },
+  { parts: ["api-key"], what: "xAI: what the key is and may do" },
+  { parts: ["apikeys"], what: "Fireworks, Google: API keys" },
+  { parts: ["keys"], what: "OpenRouter, LiteLLM: API keys" },
+  { parts: ["key"], what: "OpenRouter, LiteLLM: API keys" },
+  { parts: ["auth"], what: "OpenRouter: keys by sign-in" },
+  { parts: ["service_accounts"], what: "service accounts" },
+  { parts: ["serviceaccounts"], what: "Google: service accounts" },
+  { parts: ["users"], what: "members of the account" },
+  { parts: ["invites"], what: "members of the account" },
+  { parts: ["secrets"], what: "stored secrets of the account" },
+  { parts: ["permissions"], what: "OpenAI and Google: who else may use what the account owns" },
+  { parts: ["webhooks", "default", "secret"], what: "Replicate: what webhooks are signed with" },
+  { parts: [":setiampolicy"], what: "Google: who may use what the account owns" },
+  { parts: [":getiampolicy"], what: "Google: who may use what the account owns" },
+  { parts: [":transferownership"], what: "Google: the owner of a tuned model" },
+  { parts: ["load_lora_adapter"], what: "vLLM: what the server runs" },
+  { parts: ["unload_lora_adapter"], what: "vLLM: what the server runs" },
+  { parts: ["collective_rpc"], what: "vLLM: any method of its workers" },
+  { parts: ["update_weights"], what: "vLLM: what the server runs" },
+];
+
+/** The first that a path meets; null: none. `parts` percent-decoded. */
+export function deniedBy(parts: readonly string[], more: readonly string[]): string | null {
+  const folded = parts.map((part) => part.normalize("NFKC").toLowerCase());
+  const met = deniedPaths.find((denied) => holds(folded, denied.parts));
+  if (met !== undefined) return met.parts.join("/");
+  return more.find((path) => begins(folded, path)) ?? null;
+}
+
+function holds(path: readonly string[], parts: readonly string[]): boolean {
+  const [only] = parts;
+  // A verb of Google's stands at the end of a part.
+  if (only?.startsWith(":") === true) return path.some((part) => part.endsWith(only));
+  // Google's `permissions:create`, and a parameter behind a semicolon, leave a part what it is.
+  return path.some((_, at) => parts.every((part, index) => nameOf(path[at + index] ?? "") === part));
+}
+
+function nameOf(part: string): string {
+  return part.split(/[:;]/, 1)[0] ?? "";
+}
+
+/** What an operator names stands at the beginning of the path, with or without a version before it. */
+function begins(path: readonly string[], denied: string): boolean {
+  const parts = denied
+    .toLowerCase()
+    .split("/")
+    .filter((part) => part !== "");
+  const at = isVersion(path[0] ?? "") && !isVersion(parts[0] ?? "") ? 1 : 0;
+  return parts.length > 0 && parts.every((part, index) => part === path[at + index]);
+}
+
+export function isVersion(part: string): boolean {
+  return /^v\d+[a-z0-9]*$/.test(part);
+}

@@ -1,0 +1,235 @@
+import { bounds, Failure, type Provider } from "#core/index.ts";
+import { fold } from "#protocols/index.ts";
+import type { Lane } from "../kind.ts";
+import { providerKind } from "../kinds.ts";
+import { laneUrl, rootOf } from "../lanes.ts";
+import { deniedBy, isVersion } from "./denied-paths.ts";
+import { passThroughOf } from "./pass-through-setting.ts";
+
+/** What is called at a provider's own API. */
+export interface PassThroughTarget {
+  readonly url: string;
+  /** What kind of path it is, without anything that a caller made up: `/files/{id}/content`. */
+  readonly pathClass: string;
+  /** What is known to be spoken there; null: nobody knows. */
+  readonly lane: LaneCalled | null;
+}
+
+export interface LaneCalled {
+  readonly lane: Lane;
+  /** The upstream's name of the model, where the path says it. */
+  readonly model: string | null;
+  /** The path is that of the lane's streams. */
+  readonly streamPath: boolean;
+}
+
+/**
+ * Where a call goes that is passed through: `path` stands below the base URL and never anywhere else, whatever is in it; what
+ * its end and the path's beginning have in common is said once, so that `/v1/files` and `/files` are the same below
+ * `https://api.openai.com/v1`. `path` begins with a slash and is as its caller wrote it. Throws Failure invalid_request or forbidden.
+ */
+export function passThroughTarget(provider: Provider, path: string, query: string): PassThroughTarget {
+  const parts = partsOf(path);
+  const root = rootOf(provider);
+  const below = belowRoot(root, parts);
+  const denied = deniedBy(below.map(decoded), passThroughOf(provider).deny);
+  if (denied !== null) {
+    throw new Failure(
+      "forbidden",
+      `Paths with "${denied}" administer the provider's account and are not passed through.`,
+      {
+        param: "path",
+      },
+    );
+  }
+  const trailing = path.endsWith("/") && path !== "/" ? "/" : "";
+  const bare = below.length === 0 ? root : `${root}/${below.join("/")}${trailing}`;
+  const url = withOwnQuery(bare, query);
+  if (url.length > bounds.urlBytesMax) throw wrong(`It makes a URL of more than ${bounds.urlBytesMax} bytes.`);
+  return { url, pathClass: pathClassOf(below), lane: laneCalled(provider, bare, query) };
+}
+
+function partsOf(path: string): readonly string[] {
+  const inner = path.replace(/^\//, "").replace(/\/$/, "");
+  if (inner === "") return [];
+  const parts = inner.split("/");
+  if (parts.length > bounds.pathPartsMax) throw wrong(`It has more than ${bounds.pathPartsMax} parts.`);
+  for (const part of parts) checkPart(part);
+  return parts;
+}
+
+/**
+ * A part means the same to us and to whoever stands behind the base URL: no dots that lead elsewhere, in whichever spelling, and
+ * nothing that one side would take for the end of the part.
+ */
+function checkPart(part: string): void {
+  if (!sendable.test(part)) throw wrong("A part of it is empty, is not encoded, or holds what no path may hold.");
+  const name = decoded(part);
+  if (/%2[ef]|%5c|%25/i.test(part) || strange.test(name)) {
+    throw wrong("A slash, a dot, a percent sign, a backslash or a control character is percent-encoded in it.");
+  }
+  if (/^\.{1,2}(;|$)/.test(name)) throw wrong("A part of it consists of dots.");
+}
+
+/** RFC 3986, 3.3: what a part of a path may hold as it is, and percent-encoded bytes. */
+const sendable = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const strange = /[\\/#?%\u0000-\u001f\u007f\ufffd]/;
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw wrong("A part of it is not valid percent-encoding.");
+  }
+}
+
+/** A base URL that ends in a version is often repeated by those who write the path whole, as every SDK does. */
+function belowRoot(root: string, parts: readonly string[]): readonly string[] {
+  const ends = root
+    .slice(root.indexOf("/", root.indexOf("://") + 3))
+    .split("/")
+    .filter((part) => part !== "");
+  if (!isVersion(ends.at(-1) ?? "")) return parts;
+  for (let count = Math.min(ends.length, parts.length); count > 0; count--) {
+    const same = ends.slice(-count).every((part, index) => part === parts[index]);
+    if (same) return parts.slice(count);
+  }
+  return parts;
+}
+
+/** The caller's query as it is. One that carries a credential is refused: nobody should find it in a log on the way. */
+function withOwnQuery(url: string, query: string): string {
+  if (query === "") return url;
+  if (query.length > bounds.queryBytesMax || !queryPattern.test(query)) {
+    throw new Failure("invalid_request", "The query of the URL cannot be sent on: it is too long or not encoded.");
+  }
+  for (const pair of query.split("&")) {
+    const name = nameOf(pair);
+    if (name === null) throw new Failure("invalid_request", "The query of the URL is not valid percent-encoding.");
+    if (!credentials.has(name) && !credentialBeginnings.some((beginning) => name.startsWith(beginning))) continue;
+    throw new Failure(
+      "invalid_request",
+      `The query must not hold "${name.slice(0, 64)}": send your key of the gateway in a header; the provider's is put in here.`,
+      { param: name.slice(0, 64) },
+    );
+  }
+  return `${url}?${query}`;
+}
+
+/** Printable ASCII without blanks, quotes, backslashes and the sign that would end it (RFC 3986, 3.4). */
+const queryPattern = /^[!$-;=?-Z_a-z~[\]|{}^`%]*$/;
+
+function nameOf(pair: string): string | null {
+  try {
+    return fold(decodeURIComponent((pair.split("=", 1)[0] ?? "").replaceAll("+", " "))).trim();
+  } catch {
+    return null;
+  }
+}
+
+/** In which vendors take a key, a token or a signature, or are told to use another account or another method. Folded. */
+const credentials: ReadonlySet<string> = new Set(
+  [
+    "key",
+    "api_key",
+    "api-key",
+    "apikey",
+    "x-api-key",
+    "x-goog-api-key",
+    "subscription-key",
+    "ocp-apim-subscription-key",
+    "access_token",
+    "oauth_token",
+    "auth_token",
+    "bearer_token",
+    "id_token",
+    "token",
+    "authorization",
+    "password",
+    "client_secret",
+    "signature",
+    "sig",
+    "quotauser",
+    "userproject",
+    "$userproject",
+    "x-http-method-override",
+    "$httpmethod",
+    "_method",
+  ].map(fold),
+);
+
+const credentialBeginnings: readonly string[] = ["x-amz-", "x-goog-"];
+
+/** Words of the API stay, and what Google asks of a thing behind a colon; what is neither is somebody's id. */
+function pathClassOf(parts: readonly string[]): string {
+  const shown = parts.slice(0, classPartsMax).map((part, index) => {
+    const [, name = part, verb = ""] = named.exec(part) ?? [];
+    const isWord =
+      !containers.has(parts[index - 1] ?? "") && (word.test(name) || isVersion(name) || containers.has(name));
+    return `${isWord ? name : "{id}"}${verb}`;
+  });
+  return `/${shown.join("/")}${parts.length > classPartsMax ? "/…" : ""}`;
+}
+
+const named = /^(.*?)(:[A-Za-z_]{1,40})$/;
+const word = /^[a-z][a-z_-]{0,39}$/;
+const classPartsMax = 8;
+
+/** Behind these a name follows that may look like a word. */
+const containers: ReadonlySet<string> = new Set([
+  "models",
+  "model",
+  "files",
+  "deployments",
+  "engines",
+  "tunedModels",
+  "cachedContents",
+]);
+
+/** What stands for a model while a lane's address becomes a pattern. */
+const modelMark = "MODELOFTHEPATH";
+
+interface LanePattern {
+  readonly lane: Lane;
+  readonly pattern: RegExp;
+  readonly streamPath: boolean;
+  readonly namesModel: boolean;
+  /** What the query of such a call must hold. */
+  readonly query: string | null;
+}
+
+/** By provider object: a changed one is another. */
+const patterns = new WeakMap<Provider, readonly LanePattern[]>();
+
+function laneCalled(provider: Provider, url: string, query: string): LaneCalled | null {
+  let known = patterns.get(provider);
+  if (known === undefined) {
+    known = patternsOf(provider);
+    patterns.set(provider, known);
+  }
+  for (const { lane, pattern, streamPath, namesModel, query: needed } of known) {
+    const found = pattern.exec(url);
+    if (found === null || (needed !== null && !query.split("&").includes(needed))) continue;
+    const model = namesModel ? decodeURIComponent(found[1] ?? "") : null;
+    if (model !== null && lane.fits?.(model) === false) continue;
+    return { lane, model, streamPath };
+  }
+  return null;
+}
+
+function patternsOf(provider: Provider): readonly LanePattern[] {
+  const lanes = providerKind(provider.kind)?.lanes ?? [];
+  return lanes.flatMap((lane) =>
+    [false, true].flatMap((streamPath): LanePattern[] => {
+      if (streamPath && lane.streamPath === undefined) return [];
+      const [address = "", query = null] = laneUrl(provider, lane, modelMark, streamPath).split("?");
+      const source = RegExp.escape(address).replace(modelMark, "([^/]+)");
+      return [{ lane, pattern: new RegExp(`^${source}$`), streamPath, namesModel: address.includes(modelMark), query }];
+    }),
+  );
+}
+
+function wrong(why: string): Failure {
+  return new Failure("invalid_request", `The path cannot be passed on. ${why}`, { param: "path" });
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  aliceKey,
+  type Overrides,
+  type StartedHouse,
+  scriptHeader,
+  startHouse,
+  upstream,
+} from "../../started-house.ts";
+
+const provided = ["gpt", "claude", "google"];
+const workspace: Overrides["workspace"] = {
+  pass_through: provided,
+  groups: [{ name: "default", pass_through: provided }],
+  keys: [{ name: "alice", secret: aliceKey, pass_through: provided }],
+};
+const models = (priced: boolean): NonNullable<Overrides["models"]> =>
+  [
+    { name: "our-gpt", deployments: [{ provider: "gpt", upstream_model: "gpt-x" }] },
+    {
+      name: "our-vectors",
+      type: "embedding" as const,
+      deployments: [{ provider: "gpt", upstream_model: "vectors-x" }],
+    },
+    { name: "our-claude", deployments: [{ provider: "claude", upstream_model: "claude-sonnet-4-5" }] },
+    { name: "our-gemini", deployments: [{ provider: "google", upstream_model: "gemini-2.5-pro" }] },
+  ].map((model) => (priced ? { ...model, price: { input: 1, output: 10 } } : model));
+
+let house: StartedHouse;
+let unpriced: StartedHouse;
+beforeAll(async () => {
+  const providers: Overrides["providers"] = (simulator) => [
+    upstream("gpt", simulator, { kind: "openai" }),
+    upstream("claude", simulator, { kind: "anthropic" }),
+    upstream("google", simulator, { kind: "gemini", base_url: simulator.url.replace(/\/v1$/, "/v1beta") }),
+  ];
+  house = await startHouse({ providers, models: models(true), workspace });
+  unpriced = await startHouse({ providers, models: models(false), workspace });
+});
+afterAll(async () => {
+  await house.stop();
+  await unpriced.stop();
+});
+
+const user = [{ role: "user", content: "Say hello to everyone" }];
+const contents = [{ role: "user", parts: [{ text: "Say hello to everyone" }] }];
+
+const calls = [
+  ["chat completions", "gpt/v1/chat/completions", { model: "gpt-x", messages: user }, "our-gpt"],
+  [
+    "a stream of chat completions with usage",
+    "gpt/chat/completions",
+    { model: "gpt-x", messages: user, stream: true, stream_options: { include_usage: true } },
+    "our-gpt",
+  ],
+  ["responses", "gpt/v1/responses", { model: "gpt-x", input: "hi" }, "our-gpt"],
+  ["a stream of responses", "gpt/v1/responses", { model: "gpt-x", input: "hi", stream: true }, "our-gpt"],
+  ["embeddings", "gpt/v1/embeddings", { model: "vectors-x", input: ["a", "b"] }, "our-vectors"],
+  ["messages", "claude/v1/messages", { model: "claude-sonnet-4-5", max_tokens: 50, messages: user }, "our-claude"],
+  [
+    "a stream of messages",
+    "claude/v1/messages",
+    { model: "claude-sonnet-4-5", max_tokens: 50, messages: user, stream: true },
+    "our-claude",
+  ],
+  ["generateContent", "google/v1beta/models/gemini-2.5-pro:generateContent", { contents }, "our-gemini"],
+  [
+    "streamGenerateContent",
+    "google/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse",
+    { contents },
+    "our-gemini",
+  ],
+] as const;
+
+function post(to: StartedHouse, path: string, body: object): Promise<Response> {
+  const headers = { "anthropic-version": "2023-06-01", [scriptHeader]: JSON.stringify({ keep_received: true }) };
+  return to.post(`/v1/providers/${path}`, body, { headers });
+}
+
+test.each(calls)("of %s the usage is read and paid by the deployment's model", async (_, path, body, model) => {
+  const answer = await post(house, path, body);
+  expect(answer.status).toBe(200);
+  await answer.text();
+  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  expect(seen?.received_body).toBe(JSON.stringify(body));
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ endpoint: "pass-through", model, usageSource: "upstream", outcome: "succeeded" });
+  expect(entry?.usage.inputUncached).toBeGreaterThan(0);
+  const cost = (entry?.usage.inputUncached ?? 0) * 1_000 + (entry?.usage.output ?? 0) * 10_000;
+  expect(entry?.costNanoUsd).toBe(cost);
+  expect(entry?.warnings).toBeUndefined();
+  expect(answer.headers.get("x-sluice-warnings")).toBeNull();
+});
+
+test.each(calls)("of %s without a price the usage is noted, and that it is not paid", async (_, path, body) => {
+  const answer = await post(unpriced, path, body);
+  expect(answer.headers.get("x-sluice-warnings")).toContain("not known");
+  await answer.text();
+  const [entry] = await unpriced.entries();
+  expect(entry).toMatchObject({ model: "(pass-through)", usageSource: "upstream", costNanoUsd: 0, priceVersion: null });
+  expect(entry?.usage.inputUncached).toBeGreaterThan(0);
+});
+
+test("a stream that does not say what it used is estimated", async () => {
+  const answer = await post(house, "gpt/v1/chat/completions", { model: "gpt-x", messages: user, stream: true });
+  await answer.text();
+  const [entry] = await house.entries();
+  expect(entry).toMatchObject({ model: "our-gpt", usageSource: "estimated" });
+  expect(entry?.costNanoUsd).toBeGreaterThan(0);
+});
+
+test("to count tokens costs nothing, and says so without a word", async () => {
+  const answer = await post(house, "claude/v1/messages/count_tokens", { model: "claude-sonnet-4-5", messages: user });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("x-sluice-warnings")).toBeNull();
+  expect((await house.entries())[0]).toMatchObject({ costNanoUsd: 0, operation: "POST /messages/count_tokens" });
+});
+
+test("a body that is no call of the dialect goes to the vendor as it is, who says what is wrong with it", async () => {
+  const answer = await house.post("/v1/providers/gpt/v1/chat/completions", "{ not json");
+  expect(answer.status).toBe(400);
+  expect(house.simulator.simulator.truth.list().data.at(-1)?.path).toBe("/v1/chat/completions");
+});
+
+test("the books hold", async () => {
+  expect((await house.control.ledgerStore.check()).faults).toEqual([]);
+  expect((await unpriced.control.ledgerStore.check()).faults).toEqual([]);
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aliceKey, errorOf, type StartedHouse } from "../../started-house.ts";
+import { call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
+
+let vendor: Vendor;
+beforeAll(async () => {
+  vendor = await startVendor();
+});
+afterAll(() => vendor.stop());
+
+const withBudget = (usd: number) => ({
+  ...granted,
+  keys: [{ name: "alice", secret: aliceKey, pass_through: ["own"], budget: { usd, period: "month" as const } }],
+});
+
+const perCall = { settings: { pass_through: { price_per_call: 0.4 } } };
+
+async function run(house: StartedHouse, test: () => Promise<void>): Promise<void> {
+  try {
+    await test();
+  } finally {
+    await house.stop();
+  }
+}
+
+test("a price per call is held before it and booked after it, and the budget ends where it ends", async () => {
+  const house = await startGranted(vendor, perCall, { workspace: withBudget(1) });
+  await run(house, async () => {
+    const before = vendor.received.length;
+    const statuses: number[] = [];
+    for (let index = 0; index < 4; index++) statuses.push((await call(house, "GET", "/files")).status);
+    expect(statuses).toEqual([200, 200, 402, 402]);
+    expect(vendor.received.length - before).toBe(2);
+    const [refused, , , first] = await house.entries();
+    expect(refused).toMatchObject({
+      outcome: "rejected",
+      httpStatus: 402,
+      endpoint: "pass-through",
+      operation: "GET /files",
+    });
+    expect(first).toMatchObject({
+      costNanoUsd: 400_000_000,
+      reservedNanoUsd: 400_000_000,
+      usage: { chargedRequests: 1 },
+      priceVersion: "call:400000000",
+    });
+    expect((await house.control.ledgerStore.check()).faults).toEqual([]);
+  });
+});
+
+test("calls at the same time cannot spend more than there is", async () => {
+  const house = await startGranted(vendor, perCall, { workspace: withBudget(1) });
+  await run(house, async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => call(house, "GET", "/files")));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    await Promise.all(answers.map((answer) => answer.text()));
+  });
+});
+
+test("a call of a model is held at its worst case, by the price of the provider's own deployment", async () => {
+  const house = await startGranted(
+    vendor,
+    {},
+    {
+      workspace: withBudget(0.01),
+      models: [
+        {
+          name: "ours",
+          deployments: [{ provider: "own", upstream_model: "theirs" }],
+          price: { input: 1, output: 1_000 },
+        },
+      ],
+    },
+  );
+  await run(house, async () => {
+    const before = vendor.received.length;
+    const chat = (max_tokens: number) =>
+      call(house, "POST", "/v1/chat/completions", {
+        body: JSON.stringify({ model: "theirs", messages: [{ role: "user", content: "hi" }], max_tokens }),
+        headers: { "content-type": "application/json" },
+      });
+    expect(await errorOf(await chat(100_000))).toMatchObject({ status: 402, code: "budget_exceeded" });
+    expect(vendor.received.length).toBe(before);
+    expect((await chat(5)).status).toBe(200);
+  });
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { errorOf, type StartedHouse } from "../../started-house.ts";
+import { call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
+
+let vendor: Vendor;
+let house: StartedHouse;
+beforeAll(async () => {
+  vendor = await startVendor();
+  house = await startGranted(vendor, { settings: { pass_through: { deny: ["fine_tuning/jobs"] } } });
+});
+afterAll(async () => {
+  await house.stop();
+  vendor.stop();
+});
+
+test.each([
+  "/organization/admin_api_keys",
+  "/v1/organization/users",
+  "/V1/Organization/Users",
+  "/v1/organizations/api_keys",
+  "/organization%3Busers",
+  "/organization;x/users",
+  "/projects/proj_1/roles",
+  "/v1/dashboard/billing/credit_grants",
+  "/keys",
+  "/v1/key/generate",
+  "/auth/keys",
+  "/credits/coinbase",
+  "/account",
+  "/tunedModels/mine/permissions",
+  "/tunedModels/mine:transferOwnership",
+  "/publishers/google/models/x:setIamPolicy",
+  "/load_lora_adapter",
+  "/fine_tuning/jobs",
+  "/v1/fine_tuning/jobs/ftjob-1/cancel",
+])("%s administers the account and is not passed through", async (path) => {
+  const before = vendor.received.length;
+  const error = await errorOf(await call(house, "POST", path, { body: "{}" }));
+  expect(error).toMatchObject({ status: 403, code: "forbidden" });
+  expect(vendor.received.length).toBe(before);
+  expect((await house.entries())[0]).toMatchObject({ outcome: "rejected", httpStatus: 403, endpoint: "pass-through" });
+});
+
+test.each([
+  "/files",
+  "/batches",
+  "/fine_tuning/checkpoints",
+  "/vector_stores",
+  "/models/organization-model",
+  "/organizationx",
+])("%s is not among them", async (path) => {
+  expect((await call(house, "GET", path)).status).toBe(200);
+});
+
+test("under a budget, what nobody can price is refused unless the provider has a price for a call", async () => {
+  const workspace = { ...granted, budget: { usd: 100, period: "month" as const } };
+  const unpriced = await startGranted(vendor, {}, { workspace });
+  const free = await startGranted(vendor, { settings: { pass_through: { price_per_call: 0 } } }, { workspace });
+  try {
+    const before = vendor.received.length;
+    const error = await errorOf(await call(unpriced, "GET", "/files"));
+    expect(error).toMatchObject({ status: 403, code: "forbidden" });
+    expect(error.message).toContain("price_per_call");
+    const background = { model: "upstream-gpt", input: "x", background: true };
+    const later = await call(unpriced, "POST", "/responses", { body: JSON.stringify(background) });
+    expect(later.status).toBe(403);
+    expect(vendor.received.length).toBe(before);
+    expect((await call(free, "GET", "/files")).status).toBe(200);
+    expect((await free.entries())[0]).toMatchObject({ costNanoUsd: 0, priceVersion: "call:0" });
+  } finally {
+    await unpriced.stop();
+    await free.stop();
+  }
+});
+
+test("what a price does not cover is not called by it: a dearer tier, another model", async () => {
+  const models = [
+    { name: "ours", deployments: [{ provider: "own", upstream_model: "theirs" }], price: { input: 1, output: 1 } },
+  ];
+  const workspace = { ...granted, budget: { usd: 100, period: "month" as const } };
+  const budgeted = await startGranted(vendor, { kind: "openai" }, { workspace, models });
+  try {
+    const messages = [{ role: "user", content: "hi" }];
+    const send = (more: object) =>
+      call(budgeted, "POST", "/v1/chat/completions", {
+        body: JSON.stringify({ model: "theirs", messages, max_tokens: 5, ...more }),
+      });
+    expect((await send({})).status).toBe(200);
+    for (const more of [{ service_tier: "priority" }, { model: "others" }, { models: ["x"] }]) {
+      expect((await send(more)).status).toBe(403);
+    }
+  } finally {
+    await budgeted.stop();
+  }
+});

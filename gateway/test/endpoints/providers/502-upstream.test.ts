@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startRawUpstream } from "../../raw-upstream.ts";
+import { errorOf, type StartedHouse } from "../../started-house.ts";
+import { call, startGranted, startVendor, type Vendor } from "./vendor.ts";
+
+let vendor: Vendor;
+let house: StartedHouse;
+beforeAll(async () => {
+  vendor = await startVendor();
+  house = await startGranted(vendor);
+});
+afterAll(async () => {
+  await house.stop();
+  vendor.stop();
+});
+
+test("a redirect is neither followed nor passed on, wherever it leads", async () => {
+  const other = await startVendor();
+  try {
+    for (const location of [other.url, `${vendor.url}/elsewhere`, "/elsewhere"]) {
+      const before = vendor.received.length;
+      vendor.answer = (_, response) => void response.writeHead(302, { location }).end();
+      const answer = await call(house, "GET", "/files/file-1/content");
+      expect(answer.headers.get("location")).toBeNull();
+      const error = await errorOf(answer);
+      expect(error).toMatchObject({ status: 502, code: "upstream_error" });
+      expect(error.message).toContain("302");
+      expect(vendor.received.length).toBe(before + 1);
+    }
+    expect(other.received).toHaveLength(0);
+  } finally {
+    other.stop();
+  }
+});
+
+test("that the provider's key is refused is not told as if it were the caller's", async () => {
+  vendor.answer = (_, response) => {
+    response.writeHead(401, { "content-type": "application/json" });
+    response.end('{"error":{"message":"Incorrect API key provided: sk-upstream-of-own of org-secret"}}');
+  };
+  const answer = await call(house, "GET", "/files");
+  const text = await answer.text();
+  expect(answer.status).toBe(502);
+  expect(text).not.toContain("sk-upstream");
+  expect(text).not.toContain("org-secret");
+});
+
+test("a key that the vendor quotes in another refusal is cut out of it", async () => {
+  vendor.answer = (_, response) => {
+    response.writeHead(400, { "content-type": "application/json" });
+    response.end('{"error":{"message":"bad header Bearer sk-upstream-of-own"}}');
+  };
+  const answer = await call(house, "GET", "/files");
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).not.toContain("sk-upstream-of-own");
+});
+
+test.each([["GET"], ["DELETE"], ["PUT"], ["PATCH"], ["POST"]])(
+  "a connection that is cut after a %s was read is an error at once: it is never sent twice",
+  async (method) => {
+    const raw = await startRawUpstream((socket) => socket.destroy());
+    const cut = await startGranted(vendor, { base_url: `${raw.url}/v1` });
+    try {
+      const body = method === "GET" || method === "DELETE" ? null : "{}";
+      const answer = await call(cut, method, "/files/file-1", { body });
+      expect(await errorOf(answer)).toMatchObject({ status: 502 });
+      expect(raw.requests).toHaveLength(1);
+      expect((await cut.entries()).length).toBe(1);
+    } finally {
+      await cut.stop();
+      raw.stop();
+    }
+  },
+);
+
+test("a connection that was kept and is closed by then is not used, so nothing is sent again on another", async () => {
+  const raw = await startRawUpstream((socket, index) => {
+    if (index === 0) socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}");
+    else socket.destroy();
+  });
+  const kept = await startGranted(vendor, { base_url: `${raw.url}/v1` });
+  try {
+    expect((await call(kept, "GET", "/files")).status).toBe(200);
+    expect((await call(kept, "GET", "/files")).status).toBe(502);
+    expect(raw.requests).toHaveLength(2);
+  } finally {
+    await kept.stop();
+    raw.stop();
+  }
+});
+
+test("a download that breaks off is a connection that breaks, not a short file", async () => {
+  vendor.answer = (_, response) => {
+    response.writeHead(200, { "content-type": "application/octet-stream" });
+    response.write("the first half", () => response.destroy());
+  };
+  const answer = await call(house, "GET", "/files/file-1/content");
+  expect(answer.status).toBe(200);
+  expect(
+    await answer.text().then(
+      () => "whole",
+      () => "broken",
+    ),
+  ).toBe("broken");
+});

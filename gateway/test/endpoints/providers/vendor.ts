@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ProviderConfig } from "@sluice/contract";
+import { aliceKey, type Overrides, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+
+/** One request as it came to the vendor, byte for byte. */
+export interface Received {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+export interface Vendor {
+  readonly url: string;
+  readonly received: readonly Received[];
+  readonly last: Received;
+  /** How the next requests are answered; by default with what a list of files looks like. */
+  answer: (received: Received, response: ServerResponse) => void | Promise<void>;
+  stop(): void;
+}
+
+/** A vendor with an API of its own that nobody here knows: it remembers what it got. */
+export async function startVendor(): Promise<Vendor> {
+  const received: Received[] = [];
+  const vendor = {
+    url: "",
+    received,
+    get last(): Received {
+      const last = received.at(-1);
+      if (last === undefined) throw new Error("nothing came to the vendor");
+      return last;
+    },
+    answer: (_: Received, response: ServerResponse): void | Promise<void> => {
+      response.setHeader("content-type", "application/json");
+      response.end('{"object":"list","data":[]}');
+    },
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  const server: Server = createServer((request, response) => {
+    void wholeOf(request).then(async (body) => {
+      const one = { method: request.method ?? "", target: request.url ?? "", headers: request.headers, body };
+      received.push(one);
+      await vendor.answer(one, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  vendor.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  return vendor;
+}
+
+async function wholeOf(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+/** What opens the provider `own` to Alice's key. */
+export const granted = {
+  pass_through: ["own"],
+  groups: [{ name: "default", pass_through: ["own"] }],
+  keys: [{ name: "alice", secret: aliceKey, pass_through: ["own"] }],
+} as const satisfies Overrides["workspace"];
+
+/** A gateway whose key may use everything of the vendor's. */
+export function startGranted(
+  vendor: Vendor,
+  provider: Partial<ProviderConfig> = {},
+  more: Overrides = {},
+): Promise<StartedHouse> {
+  return startHouse({
+    providers: (simulator) => [
+      upstream("own", simulator, { base_url: vendor.url, ...provider }),
+      upstream("main", simulator),
+    ],
+    ...more,
+    workspace: { ...granted, ...more.workspace } as never,
+  });
+}
+
+/** A call with Alice's key; `path` stands behind /v1/providers/own. */
+export function call(house: StartedHouse, method: string, path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(`${house.url}/v1/providers/own${path}`, {
+    method,
+    redirect: "manual",
+    ...init,
+    headers: { authorization: `Bearer ${aliceKey}`, ...(init.headers as Record<string, string>) },
+  });
+}
