@@ -4,6 +4,7 @@ import { answerControl } from "./control.ts";
 import type { ArkAccount } from "./dialects/ark-accounts.ts";
 import { createDialects } from "./dialects/list.ts";
 import { answerModels } from "./dialects/models.ts";
+import { createOpenAiObjects } from "./dialects/openai-objects.ts";
 import { generate } from "./generation.ts";
 import { multipartBoundary } from "./multipart-reader.ts";
 import type { HeaderRow, Outlet } from "./outlet.ts";
@@ -65,6 +66,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const models = options.models ?? simulatorModels;
   const post = options.sendCallback ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init));
   const desk = createTaskDesk({ filesUrl: options.filesUrl ?? null, post });
+  const objects = createOpenAiObjects();
   const dialects = createDialects(options, desk);
   let sequence = 0;
 
@@ -110,9 +112,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     if (request.method === "HEAD") return void (await outlet.whole(404, jsonHeaders, ""));
     const known = request.path.startsWith("/__sim/")
       ? answerControl(request, { truth, tasks: desk.truth, source, flush: options.onFlush ?? nothing })
-      : request.method === "GET"
-        ? answerModels(request, models)
-        : null;
+      : (objects.answer(request) ?? (request.method === "GET" ? answerModels(request, models) : null));
     const { status, body } = known ?? { status: 404, body: notFound(request) };
     await outlet.whole(status, jsonHeaders, body);
   }

@@ -55,6 +55,18 @@ test("a key that the vendor quotes in another refusal is cut out of it", async (
   expect(await answer.text()).not.toContain("sk-upstream-of-own");
 });
 
+test("a refusal of whatever shape comes back byte for byte", async () => {
+  const body = '{ "detail" : "You do not have permission", "code": 7 }';
+  vendor.answer = (_, response) =>
+    void response.writeHead(422, { "content-type": "application/problem+json" }).end(body);
+  const answer = await call(house, "POST", "/predictions", { body: "{}" });
+  expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+    422,
+    "application/problem+json",
+    body,
+  ]);
+});
+
 test.each([["GET"], ["DELETE"], ["PUT"], ["PATCH"], ["POST"]])(
   "a connection that is cut after a %s was read is an error at once: it is never sent twice",
   async (method) => {
@@ -90,15 +102,20 @@ test("a connection that was kept and is closed by then is not used, so nothing i
 });
 
 test("a download that breaks off is a connection that breaks, not a short file", async () => {
-  vendor.answer = (_, response) => {
+  const arrived = Promise.withResolvers<void>();
+  vendor.answer = async (_, response) => {
     response.writeHead(200, { "content-type": "application/octet-stream" });
-    response.write("the first half", () => response.destroy());
+    response.write("the first half");
+    await arrived.promise;
+    response.destroy();
   };
   const answer = await call(house, "GET", "/files/file-1/content");
-  expect(answer.status).toBe(200);
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe("the first half");
+  arrived.resolve();
   expect(
-    await answer.text().then(
-      () => "whole",
+    await reader.read().then(
+      ({ done }) => (done ? "whole" : "more"),
       () => "broken",
     ),
   ).toBe("broken");

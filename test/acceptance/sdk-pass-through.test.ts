@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import type { ConfigFile } from "@sluice/contract";
+import OpenAI, { toFile } from "openai";
+import { until } from "../until.ts";
+import { type House, openHouse } from "./open-house.ts";
+import { keys, model, testConfig, testPrice } from "./test-config.ts";
+
+const provided = ["openai", "anthropic"];
+
+function configure(simulatorUrl: string): ConfigFile {
+  const account = { base_url: simulatorUrl, api_key: "sk-account-0123456789", allow_private_network: true };
+  const usual = testConfig(simulatorUrl);
+  return {
+    ...usual,
+    providers: [
+      { id: "openai", kind: "openai", ...account },
+      { id: "anthropic", kind: "anthropic", ...account },
+    ],
+    models: [
+      model("our-gpt", [{ provider: "openai", upstream_model: "gpt-x" }]),
+      model("our-claude", [{ provider: "anthropic", upstream_model: "claude-sonnet-4-5" }]),
+    ],
+    workspaces: [
+      {
+        slug: "acme",
+        pass_through: provided,
+        groups: [{ name: "default", pass_through: provided }],
+        keys: [
+          { name: "main", secret: keys.main, pass_through: provided },
+          { name: "narrow", secret: keys.narrow },
+        ],
+      },
+    ],
+  };
+}
+
+let house: House;
+let openai: OpenAI;
+let anthropic: Anthropic;
+beforeAll(async () => {
+  house = await openHouse(configure);
+  const base = `${house.gateway.url}/v1/providers`;
+  openai = new OpenAI({ baseURL: `${base}/openai/v1`, apiKey: keys.main, maxRetries: 0 });
+  anthropic = new Anthropic({ baseURL: `${base}/anthropic`, apiKey: keys.main, maxRetries: 0 });
+});
+afterAll(() => house?.close());
+
+/** USD of the key's calls by model, once everything that was called is in the books. */
+async function spent(): Promise<Readonly<Record<string, number>>> {
+  const answer = await fetch(`${house.gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${keys.main}` } });
+  const { data } = (await answer.json()) as { data: readonly { model: string; cost_usd: number }[] };
+  return Object.fromEntries(data.map((row) => [row.model, row.cost_usd]));
+}
+
+test("OpenAI's client puts files into the account, trains with them, and clears them away", async () => {
+  const file = await openai.files.create({
+    file: await toFile(Buffer.alloc(300_000, "x"), "train.jsonl"),
+    purpose: "fine-tune",
+  });
+  expect(file).toMatchObject({ object: "file", bytes: 300_000, filename: "train.jsonl", purpose: "fine-tune" });
+  expect((await Array.fromAsync(openai.files.list())).map(({ id }) => id)).toContain(file.id);
+  const job = await openai.fineTuning.jobs.create({ model: "gpt-x", training_file: file.id });
+  expect((await Array.fromAsync(openai.fineTuning.jobs.list())).map(({ id }) => id)).toEqual([job.id]);
+  expect(await openai.files.delete(file.id)).toMatchObject({ deleted: true });
+  expect(
+    await openai.files.retrieve(file.id).then(
+      () => null,
+      (thrown: unknown) => (thrown instanceof OpenAI.NotFoundError ? thrown.message : thrown),
+    ),
+  ).toContain("No such object");
+});
+
+test("a streamed chat of OpenAI's client ends with its usage, and is paid by our model's price", async () => {
+  const stream = await openai.chat.completions.create({
+    model: "gpt-x",
+    messages: [{ role: "user", content: "Say hello to everyone" }],
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+  let usage: OpenAI.CompletionUsage | null = null;
+  for await (const chunk of stream) usage = chunk.usage ?? usage;
+  if (usage === null) throw new Error("no usage came");
+  const usd = (usage.prompt_tokens * testPrice.input + usage.completion_tokens * testPrice.output) / 1e6;
+  const paid = await until(async () => (await spent())["our-gpt"]);
+  expect(paid).toBeCloseTo(usd, 8);
+});
+
+test("Anthropic's client talks, streams and counts at the account itself", async () => {
+  const ask = {
+    model: "claude-sonnet-4-5",
+    max_tokens: 64,
+    messages: [{ role: "user" as const, content: "Say hello" }],
+  };
+  const whole = await anthropic.messages.create(ask);
+  expect(whole.usage.output_tokens).toBeGreaterThan(0);
+  const streamed = await anthropic.messages.stream(ask).finalMessage();
+  expect(streamed.content.length).toBeGreaterThan(0);
+  expect(
+    (await anthropic.messages.countTokens({ model: ask.model, messages: ask.messages })).input_tokens,
+  ).toBeGreaterThan(0);
+  expect((await Array.fromAsync(anthropic.models.list())).length).toBeGreaterThan(0);
+  expect(await until(async () => (await spent())["our-claude"])).toBeGreaterThan(0);
+});
+
+test("a key without the grant finds nothing there, in each client's own errors", async () => {
+  const errorOf = (call: PromiseLike<unknown>) =>
+    call.then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+  expect(await errorOf(openai.withOptions({ apiKey: keys.narrow }).files.list())).toBeInstanceOf(OpenAI.NotFoundError);
+  const claude = await errorOf(anthropic.withOptions({ apiKey: keys.narrow }).models.list());
+  expect(claude).toBeInstanceOf(Anthropic.NotFoundError);
+});
