@@ -42,6 +42,7 @@ test("only what was touched is sent, so that a member's edit never holds a field
     expires_at: null,
   });
   expect(changesOf(before, { ...before, tags: [] })).toEqual({ tags: {} });
+  expect(changesOf(before, { ...before, passThrough: ["openai"] })).toEqual({ pass_through: ["openai"] });
 });
 
 test("a new key is made of its name and what was chosen for it", () => {

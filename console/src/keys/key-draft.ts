@@ -7,6 +7,8 @@ export interface KeyDraft {
   readonly group: string;
   /** null: whatever the group may call. */
   readonly models: readonly string[] | null;
+  /** Ids of providers. */
+  readonly passThrough: readonly string[];
   readonly allowedIps: readonly string[];
   readonly expiresAt: number | null;
   readonly limits: LimitsConfig;
@@ -20,6 +22,7 @@ export const emptyDraft: KeyDraft = Object.freeze({
   name: "",
   group: "",
   models: null,
+  passThrough: [],
   allowedIps: [],
   expiresAt: null,
   limits: {},
@@ -33,6 +36,7 @@ export function draftOf(key: ConsoleKey): KeyDraft {
     name: key.name,
     group: key.group.id,
     models: key.models,
+    passThrough: key.pass_through,
     allowedIps: key.allowed_ips ?? [],
     expiresAt: key.expires_at,
     limits: key.limits,
@@ -67,6 +71,7 @@ function fieldsOf(draft: KeyDraft) {
     name: draft.name.trim(),
     group: draft.group,
     models: draft.models === null ? null : [...draft.models],
+    pass_through: [...draft.passThrough],
     allowed_ips: draft.allowedIps.length === 0 ? null : [...draft.allowedIps],
     expires_at: draft.expiresAt,
     limits: draft.limits,

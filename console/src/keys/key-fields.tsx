@@ -73,7 +73,7 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
       />
       <Accordion variant="separated" defaultValue={hasMore(draft) ? "more" : null}>
         <Accordion.Item value="more">
-          <Accordion.Control>Addresses, tags, capture</Accordion.Control>
+          <Accordion.Control>Addresses, tags, capture, pass-through</Accordion.Control>
           <Accordion.Panel>
             <KeyMoreFields
               workspace={workspace}
@@ -89,6 +89,6 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
   );
 }
 
-function hasMore({ allowedIps, tags, capture }: KeyDraft): boolean {
-  return allowedIps.length > 0 || tags.length > 0 || capture !== "none";
+function hasMore({ allowedIps, tags, capture, passThrough }: KeyDraft): boolean {
+  return passThrough.length > 0 || allowedIps.length > 0 || tags.length > 0 || capture !== "none";
 }

@@ -2,6 +2,7 @@ import { Alert, Radio, Stack, TagsInput } from "@mantine/core";
 import { captures } from "@sluice/contract";
 import { IconEye } from "@tabler/icons-react";
 import { wrongField } from "../parts/form-drawer.tsx";
+import { PassThroughField } from "../parts/pass-through-field.tsx";
 import { useSession } from "../session/session-context.tsx";
 import type { KeyFieldsProps } from "./key-fields.tsx";
 
@@ -41,6 +42,12 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         value={[...draft.tags]}
         onChange={(tags) => onChange({ tags })}
         error={wrongField(problem, "tags") ?? looseTag(draft.tags)}
+      />
+      <PassThroughField
+        value={draft.passThrough}
+        onChange={(passThrough) => onChange({ passThrough })}
+        disabled={disabled}
+        error={wrongField(problem, "pass_through")}
       />
       <Radio.Group
         label="Kept of its requests"

@@ -4,4 +4,5 @@ import { modelEndpoints } from "@sluice/contract";
 export const endpointWords: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(modelEndpoints).map(([name, { label }]) => [name, label])),
   video: "Video tasks",
+  "pass-through": "Pass-through",
 };

@@ -3,11 +3,14 @@ import type { Problem } from "../client/problem.ts";
 import { BudgetForm } from "../parts/budget-form.tsx";
 import { wrongField } from "../parts/form-drawer.tsx";
 import { LimitsForm } from "../parts/limits-form.tsx";
+import { PassThroughField } from "../parts/pass-through-field.tsx";
 import { PatternsInput } from "../parts/patterns-input.tsx";
 
 /** What bounds a workspace or a group. */
 export interface Bounds {
   readonly models: readonly string[];
+  /** Ids of providers. */
+  readonly pass_through: readonly string[];
   readonly limits: LimitsConfig;
   readonly budget: BudgetConfig | null;
 }
@@ -30,6 +33,12 @@ export function BoundsFields({ value, onChange, problem, disabled = false, wider
         disabled={disabled}
         error={wrongField(problem, "models")}
       />
+      <PassThroughField
+        value={value.pass_through}
+        onChange={(providers) => onChange({ pass_through: providers })}
+        disabled={disabled}
+        error={wrongField(problem, "pass_through")}
+      />
       <LimitsForm
         value={value.limits}
         onChange={(limits) => onChange({ limits })}
@@ -42,10 +51,14 @@ export function BoundsFields({ value, onChange, problem, disabled = false, wider
 }
 
 /** The fields that differ, as they are sent. */
-export function changedBounds(before: Bounds, after: Bounds): { models?: string[] } & Partial<Omit<Bounds, "models">> {
+export function changedBounds(
+  before: Bounds,
+  after: Bounds,
+): { models?: string[]; pass_through?: string[] } & Partial<Omit<Bounds, "models" | "pass_through">> {
   const differs = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other);
   return {
     ...(differs(before.models, after.models) ? { models: [...after.models] } : {}),
+    ...(differs(before.pass_through, after.pass_through) ? { pass_through: [...after.pass_through] } : {}),
     ...(differs(before.limits, after.limits) ? { limits: after.limits } : {}),
     ...(differs(before.budget, after.budget) ? { budget: after.budget } : {}),
   };

@@ -55,6 +55,7 @@ function factsOf(key: ConsoleKey): readonly Fact[] {
       name: "Models",
       value: key.models === null ? "All that the group may call" : <PatternsText patterns={key.models} />,
     },
+    ...(key.pass_through.length === 0 ? [] : [{ name: "Pass-through", value: key.pass_through.join(", ") }]),
     { name: "Limits of its own", value: limitWords(key.limits) || "None" },
     { name: "Budget of its own", value: key.budget === null ? "None" : budgetWords(key.budget) },
     {

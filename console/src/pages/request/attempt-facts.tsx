@@ -32,8 +32,12 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         ["Provider", <ProviderLink key="provider" provider={attempt.provider} />],
         ["Upstream's model", attempt.upstream_model],
         ["Endpoint", endpointWords[attempt.endpoint] ?? attempt.endpoint],
-        ["Protocols", protocolsOf(attempt)],
-        ["Not carried", attempt.warnings.length === 0 ? null : <WarningList key="warnings" attempt={attempt} />],
+        ["Passed through", attempt.operation],
+        ["Protocols", attempt.operation === null ? protocolsOf(attempt) : null],
+        [
+          attempt.operation === null ? "Not carried" : "Warnings",
+          attempt.warnings.length === 0 ? null : <WarningList key="warnings" attempt={attempt} />,
+        ],
         ["Streamed", attempt.stream ? "Yes" : "No"],
         ["Key", <KeyLink key="key" attempt={attempt} />],
         ["Group", attempt.group.name || attempt.group.id],
@@ -90,9 +94,12 @@ function timeOf(ms: number | null) {
   return ms === null ? null : <Duration ms={ms} />;
 }
 
+/** What calls are counted under that no model was paid for. */
+const passed = "(pass-through)";
+
 function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
   const { model, requested_model: asked, error_code: code } = attempt;
-  if (model === "" || code === "model_not_found") return model || asked;
+  if (model === "" || code === "model_not_found" || model === passed) return model || asked;
   return (
     <>
       <Anchor fz="inherit" renderRoot={(props) => <Link to="/models/$model" params={{ model }} {...props} />}>

@@ -26,6 +26,9 @@ export function OverviewTab({ workspace }: { readonly workspace: ConsoleWorkspac
             { name: "Groups", value: <Count value={workspace.groups} /> },
             { name: "Members", value: <Count value={workspace.members} /> },
             { name: "Models", value: <PatternsText patterns={workspace.models} />, wide: true },
+            ...(workspace.pass_through.length === 0
+              ? []
+              : [{ name: "Pass-through", value: workspace.pass_through.join(", "), wide: true }]),
             { name: "Limits", value: limitWords(workspace.limits) || "None" },
             { name: "Budget", value: workspace.budget === null ? "None" : budgetWords(workspace.budget) },
             { name: "Made", value: <When at={workspace.created_at} /> },

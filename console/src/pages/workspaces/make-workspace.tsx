@@ -16,7 +16,7 @@ export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
   const [name, setName] = useState("");
   // null: made of the name until somebody writes another.
   const [written, setWritten] = useState<string | null>(null);
-  const [bounds, setBounds] = useState<Bounds>({ models: ["*"], limits: {}, budget: null });
+  const [bounds, setBounds] = useState<Bounds>({ models: ["*"], pass_through: [], limits: {}, budget: null });
   const make = useAct("workspaces.create", {
     inline: true,
     invalidates: afterWorkspaceChange,
@@ -25,7 +25,14 @@ export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
   });
   const slug = written ?? slugOf(name);
   const { limits, budget } = bounds;
-  const body = { slug, name: name.trim(), models: [...bounds.models], limits, budget };
+  const body = {
+    slug,
+    name: name.trim(),
+    models: [...bounds.models],
+    pass_through: [...bounds.pass_through],
+    limits,
+    budget,
+  };
   const slugWrong = slug === "" ? null : slugFault(slug);
   return (
     <FormDrawer

@@ -2,6 +2,7 @@ import { type ConsoleKey, meets } from "@sluice/contract";
 import { type Catalog, Failure, Secret, type Workspace } from "#core/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { Clock, ControlStore, KeyFilter, ReportStore } from "#ports/index.ts";
+import { checkGrantedProviders } from "./granted-providers.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { boundsSetBy, checkWidening } from "./key-bounds-set.ts";
 import { checkKeyFields, keyChangeOf } from "./key-fields.ts";
@@ -33,6 +34,7 @@ export function keyCalls(house: KeyCallsHouse): Handlers<KeyRoutes> {
     "keys.create": async (call) => {
       const { id } = oneWorkspace(call);
       checkKeyFields(call.body, { now: clock.now(), before: null });
+      checkGrantedProviders(call.body.pass_through, house.catalog());
       const secret = newSecret(house);
       const createdBy = someone(call.actor).userId;
       const setByAdmins = boundsSetBy(call, null);
@@ -46,6 +48,7 @@ export function keyCalls(house: KeyCallsHouse): Handlers<KeyRoutes> {
       const { id, workspace } = await ownKey(call, house);
       const change = (before: ConsoleKey) => {
         checkKeyFields(call.body, { now: clock.now(), before });
+        checkGrantedProviders(call.body.pass_through, house.catalog(), before.pass_through);
         checkWidening(call, before);
         return { ...keyChangeOf(call.body), setByAdmins: boundsSetBy(call, before) };
       };

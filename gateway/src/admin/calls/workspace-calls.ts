@@ -1,12 +1,14 @@
 import type { ConsoleWorkspace } from "@sluice/contract";
-import { type Actor, Failure } from "#core/index.ts";
+import { type Actor, type Catalog, Failure } from "#core/index.ts";
 import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
+import { checkGrantedProviders } from "./granted-providers.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 import { someone } from "./someone.ts";
 
 export interface WorkspaceCallsHouse {
   readonly controlStore: ControlStore;
+  readonly catalog: () => Catalog;
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
 }
@@ -24,7 +26,7 @@ export function workspaceCalls(house: WorkspaceCallsHouse): Handlers<WorkspaceRo
   return { ...ofWorkspaces(house), ...ofGroups(house) };
 }
 
-function ofWorkspaces({ controlStore, changesSeen }: WorkspaceCallsHouse): Handlers<WorkspaceRoutes> {
+function ofWorkspaces({ controlStore, catalog, changesSeen }: WorkspaceCallsHouse): Handlers<WorkspaceRoutes> {
   return {
     "workspaces.list": async ({ actor, query }) => {
       const caller = someone(actor);
@@ -33,6 +35,7 @@ function ofWorkspaces({ controlStore, changesSeen }: WorkspaceCallsHouse): Handl
       return { data: data.map((workspace) => seenBy(caller, workspace)), next };
     },
     "workspaces.create": async ({ actor, body, doer }) => {
+      checkGrantedProviders(body.pass_through, catalog());
       const made = await controlStore.addWorkspace(body, doer);
       await changesSeen();
       return seenBy(someone(actor), made);
@@ -43,7 +46,9 @@ function ofWorkspaces({ controlStore, changesSeen }: WorkspaceCallsHouse): Handl
       return seenBy(someone(call.actor), workspace);
     },
     "workspaces.update": async (call) => {
-      const changed = await controlStore.updateWorkspace(oneWorkspace(call).id, call.body, call.doer);
+      const { id, passThrough } = oneWorkspace(call);
+      checkGrantedProviders(call.body.pass_through, catalog(), passThrough);
+      const changed = await controlStore.updateWorkspace(id, call.body, call.doer);
       await changesSeen();
       return seenBy(someone(call.actor), changed);
     },
@@ -55,16 +60,20 @@ function ofWorkspaces({ controlStore, changesSeen }: WorkspaceCallsHouse): Handl
   };
 }
 
-function ofGroups({ controlStore, changesSeen }: WorkspaceCallsHouse): Handlers<GroupRoutes> {
+function ofGroups({ controlStore, catalog, changesSeen }: WorkspaceCallsHouse): Handlers<GroupRoutes> {
   return {
     "groups.list": async (call) => ({ data: [...(await controlStore.groups(oneWorkspace(call).id))], next: null }),
     "groups.create": async (call) => {
+      checkGrantedProviders(call.body.pass_through, catalog());
       const group = await controlStore.addGroup(oneWorkspace(call).id, call.body, call.doer);
       await changesSeen();
       return group;
     },
     "groups.update": async (call) => {
       const { group } = call.params;
+      const own = [...catalog().groups.values()].filter(({ workspaceId }) => workspaceId === oneWorkspace(call).id);
+      const before = own.find(({ id, name }) => id === group || name === group)?.passThrough;
+      checkGrantedProviders(call.body.pass_through, catalog(), before);
       const changed = await controlStore.updateGroup(oneWorkspace(call).id, group, call.body, call.doer);
       await changesSeen();
       return changed;

@@ -1,0 +1,36 @@
+import { MultiSelect } from "@mantine/core";
+import { useCall } from "../api/use-call.ts";
+import { useSession } from "../session/session-context.tsx";
+
+interface PassThroughFieldProps {
+  /** Ids of providers. */
+  readonly value: readonly string[];
+  readonly onChange: (providers: string[]) => void;
+  readonly disabled?: boolean;
+  readonly error: string | null;
+}
+
+/** Which providers' own API may be used whole: administrators choose among those there are, others see what is granted. */
+export function PassThroughField({ value, onChange, disabled = false, error }: PassThroughFieldProps) {
+  const mayGrant = useSession().may("administrator");
+  const providers = useCall("providers.list", { enabled: mayGrant });
+  const known = providers.data?.data.map(({ id }) => id) ?? [];
+  return (
+    <MultiSelect
+      label="Pass-through"
+      description={
+        mayGrant
+          ? "Providers whose own API may be used whole, files and trainings too: with the account's key, whatever the models. Workspace, group and key must each name one."
+          : "Providers whose own API may be used whole. Only administrators grant it."
+      }
+      placeholder={value.length === 0 ? "none" : ""}
+      data={[...new Set([...known, ...value])].toSorted()}
+      value={[...value]}
+      onChange={onChange}
+      searchable={known.length > 8}
+      clearable
+      disabled={disabled || !mayGrant}
+      error={error ?? providers.error?.message ?? null}
+    />
+  );
+}

@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
+
+const acme = { workspace: "acme" };
+
+/** A ground with a provider of this name. */
+async function openGround(): Promise<TenantGround> {
+  const ground = await openTenantGround();
+  const { controlStore } = ground;
+  await controlStore.apply({ providers: [{ id: "vendor", kind: "openai", api_key: "sk-x" }] }, "test");
+  await ground.refresh();
+  return ground;
+}
+
+test("only an administrator grants a provider, whether a key, a group or a workspace, new or there already", async () => {
+  await using ground = await openGround();
+  const made = await ground.makeKey("member", { name: "trainer" });
+  const key = { ...acme, key: made.body.key.id };
+  const group = { ...acme, group: "default" };
+  const pass_through = ["vendor"];
+  for (const who of ["viewer", "member", "admin", "owner"] as const) {
+    for (const value of [pass_through, []]) {
+      const body = { pass_through: value };
+      const tries = [
+        await ground.makeKey(who, { name: `of ${who}`, ...body }),
+        await ground.call(who, "keys.update", { params: key, body }),
+        await ground.call(who, "groups.create", { params: acme, body: { name: `of-${who}`, ...body } }),
+        await ground.call(who, "groups.update", { params: group, body }),
+        await ground.call(who, "workspaces.update", { params: acme, body }),
+      ];
+      expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    }
+  }
+  const body = { pass_through };
+  expect((await ground.call("administrator", "workspaces.update", { params: acme, body })).body).toMatchObject(body);
+  expect((await ground.call("administrator", "groups.update", { params: group, body })).body).toMatchObject(body);
+  expect((await ground.call("administrator", "keys.update", { params: key, body })).body).toMatchObject(body);
+  expect((await ground.makeKey("administrator", { name: "another", ...body })).body.key).toMatchObject(body);
+  expect((await ground.call("viewer", "keys.show", { params: key })).body).toMatchObject(body);
+  // The maker changes the rest of the key, and its grant stays.
+  const renamed = await ground.call("member", "keys.update", { params: key, body: { name: "trains" } });
+  expect(renamed.body).toMatchObject({ name: "trains", pass_through });
+});
+
+test("a grant and its end stand in the audit log with before and after", async () => {
+  await using ground = await openGround();
+  const key = (await ground.makeKey("member", { name: "trainer" })).body.key;
+  const params = { ...acme, key: key.id };
+  await ground.call("administrator", "keys.update", { params, body: { pass_through: ["vendor"] } });
+  await ground.call("administrator", "keys.update", { params, body: { pass_through: [] } });
+  const rows = (await ground.audit()).filter(
+    ({ object, action }) => object === "key acme/trainer" && action === "update",
+  );
+  expect(
+    rows.map(({ before, after }) => [JSON.parse(before ?? "{}").pass_through, JSON.parse(after ?? "{}").pass_through]),
+  ).toEqual([
+    [[], ["vendor"]],
+    [["vendor"], []],
+  ]);
+});
+
+test("a provider that is not there cannot be granted; one that has gone may stay in the list", async () => {
+  await using ground = await openGround();
+  const key = (await ground.makeKey("administrator", { name: "trainer", pass_through: ["vendor"] })).body.key;
+  const params = { ...acme, key: key.id };
+  const wrong = { status: 400, code: "invalid_request", param: "pass_through.1" };
+  const body = { pass_through: ["vendor", "vendr"] };
+  expect(await ground.call("administrator", "keys.update", { params, body })).toMatchObject(wrong);
+  expect(await ground.makeKey("administrator", { name: "x", ...body })).toMatchObject(wrong);
+  expect(
+    await ground.call("administrator", "groups.update", { params: { ...acme, group: "default" }, body }),
+  ).toMatchObject(wrong);
+  expect(await ground.call("administrator", "workspaces.update", { params: acme, body })).toMatchObject(wrong);
+  for (const star of ["*", "vend*"]) {
+    expect((await ground.call("administrator", "keys.update", { params, body: { pass_through: [star] } })).status).toBe(
+      400,
+    );
+  }
+  await ground.controlStore.apply({ providers: [] }, "test");
+  await ground.refresh();
+  const kept = await ground.call("administrator", "keys.update", {
+    params,
+    body: { pass_through: ["vendor"], name: "trains" },
+  });
+  expect(kept).toMatchObject({ status: 200, body: { name: "trains" } });
+});
+
+test("a new key that takes the name of a revoked one has nothing of its grant", async () => {
+  await using ground = await openGround();
+  const key = (await ground.makeKey("administrator", { name: "trainer", pass_through: ["vendor"] })).body.key;
+  await ground.call("admin", "keys.revoke", { params: { ...acme, key: key.id } });
+  expect((await ground.makeKey("member", { name: "trainer" })).body.key).toMatchObject({
+    name: "trainer",
+    pass_through: [],
+  });
+});
