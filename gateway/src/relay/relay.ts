@@ -130,7 +130,10 @@ export class Relay {
     try {
       const estimate = new PassedEstimate(this.#house.forecast, call, price, passed.isRead);
       const admitted = this.#house.admission.admit(call.principal, estimate);
-      tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, discardAll);
+      tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, () => {
+        discardAll();
+        this.#explainPassed(call, tally);
+      });
     } catch (thrown) {
       const failure = asFailure(thrown);
       discardAll();
@@ -194,6 +197,17 @@ export class Relay {
       workspaceId: call.principal.workspace.id,
       matters: true,
       explanation: () => explanationOf(story(), failure, [], why),
+    });
+  }
+
+  /** There was one way to go: only what failed on it is worth a word. */
+  #explainPassed(call: Call, { failures }: CallTally): void {
+    if (failures === null) return;
+    this.#house.explainer.explain({
+      requestId: call.requestId,
+      workspaceId: call.principal.workspace.id,
+      matters: true,
+      explanation: () => explanationOf(nothingPlanned, null, failures),
     });
   }
 

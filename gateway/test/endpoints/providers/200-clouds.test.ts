@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { budgetsRead } from "./vendor.ts";
 
 const secretAccessKey = "aws-secret-0123456789";
 const provided = ["aws", "google-cloud"];
@@ -30,6 +31,7 @@ beforeAll(async () => {
       keys: [{ name: "alice", secret: aliceKey, pass_through: provided, budget: { usd: 100, period: "month" } }],
     },
   });
+  await budgetsRead(house);
 });
 afterAll(() => house.stop());
 

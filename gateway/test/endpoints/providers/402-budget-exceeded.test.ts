@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { aliceKey, errorOf, type StartedHouse } from "../../started-house.ts";
-import { call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
+import { budgetsRead, call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
 
 let vendor: Vendor;
 beforeAll(async () => {
@@ -17,6 +17,7 @@ const perCall = { settings: { pass_through: { price_per_call: 0.4 } } };
 
 async function run(house: StartedHouse, test: () => Promise<void>): Promise<void> {
   try {
+    await budgetsRead(house);
     await test();
   } finally {
     await house.stop();

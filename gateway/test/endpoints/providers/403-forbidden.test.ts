@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { errorOf, type StartedHouse } from "../../started-house.ts";
-import { call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
+import { budgetsRead, call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
 
 let vendor: Vendor;
 let house: StartedHouse;
@@ -57,6 +57,8 @@ test("under a budget, what nobody can price is refused unless the provider has a
   const unpriced = await startGranted(vendor, {}, { workspace });
   const free = await startGranted(vendor, { settings: { pass_through: { price_per_call: 0 } } }, { workspace });
   try {
+    await budgetsRead(unpriced);
+    await budgetsRead(free);
     const before = vendor.received.length;
     const error = await errorOf(await call(unpriced, "GET", "/files"));
     expect(error).toMatchObject({ status: 403, code: "forbidden" });
@@ -85,6 +87,7 @@ test("what a price does not cover is not called by it: a dearer tier, another mo
       call(budgeted, "POST", "/v1/chat/completions", {
         body: JSON.stringify({ model: "theirs", messages, max_tokens: 5, ...more }),
       });
+    await budgetsRead(budgeted);
     expect((await send({})).status).toBe(200);
     for (const more of [{ service_tier: "priority" }, { model: "others" }, { models: ["x"] }]) {
       expect((await send(more)).status).toBe(403);

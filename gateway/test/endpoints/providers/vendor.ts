@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ProviderConfig } from "@sluice/contract";
+import { until } from "../../../../test/until.ts";
 import { aliceKey, type Overrides, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
 
 /** One request as it came to the vendor, byte for byte. */
@@ -78,6 +79,14 @@ export function startGranted(
     ],
     ...more,
     workspace: { ...granted, ...more.workspace } as never,
+  });
+}
+
+/** What Alice's budgets have spent is known: a machine that is busy with other work reads it late, and says so with 503 till then. */
+export async function budgetsRead(house: StartedHouse): Promise<void> {
+  await until(async () => {
+    const { limits } = (await (await house.get("/v1/usage")).json()) as { limits?: readonly { used: number | null }[] };
+    return limits?.every(({ used }) => used !== null);
   });
 }
 
