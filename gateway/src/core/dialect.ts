@@ -15,8 +15,8 @@ export type NativeEndpointId = keyof typeof nativeDialects;
 export type NativeDialectId = (typeof nativeDialects)[NativeEndpointId];
 
 /**
- * A wire protocol. Those of Bedrock and `vertex-predict` are spoken by upstreams only; `any` is whatever passes through without
- * being understood.
+ * A wire protocol. Those of Bedrock, `vertex-predict` and `mistral-fim` are spoken by upstreams only; `any` is whatever passes
+ * through without being understood.
  */
 export type WireDialectId =
   | "openai-chat"
@@ -31,6 +31,7 @@ export type WireDialectId =
   | "titan-embeddings"
   | "cohere-on-bedrock"
   | "any"
+  | "mistral-fim"
   | NativeDialectId;
 
 /** What a ledger entry says was spoken: a wire protocol, or our own video tasks, which every vendor speaks otherwise. */

@@ -70,6 +70,7 @@ export { type MediaUrl, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
+export { type CompletionContext, CompletionEventWriter, writeCompletion } from "./openai-completions/events.ts";
 export {
   ImagesFormReader,
   imagesWire,

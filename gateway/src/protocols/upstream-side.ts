@@ -50,6 +50,8 @@ const sides: Readonly<Record<Exclude<WireDialectId, NativeDialectId>, UpstreamSi
   "vertex-predict": vectors("vertex-predict", gemini),
   "titan-embeddings": vectors("titan-embeddings", bedrockErrors),
   "cohere-on-bedrock": vectors("cohere-on-bedrock", bedrockErrors),
+  // Asked as completions are, answered as chat is.
+  "mistral-fim": { listener: openaiChatWire, codec: null, takesUrl: null, errors: openaiChat },
   "openai-images": { listener: imagesWire, codec: null, takesUrl: null, errors: openaiChat },
   any: { listener: anyWire, codec: null, takesUrl: null, errors: openaiChat },
 };

@@ -56,6 +56,9 @@ function bodyIn(dialect: WireDialectId, model: string): object {
       return { model, messages, max_tokens: 16 };
     case "openai-responses":
       return { model, input: question };
+    case "openai-completions":
+    case "mistral-fim":
+      return { model, prompt: "ok", max_tokens: 1 };
     case "openai-embeddings":
       return { model, input: "ok" };
     case "gemini-embed-content":

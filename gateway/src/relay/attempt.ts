@@ -16,6 +16,7 @@ import { AnswerStream } from "./answer-stream.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { Call, Delivery } from "./call.ts";
 import type { CallTally } from "./call-tally.ts";
+import { CompletionTranslation } from "./completion-translation.ts";
 import { EmbeddingTranslation } from "./embedding-translation.ts";
 import { FramedTap } from "./framed-tap.ts";
 import type { RelayHouse } from "./house.ts";
@@ -105,6 +106,7 @@ function translatorOf(house: RelayHouse, call: Call, pick: Pick, way: Way, tally
   if (way.translated && isEmbeddingEndpoint(endpoint) && isEmbeddingDialect(dialect)) {
     return new EmbeddingTranslation(house, call, pick, { endpoint, dialect });
   }
+  if (way.translated && dialect === "mistral-fim") return new CompletionTranslation(house, call, pick);
   return way.translated ? new Translation(house, call, pick, way, tally) : null;
 }
 

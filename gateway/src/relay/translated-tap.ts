@@ -1,8 +1,6 @@
 import { type AnswerEvent, asFailure, bounds, type Failure } from "#core/index.ts";
 import {
-  type AnswerContext,
   type AnswerSource,
-  type CallerCodec,
   type EventReader,
   type EventWriter,
   eventData,
@@ -17,9 +15,8 @@ export interface TranslatedTapParts {
   /** Listens to the upstream's own events: what is paid for is read there, never from a translation. */
   readonly inner: StreamTap;
   readonly reader: UpstreamCodec;
-  readonly writer: CallerCodec;
+  readonly writer: EventWriter;
   readonly source: AnswerSource;
-  readonly context: AnswerContext;
   /** An error as a whole event of the caller's dialect, for writers that leave it to others. */
   readonly renderError: (failure: Failure) => string;
 }
@@ -42,7 +39,7 @@ export class TranslatedTap implements StreamTap {
   constructor(parts: TranslatedTapParts) {
     this.#parts = parts;
     this.#reader = parts.reader.readEvents((event) => this.#write(event), parts.source);
-    this.#writer = parts.writer.writeEvents(parts.context);
+    this.#writer = parts.writer;
   }
 
   push(chunk: Uint8Array): Uint8Array {

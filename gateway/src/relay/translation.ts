@@ -148,9 +148,8 @@ export class Translation implements Translator {
     const tap = new TranslatedTap({
       inner,
       reader: this.#upstream,
-      writer: this.#caller,
+      writer: this.#caller.writeEvents(this.#context()),
       source: this.#source(),
-      context: this.#context(),
       renderError: (failure) => dialect.renderStreamError(failure, this.#call.requestId),
     });
     this.#tap = tap;

@@ -66,6 +66,7 @@ function findWay(deployment: Deployment, speech: Speech): Way | null {
     return lane === undefined ? null : by(lane, lane.dialect !== speech.bodies);
   }
   if (own?.dialect === speech.bodies) return by(own, false);
+  if (own?.dialect === "mistral-fim") return by(own, true);
   if (speech.codec === null || !generated.has(speech.endpoint)) return null;
   const lane = own ?? lanes.find(({ endpoint }) => generating.has(endpoint));
   if (lane === undefined || upstreamSide(lane.dialect).codec === null) return null;

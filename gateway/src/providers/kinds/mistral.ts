@@ -1,3 +1,5 @@
+import { Failure } from "#core/index.ts";
+import { editBody, readSpan, scanObject, type Warn } from "#protocols/index.ts";
 import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
 import type { OutboundDraft } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
@@ -16,11 +18,44 @@ export const mistral = openaiLike({
   reasoning: mistralModels,
   lanes: [
     { ...chatWith({ outputCapName: "max_tokens" }), adjust: asMistralTakes },
+    { endpoint: "completions", dialect: "mistral-fim", path: "/fim/completions", fits: fillsIn, adjust: asFimTakes },
     embeddings,
     moderations,
     transcriptions,
   ],
 });
+
+function fillsIn(upstreamModel: string): boolean {
+  return upstreamModel.toLowerCase().includes("codestral");
+}
+
+/** Source: Mistral's API reference, "FIM": members of OpenAI's that it does not have are refused there. */
+function asFimTakes(draft: OutboundDraft, warn?: Warn): void {
+  const { body } = draft;
+  if (body === null) return;
+  const members = scanObject(body, new Set(["prompt", "n", ...lost, ...free]));
+  const prompt = members.get("prompt");
+  if (prompt !== undefined && body[prompt.start] !== QUOTE) throw refused("prompt", "takes one text as its prompt");
+  const choices = members.get("n");
+  if (choices !== undefined && Number(readSpan(body, choices) ?? 1) > 1)
+    throw refused("n", "gives one answer at a time");
+  for (const name of lost) {
+    const said = members.get(name);
+    if (said !== undefined && readSpan(body, said))
+      warn?.(`${name} is not understood by the upstream and was left out`);
+  }
+  draft.body = editBody(body, { remove: ["n", ...lost, ...free], rename: { seed: "random_seed" } });
+}
+
+function refused(param: string, why: string): Failure {
+  return new Failure("unsupported_by_model", `This model's upstream ${why}.`, { param, retry: "other" });
+}
+
+const QUOTE = 0x22;
+/** What the caller would miss. */
+const lost = ["echo", "logprobs", "logit_bias", "presence_penalty", "frequency_penalty"];
+/** What changes nothing of the answer; usage is told unasked. */
+const free = ["stream_options", "user", "best_of", "prompt_cache_key"];
 
 function asMistralTakes(draft: OutboundDraft): void {
   asMaxTokens(draft);
