@@ -4,6 +4,7 @@ import type { PriceConfig } from "@sluice/contract";
 import type { Script } from "@sluice/simulator";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
+import { MovedClock } from "../moved-clock.ts";
 import {
   aliceKey,
   type ChatOptions,
@@ -345,12 +346,20 @@ export function unavailable(endpoint: PassedEndpoint): void {
 
 export function timeouts(endpoint: PassedEndpoint): void {
   test("silence before the answer says which clock it was, and what may be charged is booked", async () => {
+    const clock = new MovedClock();
+    const headersMs = 200_000;
     const house = await houseOf(endpoint, {
-      providers: (simulator) => [upstream("main", simulator, { timeouts: { headers_ms: 150, total_ms: 400 } })],
+      clock,
+      providers: (simulator) => [upstream("main", simulator, { timeouts: { headers_ms: headersMs } })],
     });
     try {
-      const answer = await send(house, endpoint, { script: { latency_ms: 600_000 } });
-      expect(await errorOf(answer)).toMatchObject({ status: 504, code: "upstream_timeout" });
+      const { truth } = house.simulator.simulator;
+      const call = send(house, endpoint, { script: { latency_ms: 600_000 } });
+      await until(() => truth.list().in_flight === 1);
+      clock.move(headersMs);
+      const error = await errorOf(await call);
+      expect(error).toMatchObject({ status: 504, code: "upstream_timeout" });
+      expect(error.message).toContain("headers");
       expect((await house.entries())[0]).toMatchObject({
         outcome: "failed",
         usage: endpoint.lost,
