@@ -27,6 +27,26 @@ describe("conflicts of a configuration", () => {
   });
 
   const cases: [string, ConfigFile, string[]][] = [
+    [
+      "providers granted that are not there",
+      {
+        providers: [provider],
+        workspaces: [
+          {
+            slug: "a",
+            pass_through: ["p", "q"],
+            groups: [{ name: "default", pass_through: ["r"] }],
+            keys: [{ name: "k", pass_through: ["p", "s"] }],
+          },
+        ],
+      },
+      [
+        "workspaces[0].pass_through[1]",
+        "workspaces[0].groups[0].pass_through[0]",
+        "workspaces[0].keys[0].pass_through[1]",
+      ],
+    ],
+    ["providers granted by a file that has none", { workspaces: [{ slug: "a", pass_through: ["p"] }] }, []],
     ["a provider declared twice", { providers: [provider, provider] }, ["providers[1].id"]],
     [
       "a credential in an address",

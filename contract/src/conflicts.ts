@@ -33,6 +33,8 @@ export function conflictsOf(config: ConfigFile): readonly Conflict[] {
     found.push(...modelConflicts(model, ["models", index], providerIds, modelNames));
   });
   found.push(...workspaceConflicts(config.workspaces ?? []));
+  // A file without providers may grant those that were made elsewhere.
+  if (config.providers !== undefined) found.push(...grantConflicts(config.workspaces ?? [], providerIds));
   return found;
 }
 
@@ -148,6 +150,24 @@ function workspaceConflicts(workspaces: readonly WorkspaceConfig[]): Conflict[] 
     });
   });
   return found;
+}
+
+/** Providers that may be passed through to, wherever they are named. */
+function grantConflicts(workspaces: readonly WorkspaceConfig[], providerIds: ReadonlySet<string>): Conflict[] {
+  const unknownIn = (granted: readonly string[] | undefined, path: Path): Conflict[] =>
+    (granted ?? []).flatMap((id, index) =>
+      providerIds.has(id)
+        ? []
+        : [{ path: [...path, "pass_through", index], message: `there is no provider "${id}"`, refers: ["providers"] }],
+    );
+  return workspaces.flatMap((workspace, index) => {
+    const path: Path = ["workspaces", index];
+    return [
+      ...unknownIn(workspace.pass_through, path),
+      ...(workspace.groups ?? []).flatMap((group, at) => unknownIn(group.pass_through, [...path, "groups", at])),
+      ...(workspace.keys ?? []).flatMap((key, at) => unknownIn(key.pass_through, [...path, "keys", at])),
+    ];
+  });
 }
 
 function keyConflicts(

@@ -98,7 +98,7 @@ export const passedModel = "(pass-through)";
 
 /** The model that a refused call is counted under. */
 export function refusedModel(known: string | undefined, asked: string): string {
-  return known ?? (asked === unreadModel ? unreadModel : unknownModel);
+  return known ?? (asked === unreadModel || asked === passedModel ? asked : unknownModel);
 }
 
 export function joinEntry({ counted: _, ...intent }: Intent, settlement: Settlement): LedgerEntry {

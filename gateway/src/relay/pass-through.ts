@@ -58,7 +58,10 @@ export async function passThrough(house: RelayHouse, passed: PassedCall, tally: 
     const warnings = new Warnings(price.by === "unknown" ? [unpriced] : []);
     entry.warnedBy(warnings);
     const parts: Parts = { house, passed, pick, tally, entry, warnings };
-    return await deliver(parts, await send(parts, attempt.signal));
+    const delivery = await deliver(parts, await send(parts, attempt.signal));
+    // A stream may last for long; what it answers is not needed any more.
+    call.body = null;
+    return delivery;
   } catch (thrown) {
     throw entry.fail(call.signal.aborted ? callerGone(thrown) : asFailure(thrown));
   } finally {

@@ -121,10 +121,12 @@ export class Relay {
 
   /** A call for a provider's own API: admitted, sent once, settled. */
   async pass(passed: PassedCall): Promise<CallResult> {
-    const { call, price, body } = passed;
+    const { call, price } = passed;
+    // What is in memory goes with the call's body: a stream's end must not keep it.
+    const spooled = passed.body instanceof Uint8Array ? null : passed.body;
     const discardAll = (): void => {
       discard(call);
-      if (body !== null && !(body instanceof Uint8Array)) body.discard();
+      spooled?.discard();
     };
     let tally: CallTally;
     try {

@@ -43,7 +43,7 @@ export async function exportConfig(
     const config: ConfigFile = {
       providers: providers.map((row) => providerConfig(row, vault, isSecret)),
       models: models.map(modelConfig),
-      workspaces: workspaces.map((row) => workspaceConfig(row, groups, keys.slice(0, keysMax))),
+      workspaces: workspaces.map((row) => workspaceConfig(row, groups, keys.slice(0, keysMax), providers)),
       settings: settingsConfig(settings),
     };
     const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
@@ -125,7 +125,9 @@ function workspaceConfig(
   row: Row<"workspaces">,
   groups: readonly Row<"groups">[],
   keys: readonly Row<"api_keys">[],
+  providers: readonly Row<"providers">[],
 ): WorkspaceConfig {
+  const known = new Set(providers.map(({ id }) => id));
   const own = groups.filter((group) => group.workspace_id === row.id);
   const names = new Map(own.map((group) => [group.id, group.name]));
   const ownKeys = keys.filter((key) => key.workspace_id === row.id);
@@ -133,7 +135,7 @@ function workspaceConfig(
     slug: row.slug,
     name: row.name,
     models: JSON.parse(row.models),
-    pass_through: namesIn(row.pass_through),
+    pass_through: granted(row.pass_through, known),
     enabled: row.enabled === 1 ? undefined : false,
     ...scopeConfig(row),
     groups: own.map(
@@ -141,22 +143,28 @@ function workspaceConfig(
         said({
           name: group.name,
           models: JSON.parse(group.models),
-          pass_through: namesIn(group.pass_through),
+          pass_through: granted(group.pass_through, known),
           ...scopeConfig(group),
         }),
     ),
-    keys: ownKeys.length === 0 ? undefined : ownKeys.map((key) => keyConfig(row.slug, key, names.get(key.group_id))),
+    keys:
+      ownKeys.length === 0 ? undefined : ownKeys.map((key) => keyConfig(row.slug, key, names.get(key.group_id), known)),
   });
 }
 
-function keyConfig(slug: string, row: Row<"api_keys">, group: string | undefined): KeyConfig {
+function keyConfig(
+  slug: string,
+  row: Row<"api_keys">,
+  group: string | undefined,
+  known: ReadonlySet<string>,
+): KeyConfig {
   const tags: Record<string, string> = JSON.parse(row.tags);
   return said({
     name: row.name,
     group,
     secret: row.digest === null ? undefined : variable(`${slug}_${row.name}_key`),
     models: row.models === null ? undefined : JSON.parse(row.models),
-    pass_through: namesIn(row.pass_through),
+    pass_through: granted(row.pass_through, known),
     allowed_ips: row.allowed_ips === null ? undefined : JSON.parse(row.allowed_ips),
     expires_at: row.expires_at === null ? undefined : new Date(row.expires_at).toISOString(),
     enabled: row.enabled === 1 ? undefined : false,
@@ -166,9 +174,9 @@ function keyConfig(slug: string, row: Row<"api_keys">, group: string | undefined
   });
 }
 
-/** A list that is empty need not be said. */
-function namesIn(text: string): string[] | undefined {
-  const names: string[] = JSON.parse(text);
+/** Of providers that are still there: a file does not name others. An empty list need not be said. */
+function granted(text: string, known: ReadonlySet<string>): string[] | undefined {
+  const names = (JSON.parse(text) as string[]).filter((id) => known.has(id));
   return names.length === 0 ? undefined : names;
 }
 

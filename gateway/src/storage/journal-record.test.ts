@@ -48,6 +48,12 @@ test("a record that is read is the record that was written, member for member", 
   }
 });
 
+test("what a passed call was stands in its intent", () => {
+  const passed = intentOf(4, { operation: "GET /files/{id}" });
+  const bytes = bytesOf({ type: "intent", value: passed });
+  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: passed });
+});
+
 test("what a call will be charged for beside tokens is in its intent; older intents and usages say nothing of it", () => {
   const counted = { audioSeconds: 8, chargedRequests: 1 };
   const bytes = bytesOf({ type: "intent", value: intentOf(4, { counted }) });

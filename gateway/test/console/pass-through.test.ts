@@ -94,3 +94,15 @@ test("a new key that takes the name of a revoked one has nothing of its grant", 
     pass_through: [],
   });
 });
+
+test("an export says what is granted, and leaves out what is granted of providers that have gone", async () => {
+  await using ground = await openGround();
+  const body = { pass_through: ["vendor"] };
+  await ground.call("administrator", "workspaces.update", { params: acme, body });
+  await ground.call("administrator", "groups.update", { params: { ...acme, group: "default" }, body });
+  await ground.makeKey("administrator", { name: "trainer", ...body });
+  const exported = async () => (await ground.controlStore.exportConfig(() => false)).config.workspaces?.[0];
+  expect(await exported()).toMatchObject({ ...body, groups: [body], keys: [body] });
+  await ground.controlStore.apply({ providers: [] }, "test");
+  expect(JSON.stringify(await exported())).not.toContain("pass_through");
+});

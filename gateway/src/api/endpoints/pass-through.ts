@@ -79,7 +79,7 @@ function placeOf(face: Face, exchange: Exchange, principal: Principal, asked: As
   } catch (thrown) {
     const failure = asFailure(thrown);
     const why = failure.code === "not_found" ? whyNotFound(principal, asked.providerId) : failure.message;
-    const head: Head = { principal, place: null, facts: unread, speech, bodyWaitMs: 0 };
+    const head: Head = { principal, place: null, facts: null, speech, bodyWaitMs: 0 };
     face.relay.refuse(callOf(exchange, head), failure, why);
     return refused(exchange, failure, {}, speech);
   }

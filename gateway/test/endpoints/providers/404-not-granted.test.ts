@@ -65,7 +65,12 @@ test.each([
     });
     expect(JSON.stringify(await nobody.json()).replace("own2", "own")).toBe(JSON.stringify(body));
     expect(vendor.received.length).toBe(before);
-    expect((await house.entries())[0]).toMatchObject({ outcome: "rejected", httpStatus: 404, operation: "GET" });
+    expect((await house.entries())[0]).toMatchObject({
+      outcome: "rejected",
+      httpStatus: 404,
+      operation: "GET",
+      model: "(pass-through)",
+    });
   } finally {
     await house.stop();
   }
