@@ -8,7 +8,7 @@ import { contentResponses, idempotencyKey, rangeParameter } from "./video-paths.
 export function openAiVideoPaths(): Record<string, PathItem> {
   return {
     "/v1/videos": { post: createVideo, get: listVideos },
-    "/v1/videos/{video_id}": { get: getVideo },
+    "/v1/videos/{video_id}": { get: getVideo, delete: deleteVideo },
     "/v1/videos/{video_id}/content": { get: getVideoBytes },
     "/v1/videos/{video_id}/remix": { post: remixVideo },
   };
@@ -98,6 +98,21 @@ const getVideo: Operation = {
   tags: ["video"],
   parameters: [videoId],
   responses: { "200": answer("The video.", "Video"), ...errorReferences(401, 403, 404, 405, 500) },
+};
+
+const deleteVideo: Operation = {
+  operationId: "deleteVideo",
+  summary: "Delete a video for good, as at OpenAI",
+  description: [
+    "Also at the upstream, where it deletes (OpenAI, Azure, Ark, Runway). One that is still being made is cancelled first: 400 where",
+    "the upstream cannot do that, 409 while it is not known how it ends. Its ledger entry stays.",
+  ].join("\n"),
+  tags: ["video"],
+  parameters: [videoId],
+  responses: {
+    "200": answer("It is deleted.", "VideoDeleted"),
+    ...errorReferences(400, 401, 403, 404, 405, 409, 429, 500, 502, 504),
+  },
 };
 
 const remixVideo: Operation = {

@@ -37,6 +37,12 @@ export const openAiVideoSchema = z.looseObject({
   remixed_from_video_id: z.string().nullable(),
 });
 
+export const openAiVideoDeletedSchema = z.looseObject({
+  id: z.string(),
+  object: z.literal("video.deleted"),
+  deleted: z.literal(true),
+});
+
 export const openAiVideoListSchema = z.looseObject({
   object: z.literal("list"),
   data: z.array(openAiVideoSchema),

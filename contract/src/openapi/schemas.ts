@@ -26,6 +26,7 @@ import {
 } from "./asset-schemas.ts";
 import { chatAnswerSchema, chatRequestSchema } from "./chat-schemas.ts";
 import {
+  openAiVideoDeletedSchema,
   openAiVideoListSchema,
   openAiVideoRemixSchema,
   openAiVideoRequestSchema,
@@ -58,6 +59,7 @@ const named = {
   ChatAnswer: chatAnswerSchema,
   VideoRequest: openAiVideoRequestSchema,
   VideoRemixRequest: openAiVideoRemixSchema,
+  VideoDeleted: openAiVideoDeletedSchema,
   Video: openAiVideoSchema,
   VideoList: openAiVideoListSchema,
   VideoTaskRequest: videoTaskRequestSchema,

@@ -35,6 +35,7 @@ import {
 } from "./endpoints/video-tasks.ts";
 import {
   createVideo,
+  deleteVideo,
   getVideo,
   listVideos,
   notOffered,
@@ -98,7 +99,7 @@ const verbs: ReadonlyMap<string, Route> = new Map([
 ]);
 const videoTask: Route = { name: "video-task", methods: { GET: getVideoTask, DELETE: cancelVideoTask } };
 const content: Route = { name: "video-content", methods: { GET: videoContent, HEAD: videoContent } };
-const video: Route = { name: "video", methods: { GET: getVideo } };
+const video: Route = { name: "video", methods: { GET: getVideo, DELETE: deleteVideo } };
 const videoParts: Readonly<Record<string, Route>> = {
   content: { name: "video-content", methods: { GET: videosContent, HEAD: videosContent } },
   remix: { name: "video-remix", methods: { POST: remixVideo } },

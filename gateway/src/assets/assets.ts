@@ -71,6 +71,11 @@ export class Assets implements AssetResolver {
     await this.#worker.stop();
   }
 
+  /** Removes bytes unless an asset or a result of a task uses them. */
+  drop(hash: string): Promise<void> {
+    return this.#unused.drop(hash);
+  }
+
   async createGroup(call: GroupCall): Promise<AssetGroup> {
     const asked = readGroupCall(call);
     checkPresent(call.signal);

@@ -117,6 +117,8 @@ export interface Task {
   /** When it is to be looked at next; null once final. */
   readonly dueAt: number | null;
   readonly polls: number;
+  /** Absent while it is shown to anybody. */
+  readonly deletedAt?: number;
 }
 
 export interface TaskAsked {

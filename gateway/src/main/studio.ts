@@ -64,6 +64,7 @@ export function openStudio(options: StudioOptions): Studio {
     bodyRoom: options.bodyRoom,
     tokens: new AccountTokens(transport, clock),
     assets,
+    unusedBlobs: assets,
     secrets: {
       webhookSecret: (workspaceId) => webhookSecretOf(vault, workspaceId),
       callbackToken: (taskId) => vault.derive("video callback", taskId),

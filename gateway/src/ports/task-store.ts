@@ -76,7 +76,7 @@ export interface TaskStore {
    * false. Its first event is written with it. With `material`, what was noted for it must still be noted: throws otherwise.
    */
   create(task: Task, material?: BlobInfo | null): Promise<{ readonly task: Task; readonly created: boolean }>;
-  /** The task that a workspace has under an idempotency key. */
+  /** The task that a workspace has under an idempotency key. Also one that was deleted. */
   findByKey(workspaceId: string, idempotencyKey: string): Promise<Task | null>;
   /** Before a task's material is stored, so that it is found whatever happens then. */
   noteMaterial(taskId: string, material: BlobInfo, now: number): Promise<void>;
@@ -93,7 +93,7 @@ export interface TaskStore {
   /** After its bytes were removed. */
   forgetMaterial(taskId: string): Promise<void>;
   find(workspaceId: string, id: string): Promise<Task | null>;
-  /** For callbacks, which know no workspace. */
+  /** For callbacks, which know no workspace. Also one that was deleted. */
   findById(id: string): Promise<Task | null>;
   /** Goes on behind a cursor, or behind a task. */
   page(filter: TaskFilter, cursor: string | TaskPlace | null, limit: number): Promise<TaskPage>;
@@ -117,8 +117,14 @@ export interface TaskStore {
   ): Promise<boolean>;
   /** Makes it due now: a hint from the vendor, or a caller that asks. Does nothing to a final one. */
   hurry(id: string, now: number): Promise<void>;
-  /** After the result was copied to the blob store; also on a final task. */
-  attachBlob(id: string, blobHash: string, contentType: string | null): Promise<void>;
+  /** After the result was copied to the blob store; also on a final task. False: there is no result of it any more. */
+  attachBlob(id: string, blobHash: string, contentType: string | null): Promise<boolean>;
+  /**
+   * Deletes a task that has ended: what was asked for and what came of it are forgotten, and `find` and `page` do not give it.
+   * Its idempotency key and its name at the upstream stay taken. Gives the copy of its result, which nobody else may use any
+   * more; null: there is no such task, or it has not ended.
+   */
+  remove(workspaceId: string, id: string, now: number): Promise<{ readonly blobHash: string | null } | null>;
   /** Not final ones, for the reservations after a restart: what each holds. */
   open(): AsyncIterable<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "reservedNanoUsd">>;
   /**

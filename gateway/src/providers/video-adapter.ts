@@ -78,6 +78,8 @@ export interface VideoAdapter {
   classifyPoll?(answer: BadAnswer): { readonly gone: boolean; readonly failure: Failure };
   /** null: this vendor cannot cancel (in this state). */
   cancel?(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft | null;
+  /** Deletes a task that has ended, with what came of it. Absent: this vendor keeps it until it forgets. */
+  remove?(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft;
   /** Where a lost one may be found. */
   list?(provider: Provider, upstreamModel: string, sinceMs: number): OutboundDraft;
   readList?(answer: GoodAnswer): readonly ListedTask[];

@@ -20,6 +20,7 @@ import { migration017 } from "./migration-017.ts";
 import { migration018 } from "./migration-018.ts";
 import { migration019 } from "./migration-019.ts";
 import { migration020 } from "./migration-020.ts";
+import { migration021 } from "./migration-021.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -45,6 +46,7 @@ export const migrations: Migrations = Object.freeze({
   "018": migration018,
   "019": migration019,
   "020": migration020,
+  "021": migration021,
 });
 
 /**

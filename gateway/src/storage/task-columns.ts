@@ -47,6 +47,7 @@ export function rowOf(task: Task, vault: Vault): TaskRow {
     polls: task.polls,
     lease: null,
     leased_until: null,
+    deleted_at: null,
   };
 }
 
@@ -90,6 +91,7 @@ export function taskOf(row: TaskRow, request: string, vault: Vault): Task {
     deadlineAt: row.deadline_at,
     dueAt: row.due_at,
     polls: row.polls,
+    ...(row.deleted_at === null ? {} : { deletedAt: row.deleted_at }),
   };
 }
 

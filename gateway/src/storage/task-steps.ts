@@ -83,16 +83,17 @@ export async function attachBlob(
   id: string,
   blobHash: string,
   contentType: string | null,
-): Promise<void> {
-  await database.kysely.transaction().execute(async (transaction) => {
+): Promise<boolean> {
+  return await database.kysely.transaction().execute(async (transaction) => {
     const row = await transaction.selectFrom("tasks").select("output").where("id", "=", id).executeTakeFirst();
-    if (row === undefined || row.output === null) return;
+    if (row === undefined || row.output === null) return false;
     const output: NonNullable<Task["output"]> = JSON.parse(row.output);
     await transaction
       .updateTable("tasks")
       .set(outputColumns({ ...output, blobHash, contentType: contentType ?? output.contentType }))
       .where("id", "=", id)
       .execute();
+    return true;
   });
 }
 

@@ -7,6 +7,7 @@ import { deliveriesOf, leaseDeliveries, recordDelivery } from "./task-deliveries
 import { hurryTask, leaseDue, leaseOne } from "./task-leases.ts";
 import { forgetMaterial, materialOf, noteMaterial, spentMaterial } from "./task-materials.ts";
 import { openTasks, taskPage } from "./task-page.ts";
+import { removeTask } from "./task-removal.ts";
 import { findByKey, findByUpstreamIds, findTask } from "./task-rows.ts";
 import { attachBlob, finishTask, stepTask } from "./task-steps.ts";
 
@@ -37,6 +38,7 @@ export function createTaskStore({ database, vault }: TaskStoreOptions): TaskStor
       finishTask({ database, vault, writeLedger }, leased, { step, entry, delivery, now }),
     hurry: (id, now) => hurryTask(database, id, now),
     attachBlob: (id, blobHash, contentType) => attachBlob(database, id, blobHash, contentType),
+    remove: (workspaceId, id, now) => removeTask(database, { workspaceId, id, now }),
     open: () => openTasks(database),
     withUpstreamIds: (upstreamIds) => findByUpstreamIds(database.kysely, upstreamIds),
     dueDeliveries: (now, leaseMs, limit) => leaseDeliveries(database, now, leaseMs, limit),

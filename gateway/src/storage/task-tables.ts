@@ -56,6 +56,8 @@ interface TaskTable {
   /** The token of the pass that works on it, and how long nobody else may take it. */
   lease: string | null;
   leased_until: number | null;
+  /** Null while it is shown. What stays of a deleted one says nothing of what was asked for or made. */
+  deleted_at: number | null;
 }
 
 /** Apart from its task, because a row is written anew with every poll. The larger material of a body is a blob. */

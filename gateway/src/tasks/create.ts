@@ -109,6 +109,11 @@ async function replayed(house: TaskHouse, { body, principal, idempotencyKey }: C
 }
 
 function sameAgain(task: Task, { digest }: TaskBody): Accepted {
+  if (task.deletedAt !== undefined) {
+    throw new Failure("conflict", "The video that was made with this Idempotency-Key has been deleted.", {
+      param: "Idempotency-Key",
+    });
+  }
   if (task.requestDigest === digest) return { task, request: null, material: null };
   throw new Failure("idempotency_conflict", "This Idempotency-Key was used with another body before.", {
     param: "Idempotency-Key",

@@ -53,6 +53,8 @@ export interface VideoTasksOptions {
   /** null: results are not copied, and bodies stay whole in their rows. */
   readonly blobs: BlobStore | null;
   readonly bodies: Pick<BodyWork, "do">;
+  /** Removes bytes that nobody uses any more. null: there are none. */
+  readonly unusedBlobs: { drop(hash: string): Promise<void> } | null;
   /** The room for all bodies, what is being sent included. */
   readonly bodyRoom: { open(): HeldRoom };
   /** null: there are no assets, so that nothing can refer to one. */

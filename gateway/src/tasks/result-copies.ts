@@ -1,11 +1,12 @@
 import { asFailure, bounds, Failure, type Task } from "#core/index.ts";
+import { letGo } from "./let-go.ts";
 import { type FileMeans, openResult } from "./open-result.ts";
 import type { VideoTasksOptions } from "./options.ts";
 import { streamOf } from "./stream-of.ts";
 import { ownSignal } from "./upstream-call.ts";
 import { wait } from "./wait.ts";
 
-type Means = FileMeans & Pick<VideoTasksOptions, "blobs" | "copyResults" | "store" | "observer">;
+type Means = FileMeans & Pick<VideoTasksOptions, "blobs" | "copyResults" | "store" | "observer" | "unusedBlobs">;
 
 /**
  * Copies results into our own blob store, where the setting says so: vendors keep them for a day or less. A step of its own
@@ -70,7 +71,8 @@ export class ResultCopies {
       throw new Failure("upstream_error", `The upstream answered ${answer.status} when asked for the result.`);
     }
     const { hash } = await means.blobs.put(streamOf(answer.body), bounds.resultCopyBytesMax, ownSignal());
-    await means.store.attachBlob(task.id, hash, answer.headers.get("content-type"));
+    const attached = await means.store.attachBlob(task.id, hash, answer.headers.get("content-type"));
+    if (!attached) await letGo(means, task.id, hash);
   }
 }
 

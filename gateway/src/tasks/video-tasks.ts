@@ -16,6 +16,7 @@ import type { ContentWish } from "./open-result.ts";
 import type { VideoTasksOptions } from "./options.ts";
 import { steadyDelayMs } from "./poll-delay.ts";
 import { Poller } from "./poller.ts";
+import { removeTask } from "./remove.ts";
 import { ResultCopies } from "./result-copies.ts";
 import { type ReadBody, readTaskBody, type SentBody } from "./task-body.ts";
 import { TaskPass } from "./task-pass.ts";
@@ -99,6 +100,11 @@ export class VideoTasks {
   async cancel(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<Task> {
     await cancelTask(this.#house, await this.#find(workspaceId, id), signal);
     return this.#find(workspaceId, id);
+  }
+
+  /** For good, also where it was still being made. Throws what cancelling it throws, but for one that has ended. */
+  async remove(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<void> {
+    await removeTask(this.#house, () => this.#find(workspaceId, id), workspaceId, signal);
   }
 
   /** Throws task_not_found, and not_found when there is no result or its link is dead. */

@@ -175,8 +175,34 @@ function finalTests(make: TaskGroundFactory): void {
     await ground.taskStore.attachBlob("vt_a", "ab12", "video/mp4");
     expect((await ground.taskStore.findById("vt_a"))?.output?.contentType).toBe("video/mp4");
     await taken(ground, "without");
-    await ground.taskStore.attachBlob("vt_without", "ab12", null);
+    expect(await ground.taskStore.attachBlob("vt_without", "ab12", null)).toBe(false);
     expect((await ground.taskStore.findById("vt_without"))?.output).toBeNull();
+  });
+
+  test("what has ended is deleted once, of its own workspace alone: nothing of it is shown, its key and its upstream id stay taken", async () => {
+    await using ground = await make();
+    await ground.taskStore.create(task("a", { idempotencyKey: "once", upstreamId: "up-a" }));
+    expect(await ground.taskStore.remove("ws_1", "vt_a", newYear)).toBeNull();
+    const leased = await ground.taskStore.leaseOne("vt_a", newYear, minute);
+    if (leased === null) throw new Error("nobody has it");
+    const { output } = fullTask;
+    await ground.taskStore.finish(leased, { ...end, output }, taskEntry("a"), null, newYear);
+    await ground.taskStore.attachBlob("vt_a", "ab12", null);
+    expect(await ground.taskStore.remove("ws_2", "vt_a", newYear)).toBeNull();
+    expect(await ground.taskStore.remove("ws_1", "vt_a", newYear + 1)).toEqual({ blobHash: "ab12" });
+    expect(await ground.taskStore.remove("ws_1", "vt_a", newYear + 2)).toBeNull();
+    expect(await ground.taskStore.find("ws_1", "vt_a")).toBeNull();
+    for (const workspaceId of ["ws_1", null]) {
+      expect((await ground.taskStore.page({ workspaceId }, null, 5)).tasks).toEqual([]);
+    }
+    const left = await ground.taskStore.findByKey("ws_1", "once");
+    expect(left).toMatchObject({ deletedAt: newYear + 1, request: "{}", output: null, error: null, account: null });
+    expect([left?.asked.prompt, left?.metadata, left?.callbackUrl]).toEqual([null, {}, null]);
+    expect(await ground.taskStore.findById("vt_a")).toEqual(left);
+    expect((await ground.taskStore.withUpstreamIds(["up-a"])).map(({ taskId }) => taskId)).toEqual(["vt_a"]);
+    expect(await ground.taskStore.attachBlob("vt_a", "ab12", null)).toBe(false);
+    expect(await ground.assetStore.blobUses("ab12")).toBe(0);
+    expect((await ground.ledgerStore.page({}, null, 5)).entries).toEqual([taskEntry("a")]);
   });
 
   test("retention of the ledger takes no task, no history and no message", async () => {

@@ -119,6 +119,7 @@ export function openTaskHouse(town: TaskWorld, changes: HouseChanges = {}): Task
   const transport: Transport = options.transport ?? town.ark;
   const catalog: Catalog = catalogOf(models);
   const videos = new VideoTasks({
+    unusedBlobs: null,
     store: town.taskStore,
     admission,
     router: createRouter({ board: createMemoryHealthBoard(clock), clock, chance: town.chance, observer }),

@@ -27,6 +27,16 @@ export const createVideo: Endpoint = (face, exchange) =>
     told: inTheirWords,
   });
 
+/** DELETE /v1/videos/{id}: for good; one that is still being made is cancelled first, where its vendor can. */
+export const deleteVideo: Endpoint = async (face, exchange) => {
+  const principal = await authenticated(face, exchange);
+  const id = await ofVideo(exchange, async (taskId) => {
+    await face.videos.remove(principal.workspace.id, taskId);
+    return videoIdOf(taskId);
+  });
+  return json({ id, object: "video.deleted", deleted: true }, exchange.requestId);
+};
+
 /** POST /v1/videos/{id}/remix: the same video with other words, where its vendor makes such. */
 export const remixVideo: Endpoint = (face, exchange) =>
   startVideo(face, exchange, {

@@ -56,6 +56,8 @@ export function arkVideo(ways: ArkWays): VideoAdapter {
     // Only a queued task is cancelled; a running one is refused, and the record of a finished one deleted (M).
     cancel: (provider, upstreamModel, upstreamId) =>
       videoDraft({ provider, upstreamModel, method: "DELETE", url: taskUrl(provider, upstreamId) }),
+    remove: (provider, upstreamModel, upstreamId) =>
+      videoDraft({ provider, upstreamModel, method: "DELETE", url: taskUrl(provider, upstreamId) }),
     // Not filtered by model: whether an endpoint's tasks are listed under its id or its model's is U.
     list: (provider, upstreamModel) =>
       videoDraft({ provider, upstreamModel, url: `${tasksUrl(provider)}?page_num=1&page_size=${listedMax}` }),

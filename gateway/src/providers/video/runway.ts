@@ -1,4 +1,4 @@
-import { unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { type Provider, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, isObject, type JsonObject, textOf } from "#protocols/index.ts";
 import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
@@ -30,16 +30,16 @@ export const runwayVideo: VideoAdapter = {
     videoDraft({ provider, upstreamModel, url: `${plainRoot(provider)}/v1/tasks/${encodeURIComponent(upstreamId)}` }),
   readState: (answer) => stateOf(answerObject(answer)),
   classifyPoll: pollRefusals(classifyOpenAiShaped, (answer) => "error" in refusalObject(answer.body)),
-  // The same call deletes a task that is done.
-  cancel: (provider, upstreamModel, upstreamId) =>
-    videoDraft({
-      provider,
-      upstreamModel,
-      method: "DELETE",
-      url: `${plainRoot(provider)}/v1/tasks/${encodeURIComponent(upstreamId)}`,
-    }),
+  // One call takes back a task that is open, and deletes one that is done.
+  cancel: deletion,
+  remove: deletion,
   keepsSeconds: 86_400,
 };
+
+function deletion(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft {
+  const url = `${plainRoot(provider)}/v1/tasks/${encodeURIComponent(upstreamId)}`;
+  return videoDraft({ provider, upstreamModel, method: "DELETE", url });
+}
 
 function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
   refuseWatermark(turn);

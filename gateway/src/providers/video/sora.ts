@@ -28,6 +28,10 @@ export function soraVideo(rootOf: RootOf): VideoAdapter {
       videoDraft({ provider, upstreamModel, url: `${rootOf(provider)}/videos/${encodeURIComponent(upstreamId)}` }),
     readState: (answer, provider) => stateOf(answerObject(answer), rootOf(provider)),
     classifyPoll: pollRefusals(classifyOpenAiShaped, hasErrorObject),
+    remove: (provider, upstreamModel, upstreamId) => {
+      const url = `${rootOf(provider)}/videos/${encodeURIComponent(upstreamId)}`;
+      return videoDraft({ provider, upstreamModel, method: "DELETE", url });
+    },
     list: (provider, upstreamModel) =>
       videoDraft({ provider, upstreamModel, url: `${rootOf(provider)}/videos?limit=100&order=desc` }),
     readList: (answer) => {

@@ -12,6 +12,7 @@ test.each([
   ["POST", path],
   ["GET", path],
   ["GET", `${path}/video_01`],
+  ["DELETE", `${path}/video_01`],
   ["GET", `${path}/video_01/content`],
   ["POST", `${path}/video_01/remix`],
   ["POST", `${path}/edits`],

@@ -7,7 +7,7 @@ test("another method is refused and told which are possible", async () => {
   try {
     for (const [method, at, allow] of [
       ["PUT", path, "POST, GET"],
-      ["PATCH", `${path}/video_01`, "GET"],
+      ["PATCH", `${path}/video_01`, "GET, DELETE"],
       ["POST", `${path}/video_01/content`, "GET, HEAD"],
       ["GET", `${path}/video_01/remix`, "POST"],
       ["GET", `${path}/edits`, "POST"],
