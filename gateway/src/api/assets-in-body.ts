@@ -1,4 +1,4 @@
-import { type CarriedMedia, mentionsAssets, outcomeOf } from "#bodies/index.ts";
+import { type BodyMarks, type CarriedMedia, mentionsAssets, outcomeOf } from "#bodies/index.ts";
 import { bounds, Failure, type Principal } from "#core/index.ts";
 import type { BodyPlace } from "./body-room.ts";
 import type { Face } from "./face.ts";
@@ -17,10 +17,10 @@ export interface BodyWithAssets {
 export async function withAssets(
   face: Face,
   principal: Principal,
-  body: Uint8Array,
+  { body, marks }: { readonly body: Uint8Array; readonly marks: BodyMarks | null },
   place: BodyPlace,
 ): Promise<BodyWithAssets> {
-  if (!mentionsAssets(body)) return { sent: body, body };
+  if (!(marks?.assets ?? mentionsAssets(body))) return { sent: body, body };
   const found = await face.bodies.do("assets", null, body);
   const urls: [id: string, url: string][] = [];
   const media: CarriedMedia[] = [];

@@ -40,7 +40,7 @@ export function formCall(speech: Speech, { fields, wanted }: FormRules): Endpoin
         facts,
         body: form,
         sent: form,
-        seals: null,
+        marks: null,
         bodyWaitMs,
         query: "",
       });

@@ -1,4 +1,4 @@
-import { outcomeOf } from "#bodies/index.ts";
+import { type BodyMarks, outcomeOf } from "#bodies/index.ts";
 import { bounds, type Catalog, type Model, type Principal, unreadModel } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
@@ -52,12 +52,12 @@ export function modelCall(options: ModelCallOptions): Endpoint {
       let read = asked instanceof Promise ? await asked : asked;
       let original = read.body;
       if (options.takesAssets === true) {
-        const { sent, body } = await withAssets(face, principal, read.body, place);
+        const { sent, body } = await withAssets(face, principal, read, place);
         original = sent;
         if (body === sent) read = { ...read, body };
         else read = await readRequest(face, exchange, speech, body, path);
       }
-      const { facts, body, seals } = read;
+      const { facts, body, marks } = read;
       if (options.unserved !== undefined) {
         const models = callableModels(face.catalog(), principal, facts.model);
         if (models.length > 0 && !serves(models, speech)) return options.unserved(facts, exchange.requestId);
@@ -69,7 +69,7 @@ export function modelCall(options: ModelCallOptions): Endpoint {
         facts,
         body,
         sent: original,
-        seals,
+        marks,
         bodyWaitMs,
         query,
       });
@@ -84,7 +84,8 @@ interface ReadRequest {
   readonly facts: RequestFacts;
   /** To be used from now on in the place of what was read. */
   readonly body: Uint8Array;
-  readonly seals: boolean | null;
+  /** null where nobody has looked yet. */
+  readonly marks: BodyMarks | null;
 }
 
 /** Without a pause for all but large bodies, which go to a thread and come back. */
@@ -95,7 +96,7 @@ function readRequest(
   body: Uint8Array,
   path: PathFacts | null,
 ): ReadRequest | Promise<ReadRequest> {
-  if (body.length <= bounds.readInPlaceBytesMax) return { facts: wire.readRequest(body, path), body, seals: null };
+  if (body.length <= bounds.readInPlaceBytesMax) return { facts: wire.readRequest(body, path), body, marks: null };
   return face.bodies
     .do("read", { endpoint, dialect: bodies, path }, body, { signal: request.signal })
     .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
@@ -109,7 +110,7 @@ export interface ReadCall {
   /** The same as the caller sent it. */
   readonly sent: NonNullable<Call["body"]>;
   /** See Call. */
-  readonly seals: boolean | null;
+  readonly marks: BodyMarks | null;
   readonly bodyWaitMs: number;
   readonly query: string;
 }
@@ -150,7 +151,7 @@ function callOf(
     speech: read.speech,
     facts: read.facts,
     body: read.body,
-    seals: read.seals,
+    marks: read.marks,
     headers: request.headers,
     query: read.query,
     models,
@@ -174,7 +175,7 @@ export async function refusedUnread(
   speech: Speech,
   principal: Principal,
 ): Promise<Response | null> {
-  const read = { speech, principal, facts: unread, body: null, sent: noBytes, seals: null, bodyWaitMs: 0, query: "" };
+  const read = { speech, principal, facts: unread, body: null, sent: noBytes, marks: null, bodyWaitMs: 0, query: "" };
   const refusal = await face.relay.refusedUnread(callOf(exchange, read, [], () => {}));
   if (refusal === null) return null;
   exchange.seen.error = refusal.failure.code;

@@ -42,6 +42,16 @@ export interface OpenAiVideoBody {
   readonly remix: RemixedVideo | null;
 }
 
+/** What the bytes of a body may hold: almost none holds any, and to look closer costs more. */
+export interface BodyMarks {
+  /** Seals of ours. */
+  readonly seals: boolean;
+  /** Addresses of media. */
+  readonly addresses: boolean;
+  /** References to assets. */
+  readonly assets: boolean;
+}
+
 /** Each job on a body: what is asked, and what is answered beside the bytes that it makes. All plain values. */
 export interface BodyJobs {
   /** Makes what comes out of a packed body. */
@@ -52,7 +62,7 @@ export interface BodyJobs {
       readonly dialect: WireDialectId;
       readonly path: PathFacts | null;
     };
-    readonly answer: { readonly facts: RequestFacts; readonly seals: boolean };
+    readonly answer: { readonly facts: RequestFacts; readonly marks: BodyMarks };
   };
   /** The ids of assets that a body refers to. */
   assets: { readonly ask: null; readonly answer: readonly string[] };

@@ -2,26 +2,30 @@ import {
   callerSide,
   governBody,
   holdsSeals,
+  mayNameMedia,
   mediaUrlsIn,
+  patchedRequest,
   unsealBody,
   upstreamSide,
   withMediaInPlace,
 } from "#protocols/index.ts";
+import { mentionsAssets } from "./asset-references.ts";
 import { carriedMedia } from "./carried-media.ts";
 import type { Job } from "./job-desk.ts";
 
 export const readBody: Job<"read"> = (body, { endpoint, dialect, path }) => {
   const facts = callerSide(endpoint).wire.readRequest(body, path);
-  return { made: null, answer: { facts, seals: holdsSeals(body, dialect) } };
+  const marks = { seals: holdsSeals(body, dialect), addresses: mayNameMedia(body), assets: mentionsAssets(body) };
+  return { made: null, answer: { facts, marks } };
 };
 
 export const patchBody: Job<"patch"> = (body, { endpoint, facts, upstreamModel }) => ({
-  made: callerSide(endpoint).wire.patchRequest(body, facts, upstreamModel),
+  made: patchedRequest(callerSide(endpoint).wire, body, facts, upstreamModel),
   answer: null,
 });
 
 export const patchUnsealed: Job<"unseal"> = (body, { endpoint, dialect, facts, upstreamModel }) => {
-  const patched = callerSide(endpoint).wire.patchRequest(body, facts, upstreamModel);
+  const patched = patchedRequest(callerSide(endpoint).wire, body, facts, upstreamModel);
   const warnings: string[] = [];
   const made = unsealBody(patched, { dialect, upstreamModel }, (what) => void warnings.push(what));
   return { made, answer: warnings };

@@ -15,7 +15,7 @@ export interface OutboundRequest {
   readonly method: OutboundMethod;
   readonly url: string;
   readonly headers: Record<string, string>;
-  readonly body: Uint8Array | OutboundStream | null;
+  readonly body: OutboundBody | null;
   readonly connectMs: number;
   readonly headersMs: number;
   readonly totalMs: number;
@@ -23,6 +23,9 @@ export interface OutboundRequest {
   /** Not on a kept connection: one of those may be closed on us, and then nobody knows whether the request was read. */
   readonly ownConnection?: boolean;
 }
+
+/** What is sent: bytes, the same in pieces that are not put together for it, or a stream. */
+export type OutboundBody = Uint8Array | readonly Uint8Array[] | OutboundStream;
 
 /** A body that is not held: it is opened when the request is sent, and read no faster than the upstream takes it. */
 export interface OutboundStream {

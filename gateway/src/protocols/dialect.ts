@@ -1,4 +1,5 @@
 import type { CountedUse, DialectId, Failure, Usage } from "#core/index.ts";
+import type { Edit } from "./bytes.ts";
 import type { Span } from "./json-scan.ts";
 import type { NamedObject } from "./named-objects.ts";
 import type { ServerToolUse } from "./server-tools.ts";
@@ -138,8 +139,13 @@ export interface Listener {
 export interface Wire extends Listener {
   /** Throws Failure invalid_json, missing_required_parameter or invalid_request. `path`: see PathFacts. */
   readRequest(body: Uint8Array, path: PathFacts | null): RequestFacts;
-  /** The body for the upstream: only the model is replaced, and usage asked for where the caller did not. */
-  patchRequest(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array;
+  /**
+   * What is different in the body for the upstream, from its beginning to its end: the model, and usage that is asked for
+   * where the caller did not. None: it is sent as it is.
+   */
+  requestEdits(body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[];
+  /** Its edits are looked for in the whole body, not found at places that are known already. */
+  readonly scansForEdits?: true;
 }
 
 /** What governs a form, and where in the body its model's name stands. */

@@ -1,4 +1,4 @@
-import { splice } from "./bytes.ts";
+import { type Edit, splice } from "./bytes.ts";
 import { JsonInvalid, type Span, scanObject } from "./json-scan.ts";
 
 export interface BodyEdits {
@@ -44,10 +44,6 @@ export function editBody(body: Uint8Array, { remove = [], add = {}, rename = {} 
     body,
     edits.sort((a, b) => a.start - b.start || a.end - b.end),
   );
-}
-
-interface Edit extends Span {
-  readonly text: string;
 }
 
 const OPEN_OBJECT = 0x7b;

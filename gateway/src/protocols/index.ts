@@ -66,7 +66,7 @@ export { holdsSeals } from "./held-seals.ts";
 export { JsonCrowded, JsonInvalid, readSpan, type ScanLimits, type Span, scanObject } from "./json-scan.ts";
 export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
 export { MediaRoom } from "./media-room.ts";
-export { type MediaUrl, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
+export { type MediaUrl, mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
@@ -96,6 +96,7 @@ export {
   readVideoMembers,
   videoObject,
 } from "./openai-videos/index.ts";
+export { patchedPieces, patchedRequest, patchesAtOnce } from "./patched-request.ts";
 export { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 export { refusalShape } from "./refusal-shape.ts";
 export { parseSmall, refuseCrowd } from "./request-members.ts";

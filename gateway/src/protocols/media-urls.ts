@@ -19,8 +19,8 @@ export interface MediaUrl {
  * URL. Data URLs are none. Throws Failure invalid_request for an address that is not of the web.
  */
 export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
+  if (!mayNameMedia(body)) return [];
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  if (!marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return [];
   const found: MediaUrl[] = [];
   const sources = new ObjectsOnce(
     bytes,
@@ -45,6 +45,12 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
     );
   });
   return found;
+}
+
+/** Whether there may be any: only looked for in the bytes. */
+export function mayNameMedia(body: Uint8Array): boolean {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  return marks.some((mark) => bytes.includes(mark)) || mayEscape(bytes);
 }
 
 /** The body with what was found in the place of its addresses. Throws Failure invalid_request when that is too much. */

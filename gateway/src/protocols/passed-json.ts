@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import { splice } from "./bytes.ts";
+import type { Edit } from "./bytes.ts";
 import { choosingIn } from "./choosing-members.ts";
 import type { ReplyFacts, RequestFacts, StreamTap, UsageReading } from "./dialect.ts";
 import type { Span } from "./json-scan.ts";
@@ -38,12 +38,16 @@ export function passedFacts(
 const nothingCounted = Object.freeze({ likely: {}, most: {} });
 
 /** Replaces the model's name, and says it where the caller left it out. */
-export function patchModel(body: Uint8Array, { model, modelSpan }: RequestFacts, upstreamModel: string): Uint8Array {
+export function modelEdit(
+  body: Uint8Array,
+  { model, modelSpan }: RequestFacts,
+  upstreamModel: string,
+): readonly Edit[] {
   if (modelSpan !== null) {
-    return upstreamModel === model ? body : splice(body, [{ ...modelSpan, text: JSON.stringify(upstreamModel) }]);
+    return upstreamModel === model ? [] : [{ ...modelSpan, text: JSON.stringify(upstreamModel) }];
   }
   const open = body.indexOf(OPEN_OBJECT) + 1;
-  return splice(body, [{ start: open, end: open, text: `"model":${JSON.stringify(upstreamModel)},` }]);
+  return [{ start: open, end: open, text: `"model":${JSON.stringify(upstreamModel)},` }];
 }
 
 /**

@@ -100,7 +100,7 @@ export interface ProviderKind {
   /** Headers of a caller that this vendor's clients depend on, beside those of its dialects' families. `x-*` as well. */
   readonly callerHeaders?: readonly string[];
   readonly tokens?: TokenExchange;
-  /** Its credential is a signature over the body too: a body that is passed through is held for it. */
+  /** Its credential is a signature over the body too: a body that is passed through is held for it, and sent in one piece. */
   readonly signsBody?: true;
   /** How this vendor makes videos; absent: it makes none. */
   readonly video?: VideoAdapter;

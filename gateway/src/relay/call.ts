@@ -1,3 +1,4 @@
+import type { BodyMarks } from "#bodies/index.ts";
 import type { Failure, Model, Principal, WireDialectId } from "#core/index.ts";
 import type { FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
@@ -22,8 +23,8 @@ export interface Call {
   readonly facts: RequestFacts;
   /** Let go of as soon as an answer has begun: a stream may last for many minutes. */
   body: Uint8Array | FormBody | null;
-  /** Whether the body holds seals of ours; null where nobody has looked yet. */
-  readonly seals: boolean | null;
+  /** null where nobody has looked yet. */
+  readonly marks: BodyMarks | null;
   /** The caller's headers, of which the safe ones go on. */
   readonly headers: Headers;
   /** The part of the query that goes on to an upstream of the same dialect, without `?`; mostly empty. */

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import { holdsSeals, unsealBody } from "#protocols/index.ts";
+import { holdsSeals, patchedRequest, unsealBody } from "#protocols/index.ts";
 import type { Pick as Picked } from "#routing/index.ts";
 import type { Call } from "./call.ts";
 import type { RelayHouse } from "./house.ts";
@@ -13,10 +13,10 @@ import { madeBy, workOnCall } from "./work-on-call.ts";
 export function bearsSeals({
   body,
   speech,
-  seals,
-}: Pick<Call, "body" | "speech"> & Partial<Pick<Call, "seals">>): boolean {
+  marks,
+}: Pick<Call, "body" | "speech"> & Partial<Pick<Call, "marks">>): boolean {
   if (!(body instanceof Uint8Array)) return false;
-  return seals ?? holdsSeals(body, speech.bodies);
+  return marks?.seals ?? holdsSeals(body, speech.bodies);
 }
 
 /** The caller's bytes for an upstream of its own dialect, without the seals. In a thread where they are many. */
@@ -30,7 +30,7 @@ export function unsealedBody(
   const { upstreamModel } = pick.deployment;
   if (body.length <= bounds.unsealInPlaceBytesMax) {
     const warn = (what: string): void => void warnings.add(what);
-    return unsealBody(wire.patchRequest(body, facts, upstreamModel), { dialect, upstreamModel }, warn);
+    return unsealBody(patchedRequest(wire, body, facts, upstreamModel), { dialect, upstreamModel }, warn);
   }
   return workOnCall(house.bodies, call, "unseal", { endpoint, dialect, facts, upstreamModel }).then((done) => {
     for (const what of done.answer) warnings.add(what);

@@ -22,13 +22,23 @@ export function governedRequest(
   body: Uint8Array,
   target: GovernedTarget,
 ): Uint8Array | Promise<Uint8Array> {
-  const { choosing, toolModels } = call.facts;
-  if (toolModels !== undefined && !target.translated) checkToolModels(house, call, toolModels, target.provider);
-  if (choosing === undefined) return body;
+  const governing = governingOf(house, call, target);
+  return governing === null ? body : withoutGoverned(house, call, body, { governing, warn: target.warn });
+}
+
+/** What is not passed to this account; null for almost every body. Throws as `governedRequest`. */
+export function governingOf(
+  house: RelayHouse,
+  { facts, mayCall }: Call,
+  { provider, kind, translated }: Omit<GovernedTarget, "warn">,
+): Governing | null {
+  const { choosing, toolModels } = facts;
+  if (toolModels !== undefined && !translated) checkToolModels(house, mayCall, toolModels, provider);
+  if (choosing === undefined) return null;
   // In another dialect a member may have another name.
-  const names = target.translated ? [...choosingMembers] : choosing;
-  const governing = governingFor(target.provider, names, target.kind.memberRules ?? {});
-  return governing.names.length === 0 ? body : withoutGoverned(house, call, body, { governing, warn: target.warn });
+  const names = translated ? [...choosingMembers] : choosing;
+  const governing = governingFor(provider, names, kind.memberRules ?? {});
+  return governing.names.length === 0 ? null : governing;
 }
 
 /** In a thread where it is large. The body that is sent may be the call's own, which is then that of the job. */
@@ -47,12 +57,17 @@ async function withoutGoverned(
 }
 
 /** A tool's own model is granted as the call's is: by a name of ours that leads to it at this account. */
-function checkToolModels(house: RelayHouse, call: Call, names: readonly string[], provider: Provider): void {
+function checkToolModels(
+  house: RelayHouse,
+  mayCall: Call["mayCall"],
+  names: readonly string[],
+  provider: Provider,
+): void {
   const { models } = house.catalog();
   for (const name of names) {
     const granted = [...models.values()].some(
       (model) =>
-        call.mayCall(model.name) &&
+        mayCall(model.name) &&
         model.deployments.some((one) => one.provider.id === provider.id && one.upstreamModel === name),
     );
     if (granted) continue;

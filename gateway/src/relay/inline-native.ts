@@ -18,9 +18,13 @@ export function inlinedWhereNotFetched(
   body: Uint8Array,
   { provider, lane, tally }: { readonly provider: Provider; readonly lane: Lane; readonly tally: CallTally },
 ): Uint8Array | Promise<Uint8Array> {
-  const fetches = mayFetch(provider) && lane.traits?.fetchesUrls !== false;
-  if (fetches || !withMedia.has(call.speech.endpoint)) return body;
-  return inlined(house, call, body, tally);
+  return mayNeedInlining(call, provider, lane) ? inlined(house, call, body, tally) : body;
+}
+
+/** Whether addresses in the body would have to give way to what stands there. */
+export function mayNeedInlining({ marks, speech }: Call, provider: Provider, lane: Lane): boolean {
+  if (marks?.addresses === false || (mayFetch(provider) && lane.traits?.fetchesUrls !== false)) return false;
+  return withMedia.has(speech.endpoint);
 }
 
 async function inlined(house: RelayHouse, call: Call, body: Uint8Array, tally: CallTally): Promise<Uint8Array> {

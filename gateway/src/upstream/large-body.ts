@@ -1,24 +1,33 @@
 import { bounds } from "#core/index.ts";
-import type { OutboundRequest } from "#ports/index.ts";
+import type { OutboundBody, OutboundStream } from "#ports/index.ts";
 
-/** A request whose body is long, to be sent piece by piece: fetch copies a whole body at once, which holds up the event loop. */
-export function inPieces(request: OutboundRequest): OutboundRequest {
-  const { body } = request;
-  if (!(body instanceof Uint8Array) || body.length <= bounds.sendAtOnceBytesMax) return request;
-  return { ...request, body: { size: body.length, open: () => piecesOf(body) } };
+/** A body that is sent piece by piece, since fetch copies a whole one at once, which holds up the event loop. null: it is short. */
+export function streamedBody(body: OutboundBody | null): OutboundStream | null {
+  if (body === null) return null;
+  if (body instanceof Uint8Array) return body.length <= bounds.sendAtOnceBytesMax ? null : streamedPieces([body]);
+  return "open" in body ? body : streamedPieces(body);
 }
 
-function piecesOf(body: Uint8Array): ReadableStream<Uint8Array> {
+function streamedPieces(pieces: readonly Uint8Array[]): OutboundStream {
+  return { size: pieces.reduce((sum, { length }) => sum + length, 0), open: () => streamOf(pieces) };
+}
+
+function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  let index = 0;
   let at = 0;
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        if (at >= body.length) {
+        const piece = pieces[index];
+        if (piece === undefined) {
           controller.close();
           return;
         }
-        controller.enqueue(body.subarray(at, at + bounds.sendPieceBytes));
+        controller.enqueue(piece.subarray(at, at + bounds.sendPieceBytes));
         at += bounds.sendPieceBytes;
+        if (at < piece.length) return;
+        index++;
+        at = 0;
       },
     },
     { highWaterMark: 0 },

@@ -2,7 +2,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { watchConnect } from "./connect-watch.ts";
 import { Exchange } from "./exchange.ts";
-import { inPieces } from "./large-body.ts";
+import { streamedBody } from "./large-body.ts";
 import type { Resolve } from "./name-cache.ts";
 import { originEnd } from "./origin.ts";
 import { RequestBody } from "./request-body.ts";
@@ -74,14 +74,14 @@ class FetchTransport implements Transport {
     this.#inProcess = options.inProcess ?? new Map();
   }
 
-  async send(given: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
+  async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
-    const request = inPieces(given);
+    const source = streamedBody(request.body);
     const exchange = new Exchange(this.#clock, signal, request.totalMs);
-    const { body, headersMs } = request;
+    const { headersMs } = request;
     const out: Outgoing = {
       exchange,
-      streamed: body === null || body instanceof Uint8Array ? null : new RequestBody(body, exchange, headersMs),
+      streamed: source === null ? null : new RequestBody(source, exchange, headersMs),
     };
     try {
       const response = request.url.startsWith(demoScheme)
@@ -159,7 +159,7 @@ class FetchTransport implements Transport {
         "accept-encoding": "identity",
         host: route.origin.hostHeader,
       },
-      body: request.body instanceof Uint8Array ? request.body : null,
+      body: streamed === null && request.body instanceof Uint8Array ? request.body : null,
       signal,
       redirect: "manual",
       decompress: false,
@@ -178,7 +178,7 @@ class FetchTransport implements Transport {
     if (handler === undefined) throw new Error(`no in-process upstream named ${host}`);
     const { method } = request;
     const headers = headersOf(request.headers, streamed);
-    const body = request.body instanceof Uint8Array ? request.body : (streamed?.open() ?? null);
+    const body = streamed?.open() ?? (request.body instanceof Uint8Array ? request.body : null);
     exchange.begin("headers", request.headersMs);
     const call = async () => handler(new Request(`http://${rest}`, { method, headers, body, signal: exchange.signal }));
     return exchange.race(call(), (late) => void late.body?.cancel().catch(() => {}));

@@ -92,7 +92,7 @@ export async function callWith(
       speech: { ...speech, codec },
       facts: speech.wire.readRequest(bytes, null),
       body: bytes,
-      seals: null,
+      marks: null,
       query: "",
       headers: new Headers(),
       models: [model],

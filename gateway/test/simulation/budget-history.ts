@@ -315,7 +315,7 @@ export class BudgetHistory {
       userAgent: "",
       tags: {},
       streamEnd: () => {},
-      seals: null,
+      marks: null,
       mayCall: () => true,
     });
     const code = "failure" in result ? result.failure.code : "answered";

@@ -136,7 +136,7 @@ export async function playHour(seed: number) {
         speech: habit.speech,
         facts: habit.speech.wire.readRequest(body, null),
         body,
-        seals: null,
+        marks: null,
         query: "",
         headers: new Headers(),
         models: [habit.model],

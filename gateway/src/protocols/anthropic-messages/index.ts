@@ -6,7 +6,7 @@ import { readMessagesAnswer } from "./read-answer.ts";
 import { MessagesEventReader } from "./read-events.ts";
 import { readMessagesTurn } from "./read-turn.ts";
 import { readCountReply, readMessagesReply } from "./reply.ts";
-import { patchModel, readCountRequest, readMessagesRequest } from "./request.ts";
+import { messagesEdits, readCountRequest, readMessagesRequest } from "./request.ts";
 import { MessagesStreamTap } from "./stream.ts";
 import { writeMessagesAnswer } from "./write-answer.ts";
 import { MessagesEventWriter } from "./write-events.ts";
@@ -27,7 +27,7 @@ export const anthropicMessages: Dialect = {
 
 export const anthropicMessagesWire: Wire = {
   readRequest: readMessagesRequest,
-  patchRequest: patchModel,
+  requestEdits: messagesEdits,
   readReply: readMessagesReply,
   tapStream: () => new MessagesStreamTap(),
 };
@@ -35,7 +35,7 @@ export const anthropicMessagesWire: Wire = {
 /** `/v1/messages/count_tokens`: the same prompt, answered with a number and never with a stream. */
 export const countTokensWire: Wire = {
   readRequest: readCountRequest,
-  patchRequest: patchModel,
+  requestEdits: messagesEdits,
   readReply: readCountReply,
   tapStream: () => new MessagesStreamTap(),
 };

@@ -1,4 +1,4 @@
-import { splice } from "../bytes.ts";
+import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
@@ -29,9 +29,9 @@ export function readCountRequest(body: Uint8Array): RequestFacts {
 }
 
 /** Replaces the model's name; every other byte stays. */
-export function patchModel(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
-  if (facts.modelSpan === null || facts.model === upstreamModel) return body;
-  return splice(body, [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }]);
+export function messagesEdits(_body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[] {
+  if (facts.modelSpan === null || facts.model === upstreamModel) return [];
+  return [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }];
 }
 
 function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>): RequestFacts {

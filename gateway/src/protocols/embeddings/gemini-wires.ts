@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import { splice } from "../bytes.ts";
+import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts, Wire } from "../dialect.ts";
 import { estimateTokens } from "../gemini/size-estimate.ts";
@@ -23,8 +23,8 @@ export const embedContentWire: Wire = {
     const modelSpan = members.get("model") ?? null;
     return { ...factsOf(path, estimateTokens(body, content)), modelSpan, choosing: choosingIn(members) };
   },
-  patchRequest(body, { modelSpan }, upstreamModel) {
-    return modelSpan === null ? body : splice(body, [named(modelSpan, upstreamModel)]);
+  requestEdits(_body, { modelSpan }, upstreamModel) {
+    return modelSpan === null ? [] : [named(modelSpan, upstreamModel)];
   },
 };
 
@@ -38,13 +38,11 @@ export const batchEmbedWire: Wire = {
     const choosing = members.has("model") ? ["model", ...(choosingIn(members) ?? [])] : choosingIn(members);
     return { ...factsOf(path, estimateTokens(body, requests)), choosing };
   },
-  patchRequest(body, _facts, upstreamModel) {
+  scansForEdits: true,
+  requestEdits(body, _facts, upstreamModel) {
     const requests = scanRequest(body, wanted).get("requests");
-    if (requests === undefined) return body;
-    return splice(
-      body,
-      modelsIn(body, requests).map((span) => named(span, upstreamModel)),
-    );
+    if (requests === undefined) return [];
+    return modelsIn(body, requests).map((span) => named(span, upstreamModel));
   },
 };
 
@@ -80,7 +78,7 @@ function modelsIn(body: Uint8Array, requests: Span): readonly Span[] {
   });
 }
 
-function named(span: Span, upstreamModel: string) {
+function named(span: Span, upstreamModel: string): Edit {
   return { ...span, text: JSON.stringify(`models/${upstreamModel}`) };
 }
 

@@ -1,5 +1,5 @@
 import { Failure } from "#core/index.ts";
-import { splice } from "../bytes.ts";
+import type { Edit } from "../bytes.ts";
 import { bodyNames } from "../choosing-members.ts";
 import type { PathFacts, ReplyFacts, RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
@@ -47,9 +47,9 @@ export function innerRequest(body: Uint8Array): Uint8Array {
 }
 
 /** The model that the inner request names has to be the path's. */
-export function patchGeminiCount(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
-  if (facts.modelSpan === null) return body;
-  return splice(body, [{ ...facts.modelSpan, text: JSON.stringify(`models/${upstreamModel}`) }]);
+export function geminiCountEdits(_body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[] {
+  if (facts.modelSpan === null) return [];
+  return [{ ...facts.modelSpan, text: JSON.stringify(`models/${upstreamModel}`) }];
 }
 
 /** Reads the answer of a count: it used nothing. Zeros may be left out of it. */

@@ -1,13 +1,13 @@
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { openaiLimitHeaders } from "../openai-limit-headers.ts";
-import { patchGeminiCount, readGeminiCount, readGeminiCountReply } from "./count-tokens.ts";
+import { geminiCountEdits, readGeminiCount, readGeminiCountReply } from "./count-tokens.ts";
 import { readGeminiRefusal, renderGeminiError, renderGeminiRefusal, renderGeminiStreamError } from "./error.ts";
 import { readGeminiAnswer } from "./read-answer.ts";
 import { GeminiEventReader } from "./read-events.ts";
 import { readGeminiTurn } from "./read-turn.ts";
 import { readGeminiReply } from "./reply.ts";
-import { patchGeminiRequest, readGeminiRequest } from "./request.ts";
+import { geminiEdits, readGeminiRequest } from "./request.ts";
 import { GeminiStreamTap } from "./stream.ts";
 import { writeGeminiAnswer } from "./write-answer.ts";
 import { GeminiEventWriter } from "./write-events.ts";
@@ -32,7 +32,7 @@ export const gemini: Dialect = {
 
 export const geminiWire: Wire = {
   readRequest: readGeminiRequest,
-  patchRequest: patchGeminiRequest,
+  requestEdits: geminiEdits,
   readReply: readGeminiReply,
   tapStream: () => new GeminiStreamTap(),
 };
@@ -40,7 +40,7 @@ export const geminiWire: Wire = {
 /** `:countTokens`: answered with a number and never with a stream. */
 export const geminiCountWire: Wire = {
   readRequest: readGeminiCount,
-  patchRequest: patchGeminiCount,
+  requestEdits: geminiCountEdits,
   readReply: readGeminiCountReply,
   tapStream: () => new GeminiStreamTap(),
 };

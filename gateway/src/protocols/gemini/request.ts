@@ -1,4 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
+import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
@@ -62,8 +63,8 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
 }
 
 /** The model is in the path: the body goes on as it is. */
-export function patchGeminiRequest(body: Uint8Array): Uint8Array {
-  return body;
+export function geminiEdits(): readonly Edit[] {
+  return [];
 }
 
 function outputFacts(body: Uint8Array, config: Span): Pick<RequestFacts, "outputTokensMax" | "choices"> {

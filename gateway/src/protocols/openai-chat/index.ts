@@ -2,7 +2,7 @@ import type { Dialect, Wire } from "../dialect.ts";
 import { openaiLimitHeaders } from "../openai-limit-headers.ts";
 import { readChatRefusal, renderChatError, renderChatRefusal, renderChatStreamError } from "./error.ts";
 import { readChatReply } from "./reply.ts";
-import { patchChatRequest, readChatRequest } from "./request.ts";
+import { chatEdits, readChatRequest } from "./request.ts";
 import { ChatStreamTap } from "./stream.ts";
 
 export const openaiChat: Dialect = {
@@ -18,7 +18,7 @@ export const openaiChat: Dialect = {
 
 export const openaiChatWire: Wire = {
   readRequest: readChatRequest,
-  patchRequest: patchChatRequest,
+  requestEdits: chatEdits,
   readReply: readChatReply,
   tapStream: (hideUsage) => new ChatStreamTap(hideUsage),
 };

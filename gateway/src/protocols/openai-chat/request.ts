@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import { splice } from "../bytes.ts";
+import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
@@ -76,21 +76,17 @@ export function streamFacts(
 }
 
 /** Replaces the model's name and, in a stream whose caller did not ask for usage, asks for it. */
-export function patchChatRequest(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
-  const edits: { start: number; end: number; text: string }[] = [];
+export function chatEdits(body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[] {
+  const edits: Edit[] = [];
   if (facts.modelSpan !== null && upstreamModel !== facts.model) {
     edits.push({ start: facts.modelSpan.start, end: facts.modelSpan.end, text: JSON.stringify(upstreamModel) });
   }
   if (facts.stream && !facts.wantsUsage) edits.push(usageEdit(body, facts.streamOptionsSpan));
-  if (edits.length === 0) return body;
-  return splice(
-    body,
-    edits.sort((one, other) => one.start - other.start),
-  );
+  return edits.sort((one, other) => one.start - other.start);
 }
 
 /** Where and how `include_usage` is asked for: in the caller's own options if it sent some. */
-function usageEdit(body: Uint8Array, options: Span | null): { start: number; end: number; text: string } {
+function usageEdit(body: Uint8Array, options: Span | null): Edit {
   if (options === null) {
     const open = body.indexOf(0x7b) + 1;
     return { start: open, end: open, text: '"stream_options":{"include_usage":true},' };

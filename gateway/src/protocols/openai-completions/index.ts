@@ -1,6 +1,6 @@
 import type { Wire } from "../dialect.ts";
 import { readChatReply } from "../openai-chat/reply.ts";
-import { patchChatRequest } from "../openai-chat/request.ts";
+import { chatEdits } from "../openai-chat/request.ts";
 import { ChatStreamTap } from "../openai-chat/stream.ts";
 import { readCompletionsRequest } from "./request.ts";
 
@@ -10,7 +10,7 @@ import { readCompletionsRequest } from "./request.ts";
  */
 export const completionsWire: Wire = {
   readRequest: readCompletionsRequest,
-  patchRequest: patchChatRequest,
+  requestEdits: chatEdits,
   readReply: readChatReply,
   tapStream: (hideUsage) => new ChatStreamTap(hideUsage, textMarks),
 };

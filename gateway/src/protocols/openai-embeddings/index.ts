@@ -1,6 +1,6 @@
 import { bodyNames } from "../choosing-members.ts";
 import type { Wire } from "../dialect.ts";
-import { passedFacts, patchModel, refuseStream, replyReader, textOrTokens } from "../passed-json.ts";
+import { modelEdit, passedFacts, refuseStream, replyReader, textOrTokens } from "../passed-json.ts";
 import { promptUsage } from "../prompt-usage.ts";
 import { scanRequest } from "../request-members.ts";
 
@@ -12,7 +12,7 @@ export const embeddingsWire: Wire = {
     const members = scanRequest(body, wanted);
     return passedFacts(body, members, { inputEstimate: textOrTokens(body, members.get("input"), "input").tokens });
   },
-  patchRequest: patchModel,
+  requestEdits: modelEdit,
   readReply: replyReader(["data"], ["usage"], (member) => promptUsage(member("usage"))),
   tapStream: refuseStream("embeddings"),
 };

@@ -1,12 +1,12 @@
 import type { Wire } from "../dialect.ts";
 import { readImagesReply } from "./reply.ts";
-import { patchImagesRequest, readImagesRequest } from "./request.ts";
+import { imagesEdits, readImagesRequest } from "./request.ts";
 import { ImagesStreamTap } from "./stream.ts";
 
 /** Pictures made or edited, asked for with a JSON body. Their forms are read by form-facts.ts. */
 export const imagesWire: Wire = {
   readRequest: readImagesRequest,
-  patchRequest: patchImagesRequest,
+  requestEdits: imagesEdits,
   readReply: readImagesReply,
   tapStream: () => new ImagesStreamTap(),
 };

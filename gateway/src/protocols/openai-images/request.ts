@@ -1,4 +1,4 @@
-import { splice } from "../bytes.ts";
+import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { GovernedNames } from "../governed-names.ts";
@@ -41,10 +41,10 @@ export function readImagesRequest(body: Uint8Array): RequestFacts {
   };
 }
 
-export function patchImagesRequest(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
-  if (facts.modelSpan === null || upstreamModel === facts.model) return body;
+export function imagesEdits(_body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[] {
+  if (facts.modelSpan === null || upstreamModel === facts.model) return [];
   const { start, end } = facts.modelSpan;
-  return splice(body, [{ start, end, text: JSON.stringify(upstreamModel) }]);
+  return [{ start, end, text: JSON.stringify(upstreamModel) }];
 }
 
 /** Tokens of a prompt of this many bytes. Pictures that are sent along are counted by the upstream. */

@@ -1,7 +1,7 @@
 import { bodyNames } from "../choosing-members.ts";
 import type { Wire } from "../dialect.ts";
 import { missing } from "../json-value.ts";
-import { passedFacts, patchModel, refuseStream, replyReader } from "../passed-json.ts";
+import { modelEdit, passedFacts, refuseStream, replyReader } from "../passed-json.ts";
 import { promptUsage } from "../prompt-usage.ts";
 import { scanRequest } from "../request-members.ts";
 
@@ -19,7 +19,7 @@ export const moderationsWire: Wire = {
     const named = members.has("model") ? {} : { model: usualModel };
     return passedFacts(body, members, { inputEstimate: Math.ceil((input.end - input.start) / 4), ...named });
   },
-  patchRequest: patchModel,
+  requestEdits: modelEdit,
   readReply: replyReader(["results"], ["usage"], (member) => promptUsage(member("usage"))),
   tapStream: refuseStream("moderations"),
 };

@@ -9,7 +9,7 @@ import { readResponsesAnswer } from "./read-answer.ts";
 import { ResponsesEventReader } from "./read-events.ts";
 import { readCompactTurn, readResponsesTurn } from "./read-turn.ts";
 import { readResponsesReply } from "./reply.ts";
-import { patchResponsesRequest, readResponsesRequest } from "./request.ts";
+import { readResponsesRequest, responsesEdits } from "./request.ts";
 import { ResponsesStreamTap } from "./stream.ts";
 import { writeCompactedAnswer } from "./write-compaction.ts";
 import { ResponsesEventWriter, writeResponsesAnswer } from "./write-events.ts";
@@ -29,7 +29,7 @@ export const openaiResponses: Dialect = {
 
 export const openaiResponsesWire: Wire = {
   readRequest: readResponsesRequest,
-  patchRequest: patchResponsesRequest,
+  requestEdits: responsesEdits,
   readReply: readResponsesReply,
   tapStream: () => new ResponsesStreamTap(),
 };

@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import { splice } from "../bytes.ts";
+import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { Span } from "../json-scan.ts";
@@ -80,9 +80,9 @@ export function previousId(body: Uint8Array, span: Span | null): string | null {
 }
 
 /** Only the model's name is replaced. */
-export function patchResponsesRequest(body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
-  if (upstreamModel === facts.model || facts.modelSpan === null) return body;
-  return splice(body, [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }]);
+export function responsesEdits(_body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[] {
+  if (upstreamModel === facts.model || facts.modelSpan === null) return [];
+  return [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }];
 }
 
 /** `input` as the API takes it: a text or items; it may be left out of a call that continues another. */

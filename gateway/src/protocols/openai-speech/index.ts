@@ -3,7 +3,7 @@ import { bodyNames } from "../choosing-members.ts";
 import type { UsageReading, Wire } from "../dialect.ts";
 import { readSpan } from "../json-scan.ts";
 import { countOf, missing, objectOf, wrong } from "../json-value.ts";
-import { passedFacts, patchModel, replyReader } from "../passed-json.ts";
+import { modelEdit, passedFacts, replyReader } from "../passed-json.ts";
 import { readSmall, scanRequest, sizeOf } from "../request-members.ts";
 import { TypedEventsTap } from "../typed-events-tap.ts";
 import { SoundTap } from "./sound-tap.ts";
@@ -31,7 +31,7 @@ export const speechWire: Wire = {
     const choosing = facts.choosing?.filter((name) => name !== "speed");
     return { ...facts, choosing: choosing?.length === 0 ? undefined : choosing };
   },
-  patchRequest: patchModel,
+  requestEdits: modelEdit,
   readReply: replyReader(["audio", "data"], ["usage"], (member) => speechUsage(member("usage"))),
   tapStream: () => new TypedEventsTap({ content: /\.delta$/, end: /\.done$/, usageOf: speechUsage }),
   tapBytes: (facts, mediaType) => new SoundTap(facts, mediaType),

@@ -12,7 +12,7 @@ export const transcriptionsWire: Wire = {
   readRequest() {
     throw onlyForms();
   },
-  patchRequest() {
+  requestEdits() {
     throw onlyForms();
   },
   readReply: readTranscript,

@@ -1,5 +1,5 @@
 import type { Wire } from "../dialect.ts";
-import { patchModel, refuseStream, replyReader } from "../passed-json.ts";
+import { modelEdit, refuseStream, replyReader } from "../passed-json.ts";
 import { readRerankRequest } from "./request.ts";
 import { rerankUsage } from "./usage.ts";
 
@@ -9,7 +9,7 @@ import { rerankUsage } from "./usage.ts";
  */
 export const rerankWire: Wire = {
   readRequest: readRerankRequest,
-  patchRequest: patchModel,
+  requestEdits: modelEdit,
   readReply: replyReader(["results", "data"], ["usage", "meta"], rerankUsage),
   tapStream: refuseStream("ranks"),
 };

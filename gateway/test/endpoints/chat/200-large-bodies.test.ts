@@ -61,6 +61,58 @@ test.each([
   }
 });
 
+const MiB = 1024 * 1024;
+const ofSize = (bytes: number): string =>
+  `{"messages":[{"role":"user","content":"${"é".repeat(bytes / 2)}"}], "model" : "${hello.model}","x":{"kept":1e2}}`;
+
+// Around each size at which a body is handled in another way.
+test.each([
+  [MiB],
+  [bounds.readInPlaceBytesMax],
+  [bounds.sendAtOnceBytesMax - 1024],
+  [bounds.sendAtOnceBytesMax],
+  [bounds.sendAtOnceBytesMax + bounds.sendPieceBytes],
+  [16 * MiB],
+])("of %p bytes, each upstream gets the same bytes, with a length and not in chunks", async (bytes) => {
+  const house = await startHouse(failover("up-first", "openai-compatible"));
+  try {
+    const text = ofSize(bytes);
+    const answer = await house.chat(text, { script: { name: `${bytes}`, fail_first: 1, status: 503, tokens: 1 } });
+    expect(answer.status).toBe(200);
+    const records = house.simulator.simulator.truth.list().data;
+    expect(records.map(({ model }) => model).sort()).toEqual(["up-first", "up-second"]);
+    for (const { model, body_sha256, request_headers } of records) {
+      const sent = text.replace(hello.model, String(model));
+      expect(body_sha256).toBe(sha256(sent));
+      expect(request_headers["content-length"]).toBe(String(Buffer.byteLength(sent)));
+      expect(request_headers["transfer-encoding"]).toBeUndefined();
+    }
+  } finally {
+    await house.stop();
+  }
+});
+
+test.each([
+  ["{", '{"stream_options":{"include_usage":true},'],
+  ['{"stream_options":{"a":1},', '{"stream_options":{"include_usage":true,"a":1},'],
+  [
+    `{"stream_options":{"a":"${"b".repeat(bounds.governingBytesMax)}"},`,
+    `{"stream_options":{"include_usage":true,"a":"${"b".repeat(bounds.governingBytesMax)}"},`,
+  ],
+])("of a stream whose caller asks for no usage, nothing else is different: %#", async (options, asking) => {
+  const house = await startHouse();
+  try {
+    const text = ofSize(bounds.sendAtOnceBytesMax).replace('"x"', '"stream":true,"x"');
+    const answer = await house.chat(text.replace("{", options), { script: { tokens: 1 } });
+    expect(await answer.text()).toContain("[DONE]");
+    expect(arrived(house)).toEqual([
+      ["upstream-gpt", sha256(text.replace("{", asking).replace(hello.model, "upstream-gpt"))],
+    ]);
+  } finally {
+    await house.stop();
+  }
+});
+
 test("what is governed in it is left out, and its caller is told", async () => {
   const house = await startHouse();
   try {

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { splice, splicedPieces } from "./bytes.ts";
+
+const edited = fc
+  .tuple(
+    fc.uint8Array({ maxLength: 64 }),
+    fc.array(fc.tuple(fc.nat(64), fc.string({ maxLength: 4 })), { maxLength: 8 }),
+  )
+  .map(([bytes, drawn]) => {
+    const ends = drawn.map(([end]) => Math.min(end, bytes.length)).sort((a, b) => a - b);
+    const edits = ends.map((end, index) => ({ start: ends[index - 1] ?? 0, end, text: drawn[index]?.[1] ?? "" }));
+    return { bytes, edits: edits.map((edit, index) => (index % 2 === 0 ? edit : { ...edit, start: edit.end })) };
+  });
+
+test("in pieces it is the same as put together, and what stays is not copied", () => {
+  fc.assert(
+    fc.property(edited, ({ bytes, edits }) => {
+      const pieces = splicedPieces(bytes, edits);
+      expect(Buffer.concat(pieces)).toEqual(Buffer.from(splice(bytes, edits)));
+      expect(pieces.every(({ length }) => length > 0)).toBe(true);
+      const kept = pieces.filter(({ buffer }) => buffer === bytes.buffer).reduce((sum, { length }) => sum + length, 0);
+      expect(kept).toBe(edits.reduce((left, { start, end }) => left - (end - start), bytes.length));
+    }),
+  );
+});
