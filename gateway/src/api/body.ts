@@ -1,4 +1,6 @@
+import { type BodyBytes, wholeOf } from "#bodies/index.ts";
 import { bounds, Failure } from "#core/index.ts";
+import { BodyPieces } from "./body-pieces.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, tooLarge } from "./body-rules.ts";
 import type { Exchange, Face } from "./face.ts";
@@ -7,27 +9,37 @@ import { encodingOf, unpack } from "./unpack.ts";
 type BodyFace = Pick<Face, "bodies">;
 type BodyExchange = Pick<Exchange, "request" | "bodies">;
 
-/**
- * Reads a JSON body whole and unpacked, within the rules and the room for all bodies. It is not looked into. Throws
- * Failure 400, 408, 413, 415 or 503.
- */
+/** A JSON body as `readJsonPieces` reads it, put together where it is: for those that are small. */
 export async function readJsonBody(
   face: BodyFace,
   exchange: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,
 ): Promise<Uint8Array> {
+  return wholeOf(await readJsonPieces(face, exchange, place, rules));
+}
+
+/**
+ * Reads a JSON body to its end and unpacked, within the rules and the room for all bodies. It is not looked into. Throws
+ * Failure 400, 408, 413, 415 or 503.
+ */
+export async function readJsonPieces(
+  face: BodyFace,
+  exchange: BodyExchange,
+  place: BodyPlace,
+  rules: BodyRules,
+): Promise<BodyBytes> {
   requireJson(exchange.request.headers);
-  return await readWholeBody(face, exchange, place, rules);
+  return await readPieces(face, exchange, place, rules);
 }
 
 /** The same of a body of any type. */
-export async function readWholeBody(
+export async function readPieces(
   { bodies: work }: BodyFace,
   { request, bodies }: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,
-): Promise<Uint8Array> {
+): Promise<BodyBytes> {
   const encoding = encodingOf(request.headers.get("content-encoding"));
   if (encoding !== null && !rules.packed) {
     throw new Failure("unsupported_media_type", "The body must be sent without a content encoding.");
@@ -36,19 +48,19 @@ export async function readWholeBody(
   return encoding === null ? body : unpack({ body, encoding, place, rules, work, signal: request.signal });
 }
 
-/** Reads a body whole as it is, whatever it is. Throws Failure 408, 413 or 503. */
+/** Reads a body to its end as it is, whatever it is. Throws Failure 408, 413 or 503. */
 export async function readBytes(
   { request, bodies }: Pick<Exchange, "request" | "bodies">,
   place: BodyPlace,
   rules: BodyRules,
-): Promise<Uint8Array> {
+): Promise<BodyBytes> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules);
-  const pieces = new Pieces(request, declared === null ? null : Number(declared), place, rules);
+  const arrival = new Arrival(request, declared === null ? null : Number(declared), place, rules);
   try {
-    return await bodies.within(pieces.read());
+    return await bodies.within(arrival.read());
   } catch (thrown) {
-    pieces.stop();
+    arrival.stop();
     if (thrown instanceof Failure) throw thrown;
     throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
   }
@@ -63,7 +75,7 @@ export function mayBeLarge({ headers }: Request): boolean {
 }
 
 /** What is known ahead to be small comes in one piece; the rest is counted as it comes, so that every bound holds. */
-class Pieces {
+class Arrival {
   readonly #request: Request;
   readonly #declared: number | null;
   readonly #place: BodyPlace;
@@ -77,27 +89,28 @@ class Pieces {
     this.#rules = rules;
   }
 
-  async read(): Promise<Uint8Array> {
+  async read(): Promise<BodyBytes> {
     const declared = this.#declared;
     if (declared !== null && declared <= bounds.bodyAtOnceBytesMax) {
       this.#place.hold(declared);
       return this.#request.bytes();
     }
-    if (this.#request.body === null) return new Uint8Array(0);
-    // Memory that nothing was written to yet costs nothing.
-    let into = new Uint8Array(declared ?? bounds.bodyAtOnceBytesMax);
-    let size = 0;
+    if (this.#request.body === null) return nothing;
+    const pieces = new BodyPieces(declared);
     const reader = this.#request.body.getReader();
     this.#stop = () => void reader.cancel().catch(() => {});
+    let turnEnd = bounds.bodyTurnBytes;
     for (;;) {
       const piece = await reader.read();
-      if (piece.done) return into.subarray(0, size);
-      const end = size + piece.value.length;
-      if (end > this.#rules.bytesMax) throw tooLarge(this.#rules);
-      this.#place.hold(end);
-      if (end > into.length) into = larger(into, size, end, this.#rules);
-      into.set(piece.value, size);
-      size = end;
+      if (piece.done) return pieces.end();
+      const size = pieces.size + piece.value.length;
+      if (size > this.#rules.bytesMax) throw tooLarge(this.#rules);
+      this.#place.hold(size);
+      pieces.add(piece.value);
+      if (size < turnEnd) continue;
+      turnEnd = size + bounds.bodyTurnBytes;
+      // The runtime reads from one connection for as long as its sender keeps up. What is not taken from it stays in the kernel.
+      await new Promise(setImmediate);
     }
   }
 
@@ -107,13 +120,7 @@ class Pieces {
   }
 }
 
-/** One step, then all that may come: to copy tens of megabytes would hold up everybody else. */
-function larger(bytes: Uint8Array<ArrayBuffer>, size: number, wanted: number, { bytesMax }: BodyRules) {
-  const step = bytes.length * 8;
-  const into = new Uint8Array(wanted <= step ? Math.min(step, bytesMax) : bytesMax);
-  into.set(bytes.subarray(0, size));
-  return into;
-}
+const nothing = new Uint8Array(0);
 
 /** Also where nothing is said. */
 export function isJsonType(type: string | null): boolean {

@@ -1,11 +1,11 @@
-import { type BodyMarks, outcomeOf } from "#bodies/index.ts";
+import { type BodyBytes, type BodyMarks, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, type Catalog, type Model, type Principal, unreadModel } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
 import { type Call, type Speech, serves } from "#relay/index.ts";
 import { withAssets } from "./assets-in-body.ts";
 import { authenticated } from "./authenticated.ts";
-import { mayBeLarge, readJsonBody } from "./body.ts";
+import { mayBeLarge, readJsonPieces } from "./body.ts";
 import { modelBody } from "./body-rules.ts";
 import { modelNotFound } from "./endpoints/models.ts";
 import type { Endpoint, Exchange, Face } from "./face.ts";
@@ -43,10 +43,10 @@ export function modelCall(options: ModelCallOptions): Endpoint {
     const place = face.bodyRoom.open();
     try {
       const bodyStartMs = face.clock.monotonic();
-      const arrived = await readJsonBody(face, exchange, place, modelBody);
+      const arrived = await readJsonPieces(face, exchange, place, modelBody);
       const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
       // What goes upstream is a copy with another model in it.
-      place.hold(arrived.length * 2);
+      place.hold(sizeOf(arrived) * 2);
       // Reading comes first: it refuses what is no JSON, or nested too deeply.
       const asked = readRequest(face, exchange, speech, arrived, path);
       let read = asked instanceof Promise ? await asked : asked;
@@ -93,12 +93,15 @@ function readRequest(
   face: Face,
   { request }: Exchange,
   { wire, endpoint, bodies }: Speech,
-  body: Uint8Array,
+  bytes: BodyBytes,
   path: PathFacts | null,
 ): ReadRequest | Promise<ReadRequest> {
-  if (body.length <= bounds.readInPlaceBytesMax) return { facts: wire.readRequest(body, path), body, marks: null };
+  if (sizeOf(bytes) <= bounds.readInPlaceBytesMax) {
+    const body = wholeOf(bytes);
+    return { facts: wire.readRequest(body, path), body, marks: null };
+  }
   return face.bodies
-    .do("read", { endpoint, dialect: bodies, path }, body, { signal: request.signal })
+    .do("read", { endpoint, dialect: bodies, path }, bytes, { signal: request.signal })
     .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
 }
 

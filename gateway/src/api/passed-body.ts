@@ -1,4 +1,4 @@
-import { outcomeOf } from "#bodies/index.ts";
+import { type BodyBytes, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, Failure } from "#core/index.ts";
 import type { Spooled, SpoolWriter } from "#ports/index.ts";
 import { type RequestFacts, splice } from "#protocols/index.ts";
@@ -46,9 +46,9 @@ export class PassedBody {
       throw new Failure("invalid_request", `A body of a ${request.method} means nothing and is not passed on.`);
     }
     if (!this.#isUnderstood && !this.#place.isSigned) return { body: await this.#spool(), facts: null };
-    const body = await readBytes(this.#exchange, this.#room, modelBody);
-    if (body.length === 0) return nothing;
-    return this.#isUnderstood ? await this.#understood(body) : { body, facts: null };
+    const bytes = await readBytes(this.#exchange, this.#room, modelBody);
+    if (sizeOf(bytes) === 0) return nothing;
+    return this.#isUnderstood ? await this.#understood(bytes) : { body: wholeOf(bytes), facts: null };
   }
 
   /** Lets go of what nobody will send. */
@@ -70,18 +70,26 @@ export class PassedBody {
   }
 
   /** What is no call of the dialect after all is passed on all the same: its vendor says what is wrong with it. */
-  async #understood(body: Uint8Array): Promise<ReadPassedBody> {
+  async #understood(bytes: BodyBytes): Promise<ReadPassedBody> {
     const { path, speech } = this.#place;
     const { endpoint, bodies: dialect, wire } = speech;
-    const said = path === null || dialect.startsWith("gemini") ? body : withPath(body, path);
-    if (body.length <= bounds.readInPlaceBytesMax)
+    const inPath = path === null || dialect.startsWith("gemini") ? null : path;
+    const size = sizeOf(bytes);
+    if (size <= bounds.readInPlaceBytesMax) {
+      const body = wholeOf(bytes);
+      const said = inPath === null ? body : withPath(body, inPath);
       return { body, facts: unlessFailed(() => wire.readRequest(said, path)) };
-    // A copy: what is read in a thread is given away.
-    const given = said === body ? body.slice() : said;
-    this.#room.hold(body.length * 2);
+    }
+    this.#room.hold(size * 2);
+    // What is read in a thread is given away, and comes back; a copy with more in it is not the body.
+    const body = inPath === null ? null : wholeOf(bytes);
+    const given = body === null || inPath === null ? bytes : withPath(body, inPath);
     const { signal } = this.#exchange.request;
     const done = await this.#face.bodies.do("read", { endpoint, dialect, path }, given, { signal });
-    return { body, facts: unlessFailed(() => outcomeOf(done).answer.facts) };
+    return {
+      body: body === null || body === given ? done.body : body,
+      facts: unlessFailed(() => outcomeOf(done).answer.facts),
+    };
   }
 
   async #spool(): Promise<Spooled> {

@@ -1,3 +1,4 @@
+import { sizeOf } from "#bodies/index.ts";
 import { asFailure, bounds, Failure, type Model, type Principal, type Task } from "#core/index.ts";
 import type { RenamedMembers } from "#protocols/index.ts";
 import type { CreateCall, SentBody, TaskBody } from "#tasks/index.ts";
@@ -55,7 +56,7 @@ interface Asked {
 async function readAsked(face: Face, exchange: Exchange, { principal, place, asking }: Asker): Promise<Asked> {
   const { request } = exchange;
   const read = await asking.read(place, principal);
-  const size = read.bytes.length;
+  const size = sizeOf(read.bytes);
   const { body, sent } = await face.videos.read(read, request.signal);
   const model = body.value["model"];
   if (model === undefined || model === "") {

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
-import { type BodyWork, notUnpacked, outcomeOf } from "#bodies/index.ts";
+import { type BodyBytes, type BodyWork, notUnpacked, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, Failure } from "#core/index.ts";
 import type { BodyPlace } from "./body-room.ts";
 import type { BodyRules } from "./body-rules.ts";
@@ -29,7 +29,7 @@ export function encodingOf(header: string | null): string | null {
 }
 
 export interface PackedBody {
-  readonly body: Uint8Array;
+  readonly body: BodyBytes;
   readonly encoding: string;
   readonly place: BodyPlace;
   readonly rules: BodyRules;
@@ -43,12 +43,13 @@ export interface PackedBody {
  * come out before anything does.
  */
 export async function unpack({ body, encoding, place, rules, work, signal }: PackedBody): Promise<Uint8Array> {
-  const dense = Math.max(bounds.unpackedBytesMin, body.length * bounds.unpackedRatioMax);
+  const size = sizeOf(body);
+  const dense = Math.max(bounds.unpackedBytesMin, size * bounds.unpackedRatioMax);
   const bytesMax = Math.min(rules.bytesMax, dense);
-  place.hold(body.length + bytesMax);
+  place.hold(size + bytesMax);
   const unpacked =
-    body.length <= bounds.unpackInPlaceBytesMax
-      ? await unpackHere(body, encoding, bytesMax)
+    size <= bounds.unpackInPlaceBytesMax
+      ? await unpackHere(wholeOf(body), encoding, bytesMax)
       : outcomeOf(await work.do("unpack", { encoding, bytesMax }, body, { signal })).made;
   if (unpacked === null) throw new Error("a job made nothing");
   place.hold(unpacked.length);

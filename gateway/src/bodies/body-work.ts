@@ -1,5 +1,6 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { Offload } from "#ports/index.ts";
+import { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";
 import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 import { failureOf } from "./carried-failure.ts";
 import { doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
@@ -53,25 +54,25 @@ export class BodyWork {
   }
 
   /**
-   * Gives a body away to a job: the caller's own view of it is empty afterwards. Rejects with Failure when no thread could do
+   * Gives a body away to a job: the caller's own view of it is empty afterwards. Pieces are put together by the job. Rejects with Failure when no thread could do
    * it; then the body is lost.
    */
   async do<Kind extends BodyJobKind>(
     kind: Kind,
     ask: BodyAsk<Kind>,
-    body: Uint8Array,
+    body: BodyBytes,
     {
       beside = [],
       signal = null,
     }: { readonly beside?: readonly Uint8Array[]; readonly signal?: AbortSignal | null } = {},
   ): Promise<WorkedOn<Kind>> {
     const { offload } = this.#options;
-    const size = beside.reduce((sum, bytes) => sum + bytes.length, body.length);
+    const size = sizeOf(body) + sizeOf(beside);
     let reply: WorkReply<Kind>;
     if (offload === null || size <= inPlaceBytesMax[kind]) {
-      reply = doBodyJob({ kind, ask, body, beside }, this.#options);
+      reply = doBodyJob({ kind, ask, body: wholeOf(body), beside }, this.#options);
     } else {
-      const order: WorkOrder<Kind> = { kind, ask, body: movable(body), beside: beside.map(movable) };
+      const order: WorkOrder<Kind> = { kind, ask, body: movableBody(body), beside: beside.map(movable) };
       reply = (await offload.run(order, size, buffersOf(order), signal)) as WorkReply<Kind>;
     }
     const { failure, made, answer } = reply;
@@ -88,6 +89,12 @@ export function outcomeOf<Kind extends BodyJobKind>({ outcome }: WorkedOn<Kind>)
   return outcome;
 }
 
+/** Pieces of one body may stand in one buffer: they are moved together. */
+function movableBody(body: BodyBytes): BodyBytes {
+  if (body instanceof Uint8Array) return movable(body);
+  return body.map((piece) => (piece.buffer.byteLength > sharedBytesMax ? piece : new Uint8Array(piece)));
+}
+
 /** Bytes whose buffer is theirs alone: a small one may be a part of one that others stand in too. */
 function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
@@ -99,5 +106,6 @@ function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 const sharedBytesMax = 8 * 1024;
 
 function buffersOf({ body, beside }: WorkOrder): ArrayBuffer[] {
-  return [...new Set([body, ...beside].map(({ buffer }) => buffer as ArrayBuffer))];
+  const pieces = body instanceof Uint8Array ? [body] : body;
+  return [...new Set([...pieces, ...beside].map(({ buffer }) => buffer as ArrayBuffer))];
 }

@@ -2,6 +2,7 @@ import type { Failure } from "#core/index.ts";
 import { asFailure } from "#core/index.ts";
 import { adjustBody } from "./adjust-job.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
+import { type BodyBytes, wholeOfSpent } from "./body-bytes.ts";
 import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 import { type CarriedFailure, carriedFailure } from "./carried-failure.ts";
 import { answerVectors, writeVectorsAsked } from "./embedding-jobs.ts";
@@ -17,7 +18,7 @@ import { writeVideoRequest } from "./video-request-job.ts";
 export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
   readonly kind: Kind;
   readonly ask: BodyAsk<Kind>;
-  readonly body: Uint8Array;
+  readonly body: BodyBytes;
   readonly beside: readonly Uint8Array[];
 }
 
@@ -53,9 +54,10 @@ const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
 
 /** Does one job. Never throws. */
 export function doBodyJob<Kind extends BodyJobKind>(
-  { kind, ask, body, beside }: WorkOrder<Kind>,
+  { kind, ask, body: bytes, beside }: WorkOrder<Kind>,
   desk: JobDesk,
 ): WorkReply<Kind> {
+  const body = wholeOfSpent(bytes);
   try {
     const { made, answer } = jobs[kind](body, ask, beside, desk);
     return { body, made, answer, failure: null };

@@ -33,7 +33,7 @@ export const anyWire: Wire = {
   readRequest() {
     throw new Failure("invalid_request", "Nobody knows what is spoken there.");
   },
-  patchRequest: (body) => body,
+  requestEdits: () => [],
   readReply: () => nothingTold,
   tapStream: () => new AnyTap(),
   tapBytes: () => new AnyTap(),

@@ -1,4 +1,4 @@
-import { type OpenAiVideoBody, outcomeOf } from "#bodies/index.ts";
+import { type BodyBytes, type OpenAiVideoBody, outcomeOf } from "#bodies/index.ts";
 import { Failure } from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
 import { isObject, type JsonObject, type RenamedMembers } from "#protocols/index.ts";
@@ -21,7 +21,7 @@ export interface TaskBody {
 
 /** A body as it came. */
 export interface SentBody {
-  readonly bytes: Uint8Array;
+  readonly bytes: BodyBytes;
   /** null: its members are a task's own, in JSON. */
   readonly openai: OpenAiVideoBody | null;
 }

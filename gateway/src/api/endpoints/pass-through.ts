@@ -164,7 +164,7 @@ function callOf(exchange: Exchange, { principal, place, facts, speech, bodyWaitM
     speech,
     facts: facts ?? { ...nothingRead, model: place?.path?.model ?? passedModel },
     body: null,
-    seals: null,
+    marks: null,
     headers: request.headers,
     query: "",
     models: [],

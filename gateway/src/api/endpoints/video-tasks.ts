@@ -1,7 +1,7 @@
 import { Failure, statesShownAs, type Task, type TaskState, taskIdOf } from "#core/index.ts";
 import { taskAnswer } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
-import { readJsonBody } from "../body.ts";
+import { readJsonBody, readJsonPieces } from "../body.ts";
 import { callbackBody, videoBody } from "../body-rules.ts";
 import type { Endpoint, Exchange, Face } from "../face.ts";
 import { originOf } from "../origin.ts";
@@ -16,7 +16,7 @@ export const videoTasksPath = "/v1/video/tasks";
 /** POST /v1/video/tasks: starts a task. `Idempotency-Key` makes a repetition find the same one. */
 export const createVideoTask: Endpoint = (face, exchange) =>
   startVideo(face, exchange, {
-    read: async (place) => ({ bytes: await readJsonBody(face, exchange, place, videoBody), openai: null }),
+    read: async (place) => ({ bytes: await readJsonPieces(face, exchange, place, videoBody), openai: null }),
     answer: (task) => answer(face, exchange, task),
     told: (failure) => failure,
   });

@@ -1,8 +1,9 @@
+import { sizeOf } from "#bodies/index.ts";
 import { Failure, finalTaskStates, type Task, taskIdOf, videoIdOf } from "#core/index.ts";
 import { type RemixedVideo, type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
 import { type ContentWish, pollAfterMs, type SentBody } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
-import { isJsonType, readJsonBody, readWholeBody } from "../body.ts";
+import { isJsonType, readJsonPieces, readPieces } from "../body.ts";
 import type { BodyPlace } from "../body-room.ts";
 import { videoBody } from "../body-rules.ts";
 import type { Endpoint, Exchange, Face } from "../face.ts";
@@ -102,11 +103,11 @@ async function readAsked(
 ): Promise<SentBody> {
   const contentType = exchange.request.headers.get("content-type");
   if (isJsonType(contentType)) {
-    return { bytes: await readJsonBody(face, exchange, place, videoBody), openai: { boundary: null, remix } };
+    return { bytes: await readJsonPieces(face, exchange, place, videoBody), openai: { boundary: null, remix } };
   }
   const { boundary } = readMultipartType(contentType, jsonOrForm);
-  const bytes = await readWholeBody(face, exchange, place, videoBody);
-  place.hold(Math.ceil(bytes.length * asJson));
+  const bytes = await readPieces(face, exchange, place, videoBody);
+  place.hold(Math.ceil(sizeOf(bytes) * asJson));
   return { bytes, openai: { boundary, remix } };
 }
 

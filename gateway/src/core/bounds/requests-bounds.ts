@@ -8,6 +8,11 @@ export const requestsBounds = {
   callbackBodyBytesMax: 64 * 1024,
   /** A body that says that it is no larger is taken in one piece; others are counted as they come. */
   bodyAtOnceBytesMax: 256 * 1024,
+  /** What comes in pieces of this size is kept so, not copied; shorter ones are put together in larger ones. */
+  bodyPieceKeptBytesMin: 32 * 1024,
+  bodyPieceBytes: 256 * 1024,
+  /** After so much of a body everybody else has a turn. */
+  bodyTurnBytes: 1024 * 1024,
   /** What the bodies of all requests hold together where the operator says nothing (SLUICE_BODY_MEMORY_MB). */
   bodiesBytesDefault: 512 * 1024 * 1024,
   /** Larger bodies than these are unpacked, read, and translated in threads of their own. */

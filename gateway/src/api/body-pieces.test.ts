@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { bounds } from "#core/index.ts";
+import { BodyPieces } from "./body-pieces.ts";
+
+const { bodyPieceBytes, bodyPieceKeptBytesMin, readInPlaceBytesMax } = bounds;
+const sizes = fc.array(
+  fc.oneof(
+    fc.integer({ min: 1, max: 64 }),
+    fc.integer({ min: bodyPieceKeptBytesMin - 1, max: bodyPieceKeptBytesMin + 1 }),
+    fc.integer({ min: bodyPieceBytes - 1, max: bodyPieceBytes * 2 }),
+  ),
+  { maxLength: 40 },
+);
+const declared = fc.constantFrom("nothing", "its size", "more", "less");
+
+test("however a body comes, it is whole, and in pieces of which only the last is short", () => {
+  fc.assert(
+    fc.property(sizes, declared, (lengths, says) => {
+      const size = lengths.reduce((sum, length) => sum + length, 0);
+      const told = { nothing: null, "its size": size, more: size + 1, less: size >> 1 }[says];
+      const pieces = new BodyPieces(told);
+      let next = 0;
+      const came = lengths.map((length) => new Uint8Array(length).map(() => next++ % 251));
+      for (const piece of came) pieces.add(piece);
+      const kept = pieces.end();
+      expect(pieces.size).toBe(size);
+      expect(Buffer.concat(kept).equals(Buffer.concat(came))).toBe(true);
+      for (const { length } of kept.slice(0, -1)) {
+        expect(length >= bodyPieceKeptBytesMin || length === told).toBe(true);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("a body that comes byte by byte takes no more memory than it has bytes", () => {
+  const pieces = new BodyPieces(null);
+  const size = bodyPieceBytes * 2 + 1;
+  for (let at = 0; at < size; at++) pieces.add(new Uint8Array(1));
+  expect(pieces.end().map(({ length }) => length)).toEqual([bodyPieceBytes, bodyPieceBytes, 1]);
+});
+
+test("short and long pieces in turn leave no room empty between them", () => {
+  const pieces = new BodyPieces(null);
+  for (let turn = 0; turn < 100; turn++) {
+    pieces.add(new Uint8Array(1));
+    pieces.add(new Uint8Array(bodyPieceKeptBytesMin));
+  }
+  const held = pieces.end().reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+  expect(held).toBeLessThanOrEqual(pieces.size + bodyPieceBytes);
+});
+
+test("one whose size is told and that is worked on where it is, is one piece from the start", () => {
+  const pieces = new BodyPieces(readInPlaceBytesMax);
+  for (let at = 0; at < readInPlaceBytesMax; at += bodyPieceBytes) pieces.add(new Uint8Array(bodyPieceBytes));
+  expect(pieces.end().map(({ length }) => length)).toEqual([readInPlaceBytesMax]);
+});
+
+test("of a long one what comes in long pieces is kept as it is, not copied", () => {
+  const pieces = new BodyPieces(readInPlaceBytesMax + 1);
+  const piece = new Uint8Array(bodyPieceKeptBytesMin);
+  pieces.add(piece);
+  expect(pieces.end()[0]?.buffer).toBe(piece.buffer);
+});

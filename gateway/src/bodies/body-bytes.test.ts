@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { sizeOf, wholeOf, wholeOfSpent } from "./body-bytes.ts";
+
+const text = "one body in some pieces";
+const inPieces = () => ["one ", "body", "", " in some ", "pieces"].map((piece) => new TextEncoder().encode(piece));
+const said = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+test("pieces are put together in their order", () => {
+  expect(said(wholeOf(inPieces()))).toBe(text);
+  expect(said(wholeOfSpent(inPieces()))).toBe(text);
+  expect(sizeOf(inPieces())).toBe(text.length);
+  expect(said(wholeOf([]))).toBe("");
+});
+
+test("one piece is the body itself", () => {
+  const only = new Uint8Array(3);
+  expect(wholeOf(only)).toBe(only);
+  expect(wholeOfSpent([only])).toBe(only);
+});
+
+test("the memory of spent pieces is given back, that of others stays", () => {
+  const spent = inPieces();
+  wholeOfSpent(spent);
+  expect(spent.map(({ buffer }) => buffer.byteLength)).toEqual([0, 0, 0, 0, 0]);
+  const kept = inPieces();
+  wholeOf(kept);
+  expect(sizeOf(kept)).toBe(text.length);
+});
+
+test("spent pieces that share their memory are all copied first", () => {
+  const shared = new TextEncoder().encode(text);
+  expect(said(wholeOfSpent([shared.subarray(0, 4), shared.subarray(4, 9), shared.subarray(9)]))).toBe(text);
+});
