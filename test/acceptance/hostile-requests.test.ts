@@ -217,7 +217,11 @@ function configOf(url: string): ConfigFile {
       provider("ark", "ark"),
       provider("deepseek", "deepseek"),
       {
-        ...provider("bedrock", "bedrock"),
+        // Without a key of its own its requests are signed.
+        id: "bedrock",
+        kind: "bedrock",
+        base_url: url,
+        allow_private_network: true,
         settings: { region: "us-east-1", access_key_id: "AKTESTEXAMPLE", secret_access_key: "SecretKeyExample==" },
       },
     ] as ConfigFile["providers"],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash, createHmac, createVerify, generateKeyPairSync } from "node:crypto";
-import { type Failure, type Provider, Secret } from "#core/index.ts";
+import { bounds, type Failure, type Provider, Secret } from "#core/index.ts";
 import { bytes, draftOf, kindOf, laneOf, means, now, providerOf } from "../../test/provider-ground.ts";
 
 describe("a request to AWS", () => {
@@ -46,6 +46,24 @@ describe("a request to AWS", () => {
     expect(draft.headers).toMatchObject({ "x-amz-date": "20260102T030405Z", "x-amz-security-token": "tok" });
     expect(JSON.stringify(draft.headers)).not.toContain(aws.secret_access_key);
     expect(draft.headers["host"]).toBeUndefined();
+  });
+
+  test("holds up nobody with a large body, which is signed whole", async () => {
+    const lane = laneOf("bedrock", "generate", "m");
+    // Loads what is loaded with the first call.
+    await kindOf("bedrock").authorize(draftOf(provider, lane, "m", {}), means);
+    const draft = draftOf(provider, lane, "m", { text: "a".repeat(bounds.bodyTurnBytes * 2) });
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      waiting = setImmediate(count);
+    };
+    let waiting = setImmediate(count);
+    await kindOf("bedrock").authorize(draft, means);
+    clearImmediate(waiting);
+    expect(turns).toBeGreaterThanOrEqual(2);
+    const digest = createHash("sha256").update(draft.body ?? "");
+    expect(draft.headers["x-amz-content-sha256"]).toBe(digest.digest("hex"));
   });
 
   test("without credentials is a failure of the gateway's, tried elsewhere", async () => {

@@ -22,9 +22,9 @@ export const changed: readonly HostileShape[] = [
     answers: passed,
   },
   {
-    name: "an upstream that wants signed requests: thirty megabytes",
+    name: "an upstream that wants signed requests: sixty megabytes",
     path: chat,
-    body: () => `{"model":"bedrock","messages":[{"role":"user","content":"${"a".repeat(30 * MiB)}"}]}`,
+    body: () => `{"model":"bedrock","messages":[{"role":"user","content":"${"a".repeat(60 * MiB)}"}]}`,
     answers: [...either, 502, 503],
   },
 ];
