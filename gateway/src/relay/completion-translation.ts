@@ -4,6 +4,7 @@ import {
   answerEvents,
   CompletionEventWriter,
   openaiChatCodec,
+  patchedRequest,
   type StreamTap,
   writeCompletion,
 } from "#protocols/index.ts";
@@ -37,7 +38,7 @@ export class CompletionTranslation implements Translator {
     const { body, facts, speech } = this.#call;
     if (!(body instanceof Uint8Array)) throw new Error("a call is sent after its answer has begun");
     const { upstreamModel } = this.#pick.deployment;
-    if (body.length <= bounds.readInPlaceBytesMax) return speech.wire.patchRequest(body, facts, upstreamModel);
+    if (body.length <= bounds.readInPlaceBytesMax) return patchedRequest(speech.wire, body, facts, upstreamModel);
     const ask = { endpoint: speech.endpoint, facts, upstreamModel };
     return workOnCall(this.#house.bodies, this.#call, "patch", ask).then(madeBy);
   }
