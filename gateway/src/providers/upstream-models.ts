@@ -31,12 +31,16 @@ export function readModelsPage(body: unknown): ModelsPage | null {
 
 /** Names of embedding, image and video families, in the words that vendors use. What fits none of them talks. */
 const families: readonly (readonly [type: ModelType, pattern: RegExp])[] = [
-  ["rerank", /re-?rank/i],
+  ["completion", /turbo-instruct|(^|[/:])(davinci|babbage)-002/i],
+  ["rerank", /re-?rank|(^|[-_/])rank-/i],
   ["moderation", /moderation/i],
-  ["transcription", /whisper|transcribe|voxtral/i],
-  ["speech", /(^|[-_/])tts([-_]|$)/i],
-  ["embedding", /embed|(^|[/_-])(bge|gte|e5|minilm)[-_]|voyage-/i],
-  ["video", /veo|sora|seedance|kling|hailuo|vidu|cogvideo|hunyuan-?video|ltx-|gen-?[34]|[-_.](t2v|i2v|r2v)|video/i],
+  ["transcription", /whisper|transcri(be|ption)|voxtral-mini|(^|[-_/])(asr|stt)([-_]|$)|paraformer|sensevoice/i],
+  ["speech", /(^|[-_/])tts([-_.]|$)|orpheus|kokoro|cosyvoice|cartesia\/|(^|\/)sonic-/i],
+  ["embedding", /embed|(^|[/_-])(bge|gte|e5|minilm)[-_]|voyage-|jina-(clip|colbert)/i],
+  [
+    "video",
+    /veo|sora|seedance|kling|hailuo|vidu|cogvideo|hunyuan-?video|ltx-|(^|[-_/])gen-?[34]|[-_.](t2v|i2v|r2v|kf2v|s2v|v2v)|video/i,
+  ],
   ["image", /dall-e|image|imagen|flux|stable-diffusion|sdxl|seedream|seededit|cogview|recraft|ideogram|t2i|photon/i],
 ];
 
