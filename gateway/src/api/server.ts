@@ -169,7 +169,7 @@ interface SocketData {
 /** The runtime's WebSockets, handed to their sessions. It asks for signs of life by itself and answers those of others. */
 function socketHandlers(sessions: SocketSessions): Bun.WebSocketHandler<SocketData> {
   return {
-    maxPayloadLength: bounds.socketFrameBytesMax,
+    maxPayloadLength: bounds.socketFrameReadBytesMax,
     backpressureLimit: bounds.socketUnsentBytesMax,
     closeOnBackpressureLimit: true,
     idleTimeout: bounds.socketSilenceSeconds,

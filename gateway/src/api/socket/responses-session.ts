@@ -62,8 +62,10 @@ export class ResponsesSession implements SocketSession {
     if (this.#over || this.#ending !== null) return;
     this.#quietMs = this.#parts.face.clock.monotonic();
     try {
+      if (isTooLarge(text)) throw tooLarge();
       const frame = readClientFrame(text);
-      if (frame !== null) this.#queue(frame);
+      if (typeof frame === "string") void this.#say(null, frame);
+      else if (frame !== null) this.#queue(frame);
     } catch (thrown) {
       void this.#refuse(null, failureFrame(thrown, this.#parts.exchange.requestId));
     }
@@ -238,4 +240,16 @@ export class ResponsesSession implements SocketSession {
     await this.#say(null, text);
     this.#endUnwelcome();
   }
+}
+
+/** Characters are counted first: most frames have too few to be as many bytes. */
+function isTooLarge(text: string): boolean {
+  return text.length > bounds.socketFrameBytesMax / 3 && Buffer.byteLength(text) > bounds.socketFrameBytesMax;
+}
+
+function tooLarge(): Failure {
+  return new Failure(
+    "request_too_large",
+    `The frame is larger than ${bounds.socketFrameBytesMax} bytes. Send the same to POST /v1/responses, which takes ${bounds.requestBodyBytesMax}.`,
+  );
 }

@@ -83,6 +83,8 @@ export const requestsBounds = {
   socketsMax: 2_000,
   socketsOfKeyMax: 250,
   socketFrameBytesMax: 8 * 1024 * 1024,
+  /** Up to here a frame that is too large is told so; a larger one is not even read, and ends the socket. */
+  socketFrameReadBytesMax: 16 * 1024 * 1024,
   socketStreamIdCharactersMax: 128,
   /** Of one WebSocket: lanes with a name, responses under way, and frames that wait for theirs. */
   socketLanesMax: 32,

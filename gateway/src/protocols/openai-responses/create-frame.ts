@@ -79,16 +79,40 @@ export class CreateFrame {
   }
 }
 
-/** null: a frame that asks for nothing (Codex says so what it has worked on). Throws Failure for what is no frame. */
-export function readClientFrame(text: string): CreateFrame | null {
+/**
+ * A wish to change a response that is being made. A string: its answer, for nobody can be steered through HTTP. null: a frame
+ * that asks for nothing (Codex says so what it has worked on). Throws Failure for what is no frame.
+ */
+export function readClientFrame(text: string): CreateFrame | string | null {
   const bytes = Buffer.from(text, "utf8");
   const members = scanRequest(bytes, wanted);
   const type = members.get("type");
   if (type === undefined) throw missing("type");
   const named = textOf(readSmall(bytes, type));
   if (named === "response.processed") return null;
-  if (named !== "response.create") throw wrong("type", "must be response.create");
+  if (named === "response.steer") return notSteered(bytes, members);
+  if (named !== "response.create") throw wrong("type", "must be response.create or response.steer");
   return new CreateFrame(bytes, members);
+}
+
+/**
+ * What was to be added goes back, so that the client can ask with it when the response is done. Source: the SDK's
+ * ResponseSteerFailedEvent.
+ */
+function notSteered(bytes: Buffer, members: ReadonlyMap<string, Span>): string {
+  const input = said(bytes, members.get("input"));
+  const previous = previousId(bytes, said(bytes, members.get("previous_response_id")));
+  const isWhole = input !== null && previous !== null;
+  const error = {
+    type: "invalid_request_error",
+    code: isWhole ? "steering_not_supported" : "invalid_input",
+    message: isWhole
+      ? "Responses cannot be steered here. Send the input with response.create when this one is done."
+      : "response.steer needs previous_response_id and input.",
+  };
+  const given = input === null ? '""' : bytes.toString("utf8", input.start, input.end);
+  const steer = `{"previous_response_id":${JSON.stringify(previous ?? "")},"input":${given}}`;
+  return `{"type":"response.steer.failed","sequence_number":0,"error":${JSON.stringify(error)},"steer":${steer}}`;
 }
 
 /** The events that answer a request which was not to generate anything. */

@@ -28,7 +28,7 @@ test("what is no frame is told what is wrong with it, and the socket goes on", a
     ["[]", "invalid_json", null],
     ["", "invalid_json", null],
     [{}, "missing_required_parameter", "type"],
-    [{ type: "response.steer", input: "x" }, "invalid_request", "type"],
+    [{ type: "response.stear", input: "x" }, "invalid_request", "type"],
     [{ type: "response.create", input: "x" }, "missing_required_parameter", "model"],
     [{ type: "response.create", model: 5, input: "x" }, "invalid_request", "model"],
     [{ type: "response.create", ...ask, stream_id: 5 }, "invalid_request", "stream_id"],
@@ -103,12 +103,47 @@ test("lanes and waiting requests have a bound", async () => {
   await until(() => house.house.outstanding() === 0);
 });
 
-test("a binary frame and one that is too large end the socket", async () => {
+test("a frame that is too large is told so, and the socket goes on", async () => {
+  const socket = await openSocket(house);
+  for (const text of [
+    "x".repeat(bounds.socketFrameBytesMax + 1),
+    "\u20ac".repeat(bounds.socketFrameBytesMax / 3 + 1),
+  ]) {
+    const error = await told(socket, text);
+    expect(error).toMatchObject({ status: 413, code: "request_too_large" });
+    expect(error["message"]).toContain("POST /v1/responses");
+  }
+  expect((await socket.ask(ask)).at(-1)?.type).toBe("response.completed");
+  socket.close();
+});
+
+test("a wish to steer is answered as OpenAI answers where nothing can be steered, with its input", async () => {
+  const socket = await openSocket(house);
+  const input = [{ role: "user", content: "and \u20ac" }];
+  for (const [frame, code] of [
+    [{ previous_response_id: "resp_1", input }, "steering_not_supported"],
+    [{ previous_response_id: "resp_1", input: "more" }, "steering_not_supported"],
+    [{ previous_response_id: "resp_1" }, "invalid_input"],
+    [{ input: "more" }, "invalid_input"],
+  ] as const) {
+    const from = socket.frames.length;
+    socket.send({ type: "response.steer", ...frame });
+    expect(await socket.until("response.steer.failed", from)).toMatchObject({
+      sequence_number: 0,
+      error: { type: "invalid_request_error", code },
+      steer: frame,
+    });
+  }
+  expect((await socket.ask(ask)).at(-1)?.type).toBe("response.completed");
+  socket.close();
+});
+
+test("a binary frame and one that is far too large end the socket", async () => {
   const binary = await openSocket(house);
   binary.socket.send(new Uint8Array([1, 2, 3]));
   expect((await binary.untilClosed()).code).toBe(1003);
   const large = await openSocket(house);
-  large.send("x".repeat(bounds.socketFrameBytesMax + 1));
+  large.send("x".repeat(bounds.socketFrameReadBytesMax + 1));
   expect([1006, 1009]).toContain((await large.untilClosed()).code);
 });
 
