@@ -27,8 +27,8 @@ export interface KillLoopOptions {
 }
 
 export const shortKillLoop: KillLoopOptions = {
-  kills: 12,
-  calls: 400,
+  kills: 8,
+  calls: 300,
   seconds: 0,
   clients: 24,
   abortShare: 0.15,

@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { besideTheMatrix, literalsIn } from "./matrix/answers-to-check.ts";
+import type { Taped } from "./matrix/ask.ts";
 import { latestCallers, matrixCallers } from "./matrix/callers.ts";
 import { failingPurposes, failureCases } from "./matrix/cases-failure.ts";
 import { textCases } from "./matrix/cases-text.ts";
 import { toolCases } from "./matrix/cases-tools.ts";
+import { checkVendorTypes, distinct } from "./matrix/check-vendor-types.ts";
 import { type Untranslatable, untranslatable } from "./matrix/known-limits.ts";
 import { movedConversations } from "./matrix/moved-conversations.ts";
 import { matrixTable } from "./matrix/print-matrix.ts";
 import { failingName, type PairResult, runMatrix } from "./matrix/run-matrix.ts";
 import { awsSecret, matrixConfig, matrixUpstreams } from "./matrix/upstreams.ts";
+import type { Literal } from "./matrix/vendor-literals.ts";
 import { type House, openHouse } from "./open-house.ts";
 import { keys } from "./test-config.ts";
 
@@ -18,13 +22,17 @@ const purposes = rows.flatMap((caller) => failingPurposes.map((purpose) => faili
 
 let house: House;
 let results: readonly PairResult[] = [];
+const taped: Taped[] = [];
 
 beforeAll(async () => {
   house = await openHouse((simulatorUrl) => matrixConfig(simulatorUrl, purposes));
   for (const { upstreamModel } of matrixUpstreams.filter(({ name }) => name.startsWith("bedrock"))) {
     await house.simulator.script({ aws_secret: awsSecret }, { model: upstreamModel });
   }
-  results = await runMatrix(house, matrixCallers({ url: house.gateway.url, key: keys.main }), cases);
+  const door = { url: house.gateway.url, key: keys.main };
+  const latest = latestCallers({ ...door, onExchange: (one) => void taped.push(one) });
+  const callers = matrixCallers(door).map((caller) => latest.find(({ name }) => name === caller.name) ?? caller);
+  results = await runMatrix(house, callers, cases);
   console.log(`\n${matrixTable(results)}\n`);
 });
 afterAll(() => house?.close());
@@ -67,4 +75,37 @@ describe("what one dialect asks for and another upstream cannot give is never dr
       expect(error.param ?? error.message).toMatch(told.refusedFor);
     },
   );
+});
+
+/**
+ * Every answer that the matrix brings about, whole bodies and each event of streams, against the types that the vendors
+ * have published. The compiler reads the answers as literals, so that a missing, unknown or mistyped member is found.
+ */
+describe("what a vendor's SDK is given", () => {
+  let literals: readonly Literal[] = [];
+  beforeAll(async () => {
+    literals = distinct([...taped.flatMap(literalsIn), ...(await besideTheMatrix(house.gateway.url))]);
+  });
+
+  test("every answer has the type that its vendor has published", async () => {
+    const types = new Set(literals.map((literal) => literal.type));
+    expect(types.size).toBeGreaterThan(7);
+    for (const { name } of matrixUpstreams)
+      expect(literals.some((literal) => literal.from.endsWith(` ${name}`))).toBe(true);
+    expect(await checkVendorTypes(literals)).toEqual([]);
+  });
+
+  test("the check finds what is missing, unknown or of another type", async () => {
+    const whole = literals.find((literal) => literal.type === "Message");
+    const chunk = literals.find((literal) => literal.type === "ChatCompletionChunk");
+    if (whole === undefined || chunk === undefined) throw new Error("nothing was taped");
+    const { usage: _usage, ...missing } = whole.json as Record<string, unknown>;
+    const faults = await checkVendorTypes([
+      { ...whole, from: "missing", json: missing },
+      { ...whole, from: "unknown", json: { ...(whole.json as object), of_next_year: 1 } },
+      { ...chunk, from: "mistyped", json: { ...(chunk.json as object), created: "today" } },
+      whole,
+    ]);
+    expect(faults.map((fault) => /from (\w+)/.exec(fault)?.[1])).toEqual(["missing", "unknown", "mistyped"]);
+  });
 });
