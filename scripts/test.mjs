@@ -25,7 +25,7 @@ if (!quick) {
   count("console build", buildConsole(run.environment));
   ensureBrowser();
   // Much of their time they wait for the processes that they have started.
-  await suite("acceptance, and the console in a browser", 3, ["test", "console/e2e"]);
+  await suite("acceptance, and the console in a browser", 4, ["test", "console/e2e"]);
 }
 const left = await run.close();
 for (const one of left) console.log(`left behind: ${one}`);
