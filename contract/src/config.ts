@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { modelTypeSchema } from "./model-type.ts";
+import { modelNamePattern, modelNameRule, nameLettersMax, slugPattern, slugRule } from "./names.ts";
 import { priceFields } from "./usage-classes.ts";
 
 /**
@@ -8,8 +9,8 @@ import { priceFields } from "./usage-classes.ts";
  * Money is USD; what a price is for is said by the table of classes (tokens by the million, `image` each, `video` a second);
  * times are milliseconds.
  */
-const name = z.string().min(1).max(256);
-const slug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63");
+const name = z.string().min(1).max(nameLettersMax);
+const slug = z.string().regex(slugPattern, slugRule);
 const usd = z.number().nonnegative().max(9_000_000);
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);
 const providerId = z
@@ -134,16 +135,8 @@ export const deploymentSchema = z.strictObject({
 
 export const maxOutputTokens = z.int().min(1).max(100_000_000);
 
-/** A name stands in paths (`/v1/models/{model}`), where an empty part or one made of dots means something else to some readers. */
-const modelName = /^(?=[^\s\p{Cc}*#\\]{1,256}$)(?!\.{1,2}(?:[;/]|$))[^/]+(?:\/(?!\.{1,2}(?:[;/]|$))[^/]+)*$/u;
-
 export const modelSchema = z.strictObject({
-  name: z
-    .string()
-    .regex(
-      modelName,
-      "no spaces, control characters, *, # or backslash, and no empty or dot part between slashes; at most 256",
-    ),
+  name: z.string().regex(modelNamePattern, modelNameRule),
   type: modelTypeSchema.optional(),
   owned_by: name.optional(),
   deployments: z.array(deploymentSchema).min(1).max(100),

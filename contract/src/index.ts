@@ -9,6 +9,7 @@ export * from "./console/index.ts";
 export * from "./error-codes.ts";
 export * from "./model-endpoints.ts";
 export * from "./model-type.ts";
+export * from "./names.ts";
 export * from "./openapi.ts";
 export * from "./provider-kinds.ts";
 export * from "./usage-classes.ts";

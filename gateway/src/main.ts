@@ -9,12 +9,10 @@ import {
   refuseLostDatabase,
 } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
-import { announcement } from "./main/announcement.ts";
 import { CannotStart } from "./main/cannot-start.ts";
 import { applyConfigFile, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { starterProviders } from "./main/first-start.ts";
-import { openHouse } from "./main/house.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
 export { CannotStart } from "./main/cannot-start.ts";
@@ -59,6 +57,8 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
     else secrets.removeLink();
     const { found, unused } = await starterProviders(environment, controlStore);
     const broken = Promise.withResolvers<never>();
+    // Only now: a start that fails, and a command that opens the data directory only, load none of it.
+    const { openHouse } = await import("./main/house.ts");
     const house = await openHouse({
       environment,
       control,
@@ -78,6 +78,7 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
         applied: () => house.catalog.refresh(),
       });
     }
+    const { announcement } = await import("./main/announcement.ts");
     const told = await announcement({ environment, control, house, secrets, found, unused, ...options });
     options.print(told);
     house.observer.log("info", "The gateway takes calls.", { version: options.version, port: house.server.port });

@@ -1,21 +1,8 @@
-import { z } from "zod";
 import { bounds, Failure } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
+import type { IssuerKey, IssuerMetadata } from "./issuer-schemas.ts";
 
-const metadataSchema = z.object({
-  issuer: z.string(),
-  authorization_endpoint: z.url(),
-  token_endpoint: z.url(),
-  jwks_uri: z.url(),
-  userinfo_endpoint: z.url().optional(),
-  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
-  id_token_signing_alg_values_supported: z.array(z.string()).optional(),
-});
-export type IssuerMetadata = z.infer<typeof metadataSchema>;
-
-const keySchema = z.looseObject({ kty: z.string(), kid: z.string().optional(), use: z.string().optional() });
-const keysSchema = z.object({ keys: z.array(keySchema) });
-export type IssuerKey = z.infer<typeof keySchema>;
+export type { IssuerKey, IssuerMetadata } from "./issuer-schemas.ts";
 
 export interface IssuerRequest {
   readonly method: "GET" | "POST";
@@ -93,6 +80,7 @@ export class IssuerDocuments {
   async #readMetadata(): Promise<IssuerMetadata> {
     const base = this.#issuer.replace(/\/$/, "");
     const { status, json } = await this.ask({ method: "GET", url: `${base}/.well-known/openid-configuration` });
+    const { metadataSchema } = await import("./issuer-schemas.ts");
     const read = metadataSchema.safeParse(json);
     if (status !== 200 || !read.success) throw strange(`no discovery document (status ${status})`);
     // A document of another issuer could send our users, and their codes, anywhere (Discovery 1.0 §4.3).
@@ -122,6 +110,7 @@ export class IssuerDocuments {
   async #askKeys(): Promise<readonly IssuerKey[]> {
     const { jwks_uri } = await this.metadata();
     const { status, json } = await this.ask({ method: "GET", url: jwks_uri });
+    const { keysSchema } = await import("./issuer-schemas.ts");
     const read = keysSchema.safeParse(json);
     if (status !== 200 || !read.success) throw strange(`no keys (status ${status})`);
     return read.data.keys;

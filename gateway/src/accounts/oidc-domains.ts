@@ -1,7 +1,7 @@
 import { domainToASCII } from "node:url";
 import { Failure } from "#core/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
-import { emailSchema } from "./users.ts";
+import { emailSchema } from "./person-schemas.ts";
 
 /** What the sign-in page and the profile are told of a refusal: few words, and none that the issuer chose. */
 export const refusalWords = [

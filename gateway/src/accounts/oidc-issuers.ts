@@ -1,7 +1,7 @@
 import type { OAuthProvider } from "@better-auth/core/oauth2";
 import type { Clock, Observer, OidcAccount, Transport } from "#ports/index.ts";
 import { IssuerDocuments } from "./issuer-documents.ts";
-import { oidcProvider } from "./oidc-provider.ts";
+import type { oidcProvider } from "./oidc-provider.ts";
 
 export interface IssuersOptions {
   readonly transport: Transport;
@@ -49,9 +49,10 @@ export class Issuers {
     return [...this.#issuers.values()].map(({ account }) => account);
   }
 
-  providers(): readonly OAuthProvider[] {
+  /** As the library takes them. `make` is given, not imported: it comes with the library, when somebody signs in. */
+  providers(make: typeof oidcProvider): readonly OAuthProvider[] {
     return [...this.#issuers.values()].map(({ account, documents }) =>
-      oidcProvider(account, documents, this.#options.observer),
+      make(account, documents, this.#options.observer),
     );
   }
 }

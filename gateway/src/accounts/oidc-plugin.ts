@@ -1,6 +1,7 @@
 import type { BetterAuthPlugin } from "better-auth/types";
 import { bounds } from "#core/index.ts";
 import type { Issuers } from "./oidc-issuers.ts";
+import { oidcProvider } from "./oidc-provider.ts";
 
 /**
  * Makes the issuers known to the library, and asks for the second factor after them. The library does so after a password
@@ -32,7 +33,7 @@ export async function oidcPlugin(issuers: Issuers): Promise<BetterAuthPlugin> {
   });
   return {
     id: "sluice-oidc",
-    init: () => ({ context: { socialProviders: [...issuers.providers()] } }),
+    init: () => ({ context: { socialProviders: [...issuers.providers(oidcProvider)] } }),
     hooks: { after: [{ matcher: ({ path }) => path?.startsWith("/callback/") === true, handler: askForCode }] },
   };
 }

@@ -3,8 +3,8 @@ import { bounds, Failure } from "#core/index.ts";
 import { answerJson } from "./answers.ts";
 import { type Call, type CallSpec, get, post, userView } from "./call.ts";
 import { passkeyAddProblems, passkeySignInProblems } from "./library-problems.ts";
+import { nameSchema } from "./person-schemas.ts";
 import { isAddress } from "./site.ts";
-import { nameSchema } from "./users.ts";
 
 /** What `navigator.credentials` gave, as JSON; the library reads it. */
 const response = z.looseObject({ id: z.string().min(1).max(1_400), type: z.literal("public-key") });

@@ -3,7 +3,7 @@ import { bounds } from "#core/index.ts";
 import { answerJson } from "./answers.ts";
 import { type Call, type CallSpec, post, userView } from "./call.ts";
 import type { Problems } from "./library-problems.ts";
-import { emailSchema, nameSchema } from "./users.ts";
+import { emailSchema, nameSchema } from "./person-schemas.ts";
 
 /** A password that is given: it may be wrong in any way but too long to be looked at. */
 export const givenPassword = z.string().min(1, "The password is empty.").max(bounds.passwordLengthMax);

@@ -3,9 +3,8 @@ import { bounds } from "#core/index.ts";
 import type { Clock, Ids, Observer, OidcAccount, SignedIn, SignIn, SignInEvent, Transport } from "#ports/index.ts";
 import { type AuthTables, authDatabase, type DatabaseKind } from "./auth-database.ts";
 import type { Desk } from "./call.ts";
-import { answerAuth } from "./face.ts";
 import { KnownDevices } from "./known-devices.ts";
-import { type Library, openLibrary } from "./library.ts";
+import type { Library } from "./library.ts";
 import { Issuers } from "./oidc-issuers.ts";
 import { boundedPasswords, type PasswordFunctions } from "./passwords.ts";
 import { Sessions } from "./sessions.ts";
@@ -40,9 +39,10 @@ export function createSignIn(options: SignInOptions): SignIn {
   const mayUse = (provider: string) => issuers.account(provider) !== null;
   const users = new Users({ database, sessions, passwords, clock, ids, mayUse });
   issuers.use(options.oidc);
-  const libraries = new Libraries((site) =>
-    openLibrary({ database, secret, passwords, ids, observer, issuers, sessions }, site),
-  );
+  const libraries = new Libraries(async (site) => {
+    const { openLibrary } = await import("./library.ts");
+    return await openLibrary({ database, secret, passwords, ids, observer, issuers, sessions }, site);
+  });
   const desk: Desk = {
     database,
     sessions,
@@ -67,6 +67,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   return {
     async handle(request, info) {
       await sweep();
+      const { answerAuth } = await import("./face.ts");
       return await answerAuth({ desk, publicUrl, observer }, request, info.ip);
     },
     async session(request) {

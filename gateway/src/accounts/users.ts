@@ -1,5 +1,4 @@
 import type { Kysely } from "kysely";
-import { z } from "zod";
 import { bounds, Failure } from "#core/index.ts";
 import type { Clock, Ids, User } from "#ports/index.ts";
 import { type AuthDatabase, type AuthTables, millisecondsOf } from "./auth-database.ts";
@@ -31,12 +30,6 @@ export interface Connection {
   readonly connectedAt: number;
 }
 
-export const emailSchema = z
-  .email("Not an e-mail address.")
-  .max(254)
-  .transform((email) => email.toLowerCase());
-export const nameSchema = z.string().trim().min(1, "A name has at least one character.").max(128);
-
 /** The users themselves, written past the library: it would have to be loaded, and its own ways in are all closed. */
 export class Users {
   readonly #options: UsersOptions;
@@ -46,8 +39,8 @@ export class Users {
   }
 
   async create(user: { readonly email: string; readonly name: string; readonly password: string }): Promise<User> {
-    const email = read(emailSchema, user.email.trim(), "email");
-    const name = read(nameSchema, user.name, "name");
+    const { readPerson } = await import("./person-schemas.ts");
+    const { email, name } = readPerson(user);
     checkPassword(user.password, "password");
     const password = await this.#options.passwords.hashPassword(user.password);
     const { database, ids, clock } = this.#options;
@@ -202,9 +195,3 @@ async function waysIn(kysely: Kysely<AuthTables>, userId: string): Promise<WaysI
 
 /** As the library names the account that a password belongs to. */
 const credentialIssuer = "local:credential";
-
-function read<Output>(schema: z.ZodType<Output>, value: string, param: string): Output {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new Failure("invalid_request", `\`${param}\`: ${result.error.issues[0]?.message ?? "not usable"}`, { param });
-}

@@ -1,104 +1,51 @@
-import { openApiDocument } from "@sluice/contract";
-import { Hono } from "hono";
-import { asFailure, Failure } from "#core/index.ts";
+import type { createAdminApp } from "./admin-app.ts";
 import type { AdminOptions } from "./admin-options.ts";
-import { consoleCalls } from "./calls/console-calls.ts";
-import { type AdminEnv, mountCalls } from "./calls/mount-calls.ts";
-import { answerConsolePage } from "./console-page.ts";
-import { answerDocs, docsFile } from "./docs-page.ts";
-import { failureAnswer } from "./failure-answer.ts";
-import { PolicyReports } from "./policy-reports.ts";
-import { mountRawCalls } from "./raw/mount-raw-calls.ts";
-import { pagePolicy, policyReportPath, withSecurityHeaders } from "./security-headers.ts";
-import { answerSetup } from "./setup-call.ts";
-import { answerFile, answerText } from "./static-answer.ts";
-import { Throttle } from "./throttle.ts";
+import type { AdminEnv } from "./calls/mount-calls.ts";
+import { withSecurityHeaders } from "./security-headers.ts";
 
 export interface Admin {
   /** Answers /console, /docs, /api and /openapi.json; anything else is `not_found`. Never throws. */
   readonly fetch: (request: Request, info: AdminEnv["Bindings"]) => Promise<Response>;
 }
 
+/** The control face. What it is made of is loaded with its first call: a gateway that carries calls only has none of it. */
 export function createAdmin(options: AdminOptions): Admin {
-  const throttle = new Throttle(options.clock);
-  const policyReports = new PolicyReports(options);
-  // Made when somebody first asks: it takes more memory than everything else of this room.
-  let openApi: string | null = null;
-  const app = new Hono<AdminEnv>();
-
-  app.get("/", (c) => c.redirect("/console/", 302));
-  app.get("/console", (c) => c.redirect("/console/", 308));
-  app.get("/console/*", (c) => answerConsole(options, c.req.raw));
-  app.get("/docs", (c) => answerDocs(c.req.raw));
-  app.get("/docs/", (c) => c.redirect("/docs", 308));
-  app.get("/docs/*", (c) => docsFile(options.files, c.req.raw));
-  app.get("/openapi.json", (c) => {
-    openApi ??= JSON.stringify(openApiDocument((options.callsUrl ?? (() => options.publicUrl))(), options.version));
-    return answerText(c.req.raw, openApi, "application/json; charset=utf-8", pagePolicy);
-  });
-  app.get("/api/status", () =>
-    noStore(
-      Response.json({
-        setup_needed: options.setup.token() !== null,
-        version: options.version,
-        demo: options.demo(),
-      }),
-    ),
-  );
-  app.post("/api/setup", async (c) => noStore(await answerSetup(c.req.raw, c.env.ip, options, throttle)));
-  app.post(policyReportPath, (c) => policyReports.answer(c.req.raw));
-  const { console } = options;
-  if (console !== null) {
-    app.all("/api/auth/*", async (c) => noStore(await console.signIn.handle(c.req.raw, { ip: c.env.ip })));
-    mountRawCalls(app, console, console);
-    mountCalls(app, consoleCalls(console), console);
-  }
-  for (const [path, allow] of onlyMethods) app.all(path, () => methodNotAllowed(allow));
-  app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));
-  app.onError((thrown) => {
-    const failure = asFailure(thrown);
-    if (failure.code === "internal_error") {
-      options.observer.log("error", "a control call failed", { error: thrown.stack ?? thrown.message });
-    }
-    return failureAnswer(failure);
-  });
-
+  let loading: Promise<ReturnType<typeof createAdminApp>> | null = null;
   return {
-    fetch: async (request, info) => withSecurityHeaders(await app.fetch(request, info)),
+    fetch: async (request, info) => {
+      loading ??= loadApp(options);
+      const app = await loading;
+      return withSecurityHeaders(await app.fetch(request, info));
+    },
   };
 }
 
-/** Known paths that were asked with a method they do not have. */
-const onlyMethods = [
-  ["/console/*", "GET, HEAD"],
-  ["/docs/*", "GET, HEAD"],
-  ["/openapi.json", "GET, HEAD"],
-  ["/api/status", "GET, HEAD"],
-  ["/api/setup", "POST"],
-  [policyReportPath, "POST"],
-] as const;
-
-async function answerConsole(options: AdminOptions, request: Request): Promise<Response> {
-  const path = new URL(request.url).pathname.slice(1);
-  const page = await options.files.find("console/index.html");
-  // Whatever is no file is a page of the console, which finds its own way: names of models hold dots, and look like files.
-  const file = path === "console/index.html" ? null : await options.files.find(path);
-  if (file !== null) return answerFile(request, file, pagePolicy);
-  if (path.startsWith("console/assets/")) throw new Failure("not_found", "There is no such file in the console.");
-  if (page !== null) return answerConsolePage(page, options.randomToken());
-  return new Response("The console has not been built. Run: npm run build -w console\n", {
-    status: 503,
-    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
-  });
+async function loadApp(options: AdminOptions): Promise<ReturnType<typeof createAdminApp>> {
+  for (const load of parts) {
+    await load();
+    // Calls of models that came meanwhile go first: loading one part holds up the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { createAdminApp } = await import("./admin-app.ts");
+  return createAdminApp(options);
 }
 
-function methodNotAllowed(allow: string): Response {
-  const answer = failureAnswer(new Failure("method_not_allowed", `This path takes ${allow}.`));
-  answer.headers.set("allow", allow);
-  return answer;
-}
-
-function noStore(response: Response): Response {
-  response.headers.set("cache-control", "no-store");
-  return response;
-}
+/** In an order in which each is a few milliseconds of work, what it stands on being there already. */
+const parts: readonly (() => Promise<unknown>)[] = [
+  () => import("zod/v4/core"),
+  () => import("zod"),
+  () => import("hono"),
+  () => import("@sluice/contract/config-file"),
+  () => import("@sluice/contract/console/keys"),
+  () => import("@sluice/contract/console/models"),
+  () => import("@sluice/contract/console/providers"),
+  () => import("@sluice/contract/console/requests"),
+  () => import("@sluice/contract/console/session"),
+  () => import("@sluice/contract/console/settings"),
+  () => import("@sluice/contract/console/studio"),
+  () => import("@sluice/contract/console/usage"),
+  () => import("@sluice/contract/console/workspaces"),
+  () => import("./raw/mount-raw-calls.ts"),
+  () => import("./calls/console-calls.ts"),
+  () => import("./admin-app.ts"),
+];

@@ -15,5 +15,5 @@ export { NoticeSender, type NoticeSenderOptions } from "./budgets/notice-sender.
 export { NoticeWatch, type NoticeWatchOptions } from "./budgets/notice-watch.ts";
 export type { ConfigFacts, ProcessFacts } from "./calls/system-calls.ts";
 export { docsFiles } from "./docs-page.ts";
-export { mountRawCalls, type RawCallsHouse } from "./raw/mount-raw-calls.ts";
+export type { RawCallsHouse } from "./raw/mount-raw-calls.ts";
 export { RequestTail, type RequestTailOptions } from "./tail/request-tail.ts";

@@ -1,4 +1,4 @@
-import { setupRequestSchema } from "@sluice/contract";
+import { setupRequestSchema } from "@sluice/contract/answers";
 import { Failure } from "#core/index.ts";
 import type { AdminOptions } from "./admin-options.ts";
 import { readJson } from "./json-body.ts";

@@ -1,4 +1,4 @@
-import { consoleRoutes } from "@sluice/contract";
+import { adminAreas } from "@sluice/contract/words";
 
 /** The kind of a path outside the data plane, for logs and metrics: never what a caller made up. */
 export function adminRoute(path: string): string {
@@ -9,9 +9,4 @@ export function adminRoute(path: string): string {
   return first === "api" && apiWords.has(second) ? `api/${second}` : "unknown";
 }
 
-const apiWords: ReadonlySet<string> = new Set([
-  "auth",
-  "setup",
-  "status",
-  ...Object.values(consoleRoutes).map(({ path }) => path.split("/")[2] ?? ""),
-]);
+const apiWords: ReadonlySet<string> = new Set(["auth", "setup", "status", ...adminAreas]);

@@ -1,15 +1,16 @@
 import { type Environment, type ProviderVariables, readEnvironment, type Variables } from "#config/index.ts";
-import { type Control, openControl } from "#main.ts";
-import { providerKinds } from "#providers/index.ts";
+import type { Control } from "#main.ts";
 
 /** The environment with the keys of every kind of provider that is found by a variable. */
-export function environmentOf(variables: Variables): Environment {
-  return readEnvironment(variables, providerVariables());
+export async function environmentOf(variables: Variables): Promise<Environment> {
+  return readEnvironment(variables, await providerVariables());
 }
 
 /** Opens the data directory for one command, beside a running gateway or without one, and closes it again. */
 export async function withControl<T>(variables: Variables, act: (control: Control) => Promise<T>): Promise<T> {
-  const control = await openControl(environmentOf(variables));
+  const environment = await environmentOf(variables);
+  const { openControl } = await import("#main.ts");
+  const control = await openControl(environment);
   try {
     return await act(control);
   } finally {
@@ -20,7 +21,8 @@ export async function withControl<T>(variables: Variables, act: (control: Contro
 /** Who made a change, as the audit log says it. */
 export const actor = "command line";
 
-function providerVariables(): readonly ProviderVariables[] {
+async function providerVariables(): Promise<readonly ProviderVariables[]> {
+  const { providerKinds } = await import("#providers/index.ts");
   return providerKinds.flatMap(({ id, envKey, envBaseUrl }) =>
     envKey === null ? [] : [{ kind: id, envKey, envBaseUrl }],
   );

@@ -1,6 +1,5 @@
 import { CommanderError } from "commander";
 import { CommandWrong } from "./command-failed.ts";
-import { failureLine } from "./failure-line.ts";
 import { createProgram } from "./program.ts";
 import { OutputClosed, type Terminal } from "./terminal.ts";
 
@@ -15,12 +14,17 @@ export async function runCli(words: readonly string[], terminal: Terminal): Prom
   } catch (thrown) {
     if (thrown instanceof OutputClosed) return 0;
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
-    terminal.complain(`sluice: ${thrown instanceof CommanderError ? usageLine(thrown) : failureLine(thrown)}`);
+    terminal.complain(`sluice: ${thrown instanceof CommanderError ? usageLine(thrown) : await lineOf(thrown)}`);
     if (terminal.variables["SLUICE_LOG_LEVEL"]?.toLowerCase() === "debug" && thrown instanceof Error) {
       terminal.complain(Bun.inspect(thrown));
     }
     return thrown instanceof CommanderError || thrown instanceof CommandWrong ? 2 : 1;
   }
+}
+
+async function lineOf(thrown: unknown): Promise<string> {
+  const { failureLine } = await import("./failure-line.ts");
+  return failureLine(thrown);
 }
 
 function usageLine(error: CommanderError): string {

@@ -19,6 +19,6 @@ export { isHost, isLoopbackHost } from "./listen-host.ts";
 export type { ConfigCheck, LoadedConfig } from "./load-config-file.ts";
 export { loadConfigFile } from "./load-config-file.ts";
 export { processVariables } from "./process-variables.ts";
-export { redactedSource } from "./redacted-source.ts";
+export { redactedSource } from "./shown-source.ts";
 export type { ConfigWatch, WatchOptions } from "./watch-config-file.ts";
 export { watchConfigFile } from "./watch-config-file.ts";

@@ -4,7 +4,7 @@ import type { ConfigFile } from "@sluice/contract";
 import { bounds } from "#core/index.ts";
 import { ConfigInvalid } from "./config-invalid.ts";
 import type { Variables } from "./expand-variables.ts";
-import { type ConfigCheck, parseConfig } from "./parse-config.ts";
+import type { ConfigCheck } from "./parse-config.ts";
 
 export type { ConfigCheck } from "./parse-config.ts";
 
@@ -26,6 +26,8 @@ export async function loadConfigFile(
 ): Promise<LoadedConfig> {
   const bytes = await readBytes(file);
   const text = decode(bytes, file);
+  // The parser and the schema are loaded with the first file: most commands, and a gateway without one, need neither.
+  const { parseConfig } = await import("./parse-config.ts");
   return {
     file,
     config: parseConfig(text, file, variables, checks),

@@ -1,4 +1,6 @@
-import { type ConfigFile, type Conflict, configSchema, conflictsOf } from "@sluice/contract";
+import type { ConfigFile, Conflict } from "@sluice/contract";
+import { configSchema } from "@sluice/contract/config-file";
+import { conflictsOf } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import { addressConflicts } from "./address-range.ts";
 import { ConfigInvalid, dataPath, type Problem } from "./config-invalid.ts";

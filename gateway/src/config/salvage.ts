@@ -1,4 +1,5 @@
-import { type ConfigFile, configSchema } from "@sluice/contract";
+import type { ConfigFile } from "@sluice/contract";
+import { configSchema } from "@sluice/contract/config-file";
 import { z } from "zod";
 
 /**

@@ -1,4 +1,5 @@
-import { configFieldsAt, type configSchema } from "@sluice/contract";
+import type { configSchema } from "@sluice/contract";
+import { configFieldsAt } from "@sluice/contract/config-file";
 import { didYouMean } from "./closest-name.ts";
 
 export interface SchemaProblem {

@@ -1,4 +1,4 @@
-import { usageTable } from "@sluice/contract";
+import { usageTable } from "@sluice/contract/words";
 import type { NanoUsd, PicoUsd } from "./money.ts";
 import type { Usage } from "./usage.ts";
 

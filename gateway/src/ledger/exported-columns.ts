@@ -1,4 +1,4 @@
-import { usageTable } from "@sluice/contract";
+import { usageTable } from "@sluice/contract/words";
 import type { LedgerEntry } from "#core/index.ts";
 
 export type ExportedValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>> | null;

@@ -17,7 +17,7 @@ export class ConfigFile implements ConfigFacts {
   async text(): Promise<string | null> {
     if (this.path === null) return null;
     try {
-      return redactedSource(await readFile(this.path, "utf8"));
+      return await redactedSource(await readFile(this.path, "utf8"));
     } catch {
       return null;
     }

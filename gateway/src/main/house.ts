@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { createSimulator } from "@sluice/simulator";
 import { createAdmin, RequestTail } from "#admin/index.ts";
 import { type ApiServer, AskRate, BodyRoom, createAsKey, type Face } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
@@ -32,6 +31,7 @@ import { CatalogHolder } from "./catalog-holder.ts";
 import { ConfigFile } from "./config-facts.ts";
 import { openConsole } from "./console.ts";
 import type { Control } from "./control.ts";
+import { openDemoUpstream } from "./demo-upstream.ts";
 import { openExplainer } from "./explained.ts";
 import { callsUrlOf, consoleUrl, type Listeners, openListeners } from "./listeners.ts";
 import { pruneDaily } from "./pruning.ts";
@@ -102,17 +102,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     observer.log("warn", "SLUICE_OTLP_ENDPOINT is set, but this version sends no traces; /metrics has the metrics.");
   }
 
-  // The demo answers everybody alike: what a caller writes is no script for it.
-  const simulator = createSimulator({
-    defaults: { event_ms: 25 },
-    obeysRequests: false,
-    truthRecordsMax: 1,
-    filesUrl: "demo://simulator",
-  });
-  const transport = createTransport({
-    clock,
-    inProcess: new Map([["simulator", (request) => simulator.fetch(request)]]),
-  });
+  const demo = openDemoUpstream();
+  const transport = createTransport({ clock, inProcess: new Map([["simulator", demo.fetch]]) });
   const signIn = openSignIn({ environment, control, transport, observer });
   if (environment.administrator !== null) {
     const { email, password } = environment.administrator;
@@ -169,10 +160,14 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const stopFeed = feed.subscribe((change) => {
     authenticator.changed(change);
     if (change.kind === "catalog") {
-      void catalog.refresh();
+      void catalog.refresh().then(prepareDemo);
       void useOidc({ signIn, controlStore, observer });
     }
   });
+  const prepareDemo = (): void => {
+    const wanted = [...catalog.current.providers.values()].some(({ kind, enabled }) => kind === "demo" && enabled);
+    if (wanted) void demo.prepare();
+  };
   const changesSeen = async (): Promise<void> => {
     await feed.catchUp();
     await catalog.settled();
@@ -293,11 +288,32 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   });
   metrics.counts({ sluice_limits_turned_away_total: () => counter.turnedAway });
   const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer });
-  const listeners = openListeners(face, {
-    environment,
-    ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
-  });
+  const endWork = async (): Promise<void> => {
+    await offload.close();
+    await studio.stop();
+    await notices.stop();
+    stopFeed();
+    admission.close();
+    await reports.close();
+    stopPruning();
+    await explainer.close(bounds.lastBytesMs);
+    recorder.flush();
+    await journal.close(bounds.flushMs);
+    await databaseWatch.close();
+  };
+  let listeners: Listeners;
+  try {
+    listeners = openListeners(face, {
+      environment,
+      ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
+    });
+  } catch (thrown) {
+    // What looks for work by itself must not meet a database that is closed under it, and complain of that.
+    await endWork();
+    throw thrown;
+  }
   opened = listeners;
+  prepareDemo();
 
   if (recovered.stored > 0) {
     observer.log("info", "Calls of an earlier run were put right.", { entries: recovered.stored });
@@ -319,17 +335,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
     await settleDown(() => relay.liveStreams === 0 && listeners.pending() === 0, bounds.lastBytesMs, clock);
     await listeners.stop();
-    await offload.close();
-    await studio.stop();
-    await notices.stop();
-    stopFeed();
-    admission.close();
-    await reports.close();
-    stopPruning();
-    await explainer.close(bounds.lastBytesMs);
-    recorder.flush();
-    await journal.close(bounds.flushMs);
-    await databaseWatch.close();
+    await endWork();
     await control.close();
     observer.log("info", "Everything is flushed; the gateway ends.");
     told.flush();

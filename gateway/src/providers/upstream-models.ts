@@ -1,4 +1,4 @@
-import { modelEndpoints, modelSchema, modelTypes } from "@sluice/contract";
+import { modelEndpoints, modelNamePattern, modelTypes } from "@sluice/contract/words";
 import { bounds, type ModelType } from "#core/index.ts";
 import { isObject, type JsonObject, textOf } from "#protocols/index.ts";
 import type { ProviderKind } from "./kind.ts";
@@ -102,7 +102,7 @@ function page(name: string, place: string): string | null {
 /** Fireworks names models by paths that say nothing to a caller. */
 function suggestedName(id: string): string {
   const name = id.replace(/^accounts\/[^/]+\/models\//, "").replace(/[\s*]+/g, "-");
-  return modelSchema.shape.name.safeParse(name).success ? name : "model";
+  return modelNamePattern.test(name) ? name : "model";
 }
 
 function shortText(value: unknown): string | null {

@@ -1,4 +1,5 @@
-import { type ConfigFile, conflictsOf } from "@sluice/contract";
+import type { ConfigFile } from "@sluice/contract";
+import { conflictsOf } from "@sluice/contract/words";
 import type { ApplyReport, Clock, Ids, Vault } from "#ports/index.ts";
 import type { ApplyContext, KindDefaults } from "./apply-context.ts";
 import { applyModels } from "./apply-models.ts";

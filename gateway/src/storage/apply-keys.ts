@@ -1,4 +1,5 @@
-import { type Conflict, defaultGroupName, type KeyConfig, type WorkspaceConfig } from "@sluice/contract";
+import type { Conflict, KeyConfig, WorkspaceConfig } from "@sluice/contract";
+import { defaultGroupName } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
 import type { ApplyContext } from "./apply-context.ts";
 import { refuseConflicts } from "./config-conflict.ts";

@@ -1,4 +1,5 @@
-import { defaultGroupName, type GroupConfig, type WorkspaceConfig } from "@sluice/contract";
+import type { GroupConfig, WorkspaceConfig } from "@sluice/contract";
+import { defaultGroupName } from "@sluice/contract/words";
 import type { ApplyContext } from "./apply-context.ts";
 import { applyKeys, placeOf } from "./apply-keys.ts";
 import { chunksOf, reconcile, updateAction } from "./reconcile.ts";

@@ -1,4 +1,5 @@
-import { type Conflict, pathText } from "@sluice/contract";
+import type { Conflict } from "@sluice/contract";
+import { pathText } from "@sluice/contract/words";
 
 /** A configuration that contradicts itself or what is already there. Nothing of it was applied. */
 export class ConfigConflict extends Error {

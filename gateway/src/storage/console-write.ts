@@ -1,4 +1,5 @@
-import { type Conflict, pathText } from "@sluice/contract";
+import type { Conflict } from "@sluice/contract";
+import { pathText } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { Doer } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
-import type { DrainTarget } from "./drain.ts";
+import { Drain, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
 import type { JournalDrain } from "./journal-drain.ts";
 
@@ -16,7 +16,8 @@ export interface DrainThreadOptions {
 
 /**
  * The drain in a thread of its own with its own database connection, so that a slow or locked database never holds up
- * a call. A thread that dies is started again and reads the files from the oldest one: what is stored twice counts once.
+ * a call. It begins with the first record, so that a start does not pay for it. A thread that dies is started again and
+ * reads the files from the oldest one: what is stored twice counts once.
  */
 export function startDrain(options: DrainThreadOptions): JournalDrain {
   return new DrainThread(options);
@@ -24,7 +25,7 @@ export function startDrain(options: DrainThreadOptions): JournalDrain {
 
 class DrainThread implements JournalDrain {
   readonly #options: DrainThreadOptions;
-  #worker: Worker;
+  #worker: Worker | null = null;
   #target: DrainTarget;
   #sent: DrainTarget;
   #unbook: (() => void) | null = null;
@@ -37,7 +38,6 @@ class DrainThread implements JournalDrain {
     this.#options = options;
     this.#target = { segment: options.firstSegment, end: 0, settled: 0 };
     this.#sent = this.#target;
-    this.#worker = this.#spawn();
   }
 
   get stored(): number {
@@ -65,6 +65,7 @@ class DrainThread implements JournalDrain {
 
   async finish(timeoutMs: number): Promise<boolean> {
     this.#unbook?.();
+    if (this.#worker === null && this.#sent === this.#target) return this.#endUnused();
     const inTime = await new Promise<boolean>((resolve) => {
       const unbook = this.#options.clock.after(timeoutMs, () => resolve(false));
       this.#ended = () => {
@@ -77,9 +78,20 @@ class DrainThread implements JournalDrain {
     // Its connection is let go of with the thread: only then may others take the database's files away.
     const late = Promise.withResolvers<void>();
     const unbook = this.#options.clock.after(bounds.flushMs, late.resolve);
-    await Promise.race([this.#worker.terminate(), late.promise]);
+    await Promise.race([this.#worker?.terminate(), late.promise]);
     unbook();
     return inTime;
+  }
+
+  /** Nothing was ever written: the first segment is empty, and goes. */
+  #endUnused(): boolean {
+    this.#ended = () => undefined;
+    const { directory, firstSegment } = this.#options;
+    const nothing = { insert: async () => 0 };
+    const ignored = () => undefined;
+    const wait = async () => undefined;
+    new Drain({ directory, firstSegment, store: nothing, onStored: ignored, onProblem: ignored, wait }).end();
+    return true;
   }
 
   #spawn(): Worker {
@@ -90,7 +102,7 @@ class DrainThread implements JournalDrain {
     });
     worker.on("exit", () => this.#respawn());
     const { directory, firstSegment, databasePath } = this.#options;
-    this.#order({ type: "start", directory, firstSegment, databasePath }, worker);
+    worker.postMessage({ type: "start", directory, firstSegment, databasePath } satisfies DrainOrder);
     return worker;
   }
 
@@ -104,8 +116,9 @@ class DrainThread implements JournalDrain {
     });
   }
 
-  #order(order: DrainOrder, worker: Worker = this.#worker): void {
-    worker.postMessage(order);
+  #order(order: DrainOrder): void {
+    this.#worker ??= this.#spawn();
+    this.#worker.postMessage(order);
   }
 
   #hear(report: DrainReport): void {

@@ -1,10 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { bounds } from "#core/index.ts";
-import type { LedgerStore } from "#ports/index.ts";
 import { closeDatabase, type Database } from "./database.ts";
 import { Drain, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
-import { createLedgerStore } from "./ledger-store.ts";
+import { ledgerInsert } from "./ledger-insert.ts";
 import { openDatabase } from "./open-database.ts";
 
 /**
@@ -30,11 +29,11 @@ function listen(port: NonNullable<typeof parentPort>): void {
   });
 
   async function run(start: Extract<DrainOrder, { type: "start" }>): Promise<void> {
-    const { database, store } = await openPatiently(start.databasePath, report);
+    const database = await openPatiently(start.databasePath, report);
     const drain = new Drain({
       directory: start.directory,
       firstSegment: start.firstSegment,
-      store,
+      store: { insert: ledgerInsert(database) },
       onStored: (settled) => report({ type: "stored", settled }),
       onProblem: (problem) => report({ type: "problem", problem }),
       wait,
@@ -53,15 +52,12 @@ function listen(port: NonNullable<typeof parentPort>): void {
   }
 }
 
-async function openPatiently(
-  path: string,
-  report: (message: DrainReport) => void,
-): Promise<{ readonly database: Database; readonly store: LedgerStore }> {
+async function openPatiently(path: string, report: (message: DrainReport) => void): Promise<Database> {
   for (let waitMs: number = bounds.drainRetryMs; ; waitMs = Math.min(waitMs * 2, bounds.drainRetryMsMax)) {
     try {
       const database = openDatabase({ path, create: false });
       report({ type: "problem", problem: null });
-      return { database, store: createLedgerStore(database) };
+      return database;
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
       report({ type: "problem", problem: `The database cannot be opened: ${detail}` });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LedgerStore } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
@@ -211,3 +211,18 @@ test("a drain whose thread dies is started again and moves what is there", async
   expect((await books.entries()).size).toBe(3);
   expect(await drain.finish(patienceMs)).toBe(true);
 });
+
+test("a drain that is given nothing begins no thread, and leaves no file behind", async () => {
+  const { journal } = inThread();
+  const threads = threadNames();
+  expect(segmentsIn(books.directory)).toHaveLength(1);
+  await journal.close(patienceMs);
+  expect(segmentsIn(books.directory)).toEqual([]);
+  expect(threads).not.toContain("ledger drain");
+});
+
+/** Of this process, where the system tells them. */
+function threadNames(): readonly string[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc/self/task").map((id) => readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim());
+}

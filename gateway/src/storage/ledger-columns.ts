@@ -1,4 +1,5 @@
-import { type UsageColumnName, usageTable } from "@sluice/contract";
+import type { UsageColumnName } from "@sluice/contract";
+import { usageTable } from "@sluice/contract/words";
 import {
   type DialectId,
   type EndpointId,

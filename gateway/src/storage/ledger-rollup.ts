@@ -1,4 +1,4 @@
-import { usageTable } from "@sluice/contract";
+import { usageTable } from "@sluice/contract/words";
 import type { LedgerEntry } from "#core/index.ts";
 import { columnFor, histogramColumns } from "./latency-histogram.ts";
 import { type UsageColumn, usageColumns } from "./ledger-columns.ts";

@@ -1,4 +1,5 @@
-import { conflictsOf, type ModelConfig, type ProviderConfig } from "@sluice/contract";
+import type { ModelConfig, ProviderConfig } from "@sluice/contract";
+import { conflictsOf } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { Doer, ModelDraft, ModelRecord, SupplyStore } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";

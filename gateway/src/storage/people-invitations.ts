@@ -1,4 +1,5 @@
-import { type Invitation, workspaceRoles } from "@sluice/contract";
+import type { Invitation } from "@sluice/contract";
+import { workspaceRoles } from "@sluice/contract/words";
 import { bounds, Failure, type Grant } from "#core/index.ts";
 import type { Doer } from "#ports/index.ts";
 import type { Connection } from "./database.ts";

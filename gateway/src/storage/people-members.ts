@@ -1,4 +1,5 @@
-import { type LeaverKeys, type Member, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
+import type { LeaverKeys, Member, WorkspaceRole } from "@sluice/contract";
+import { workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { Doer } from "#ports/index.ts";
 import type { Connection } from "./database.ts";

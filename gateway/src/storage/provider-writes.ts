@@ -1,4 +1,5 @@
-import { conflictsOf, type ProviderConfig } from "@sluice/contract";
+import type { ProviderConfig } from "@sluice/contract";
+import { conflictsOf } from "@sluice/contract/words";
 import { Failure, type Timeouts } from "#core/index.ts";
 import type { Doer, ProviderDraft, ProviderRecord, SupplyStore, Vault } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";

@@ -1,4 +1,5 @@
-import { type ConfigFile, conflictsOf } from "@sluice/contract";
+import type { ConfigFile } from "@sluice/contract";
+import { conflictsOf } from "@sluice/contract/words";
 import type { Transaction } from "kysely";
 import type { ApplyReport } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";

@@ -1,4 +1,5 @@
-import { type ConsoleGroup, defaultGroupName } from "@sluice/contract";
+import type { ConsoleGroup } from "@sluice/contract";
+import { defaultGroupName } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { Doer, GroupChange, TenantStore } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";

@@ -1,4 +1,5 @@
-import { type ConsoleKey, defaultGroupName } from "@sluice/contract";
+import type { ConsoleKey } from "@sluice/contract";
+import { defaultGroupName } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { Doer, KeyChange, KeyOfUser, Rotation, TenantStore } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";

@@ -1,4 +1,4 @@
-import { defaultGroupName } from "@sluice/contract";
+import { defaultGroupName } from "@sluice/contract/words";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type {
   NewWorkspace,

@@ -1,4 +1,4 @@
-import { defaultGroupName, workspaceSchema } from "@sluice/contract";
+import { defaultGroupName, nameLettersMax, slugPattern, slugRule } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { WorkspaceListing } from "#ports/index.ts";
 import type { ControlOptions } from "./apply-config.ts";
@@ -35,11 +35,9 @@ export async function createWorkspace(
   name: string,
   actor: string,
 ): Promise<WorkspaceListing> {
-  const checked = workspaceSchema.safeParse({ slug, name });
-  if (!checked.success) {
-    const issue = checked.error.issues[0];
-    const param = String(issue?.path[0] ?? "slug");
-    throw new Failure("invalid_request", `${param}: ${issue?.message ?? "not a name"}`, { param });
+  if (!slugPattern.test(slug)) throw new Failure("invalid_request", `slug: ${slugRule}`, { param: "slug" });
+  if (name === "" || name.length > nameLettersMax) {
+    throw new Failure("invalid_request", `name: 1 to ${nameLettersMax} letters`, { param: "name" });
   }
   const at = options.clock.now();
   const common = {

@@ -1,5 +1,5 @@
-import { Histogram, type Registry } from "prom-client";
 import { bounds, type LedgerEntry, type Usage, usageClasses } from "#core/index.ts";
+import { Histogram, type Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
 import { registerTallies, type Tally } from "./tally.ts";
 

@@ -1,7 +1,7 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { bounds } from "#core/index.ts";
 import { type RecordAttempt, registerAttemptMetrics } from "./attempt-metrics.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
+import { Counter, Gauge, Histogram, Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
 import { registerTallies } from "./tally.ts";
 

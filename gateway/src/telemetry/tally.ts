@@ -1,4 +1,4 @@
-import { Counter, type Registry } from "prom-client";
+import { Counter, type Registry } from "./prometheus.ts";
 
 /** One series of a counter as a plain number: adding to it hashes no labels, and the scrape pays for the rest. */
 export interface Tally {

@@ -1,4 +1,5 @@
-import { meets, type Need } from "@sluice/contract";
+import type { Need } from "@sluice/contract";
+import { meets } from "@sluice/contract/words";
 import { z } from "zod";
 import { Failure } from "#core/index.ts";
 import { neededWords } from "./who-calls.ts";

@@ -1,4 +1,5 @@
-import { type BodyOf, type ConsoleKey, meets } from "@sluice/contract";
+import type { BodyOf, ConsoleKey } from "@sluice/contract";
+import { meets } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import { type BoundedKey, bindsKey, type KeyBound, keyBounds, widenedBounds } from "#identity/index.ts";
 import type { ConsoleCall } from "./handler.ts";

@@ -1,4 +1,5 @@
-import { type ConsoleKey, meets } from "@sluice/contract";
+import type { ConsoleKey } from "@sluice/contract";
+import { meets } from "@sluice/contract/words";
 import { type Catalog, Failure, Secret, type Workspace } from "#core/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { Clock, ControlStore, KeyFilter, ReportStore } from "#ports/index.ts";

@@ -1,12 +1,6 @@
-import {
-  type BodyOf,
-  consoleRoutes,
-  meets,
-  type QueryOf,
-  type Route,
-  type RouteId,
-  type RouteParams,
-} from "@sluice/contract";
+import type { BodyOf, QueryOf, Route, RouteId, RouteParams } from "@sluice/contract";
+import { consoleRoutes } from "@sluice/contract/console/routes";
+import { meets } from "@sluice/contract/words";
 import type { Hono } from "hono";
 import type { z } from "zod";
 import { type Actor, type Catalog, Failure } from "#core/index.ts";

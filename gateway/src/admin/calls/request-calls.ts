@@ -1,5 +1,5 @@
 import type { QueryOf, RequestDetail } from "@sluice/contract";
-import { meets } from "@sluice/contract";
+import { meets } from "@sluice/contract/words";
 import { Failure, type Workspace } from "#core/index.ts";
 import type { Doer, ExplainStore, PeopleStore, ReportStore, RequestFilter } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";

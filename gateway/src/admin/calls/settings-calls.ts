@@ -1,5 +1,5 @@
 import type { BodyOf, ConsoleSettings } from "@sluice/contract";
-import { oidcAccountSchema } from "@sluice/contract";
+import { oidcAccountSchema } from "@sluice/contract/console/settings";
 import { Failure, Secret } from "#core/index.ts";
 import type { ControlStore, OidcAccount, SignIn } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";

@@ -1,4 +1,5 @@
-import { everyWorkspace, type Need, needs, workspaceRoles } from "@sluice/contract";
+import type { Need } from "@sluice/contract";
+import { everyWorkspace, needs, workspaceRoles } from "@sluice/contract/words";
 import { type Actor, type Catalog, Failure, type Workspace } from "#core/index.ts";
 import { looksLikeAdminToken } from "#identity/index.ts";
 import type { PeopleStore, SignIn, Vault } from "#ports/index.ts";

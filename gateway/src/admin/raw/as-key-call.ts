@@ -1,4 +1,4 @@
-import { meets } from "@sluice/contract";
+import { meets } from "@sluice/contract/words";
 import { type ApiKey, Failure, type Principal } from "#core/index.ts";
 import type { Authenticator } from "#identity/index.ts";
 import type { ControlStore } from "#ports/index.ts";

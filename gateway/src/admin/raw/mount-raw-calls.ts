@@ -1,4 +1,4 @@
-import { asKeyPath, assetContentPath, backupPath, tailPath, taskContentPath } from "@sluice/contract";
+import { asKeyPath, assetContentPath, backupPath, tailPath, taskContentPath } from "@sluice/contract/words";
 import type { Hono } from "hono";
 import type { AdminEnv, MountOptions } from "../calls/mount-calls.ts";
 import { type AsKeyHouse, callAsKey } from "./as-key-call.ts";

@@ -1,4 +1,4 @@
-import { meets } from "@sluice/contract";
+import { meets } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { MountOptions } from "../calls/mount-calls.ts";
 import { heldBy, whoCalls } from "../calls/who-calls.ts";

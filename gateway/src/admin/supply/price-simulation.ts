@@ -1,4 +1,5 @@
-import { type AnswerOf, type PriceConfig, type PriceMember, usageTable } from "@sluice/contract";
+import type { AnswerOf, PriceConfig, PriceMember } from "@sluice/contract";
+import { usageTable } from "@sluice/contract/words";
 import { type PricedClass, type PriceTable, pricedClasses, pricesOf } from "#core/index.ts";
 import type { ModelUsage } from "#ports/index.ts";
 

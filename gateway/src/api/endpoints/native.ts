@@ -1,4 +1,4 @@
-import { modelEndpoints } from "@sluice/contract";
+import { modelEndpoints } from "@sluice/contract/words";
 import { type NativeEndpointId, nativeDialects } from "#core/index.ts";
 import { TranscriptionFormReader } from "#protocols/index.ts";
 import type { Endpoint } from "../face.ts";

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { backupDatabase, dataPaths } from "#storage/index.ts";
 import { environmentOf } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
@@ -10,7 +9,8 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .description("copy the database into a new file, also while the gateway runs, and check the copy")
     .argument("<file>", "a file that does not exist yet; its owner alone may read it")
     .action(async (file: string, _options: object, command: Command) => {
-      const paths = dataPaths(environmentOf(terminal.variables).dataDir);
+      const { backupDatabase, dataPaths } = await import("#storage/index.ts");
+      const paths = dataPaths((await environmentOf(terminal.variables)).dataDir);
       const bytes = await backupDatabase(paths, file);
       await report(terminal, command, { file, size_bytes: bytes }, [
         `${file} is a whole and sound copy (${bytes} bytes).`,

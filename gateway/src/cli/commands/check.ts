@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { ConfigInvalid, loadConfigFile } from "#config/index.ts";
-import { kindCheck } from "#main.ts";
 import { CommandWrong } from "../command-failed.ts";
 import { refuseConfig } from "../config-problems.ts";
 import { environmentOf } from "../open.ts";
@@ -13,8 +12,9 @@ export function addCheck(program: Command, terminal: Terminal): void {
     .description("say whether a config file is valid; nothing is changed")
     .argument("[file]", "YAML or JSON (default: SLUICE_CONFIG)")
     .action(async (given: string | undefined, _options: object, command: Command) => {
-      const file = given ?? environmentOf(terminal.variables).configFile;
+      const file = given ?? (await environmentOf(terminal.variables)).configFile;
       if (file === null) throw new CommandWrong("name a config file, or set SLUICE_CONFIG");
+      const { kindCheck } = await import("#main.ts");
       try {
         const { config } = await loadConfigFile(file, terminal.variables, [kindCheck]);
         const counts = {

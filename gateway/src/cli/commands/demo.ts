@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { readEnvironment } from "#config/index.ts";
-import { serve } from "#main.ts";
 import { systemClock } from "#system/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import type { Terminal } from "../terminal.ts";
@@ -16,6 +15,7 @@ export function addDemo(program: Command, terminal: Terminal): void {
     .command("demo")
     .description("run a throw-away gateway that answers offline and forgets everything at its end")
     .action(async () => {
+      const { serve } = await import("#main.ts");
       const { SLUICE_CONFIG: _, ...others } = terminal.variables;
       const folder = mkdtempSync(join(tmpdir(), "sluice-demo-"));
       const variables = {

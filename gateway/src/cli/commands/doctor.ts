@@ -1,29 +1,11 @@
 import type { Command } from "commander";
 import { EnvironmentInvalid } from "#config/index.ts";
 import { systemClock } from "#system/index.ts";
-import { configFileCheck } from "../checks/config-file.ts";
-import { dataDirCheck } from "../checks/data-dir.ts";
-import { databaseCheck } from "../checks/database.ts";
-import { type Check, type Finding, fail, type Ground } from "../checks/finding.ts";
-import { journalCheck } from "../checks/journal.ts";
-import { machineCheck } from "../checks/machine.ts";
-import { portCheck } from "../checks/port.ts";
-import { providersCheck } from "../checks/providers.ts";
+import { type Finding, fail, type Ground } from "../checks/finding.ts";
 import { CommandFailed } from "../command-failed.ts";
-import { failureLine } from "../failure-line.ts";
 import { environmentOf } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
-
-const checks: readonly Check[] = [
-  dataDirCheck,
-  databaseCheck,
-  journalCheck,
-  configFileCheck,
-  portCheck,
-  machineCheck,
-  providersCheck,
-];
 
 export function addDoctor(program: Command, terminal: Terminal): void {
   program
@@ -43,10 +25,12 @@ export function addDoctor(program: Command, terminal: Terminal): void {
 }
 
 async function examine(terminal: Terminal, online: boolean): Promise<readonly Finding[]> {
-  const ground = groundOf(terminal, online);
+  const ground = await groundOf(terminal, online);
   if (!("environment" in ground)) return ground;
+  const { everyCheck } = await import("../checks/every-check.ts");
+  const { failureLine } = await import("../failure-line.ts");
   const findings: Finding[] = [];
-  for (const check of checks) {
+  for (const check of everyCheck) {
     try {
       findings.push(...(await check(ground)));
     } catch (thrown) {
@@ -57,10 +41,10 @@ async function examine(terminal: Terminal, online: boolean): Promise<readonly Fi
 }
 
 /** Nothing can be looked at with an environment that cannot be read; then its problems are the findings. */
-function groundOf(terminal: Terminal, online: boolean): Ground | readonly Finding[] {
+async function groundOf(terminal: Terminal, online: boolean): Promise<Ground | readonly Finding[]> {
   try {
     const { variables } = terminal;
-    return { environment: environmentOf(variables), variables, clock: systemClock, online };
+    return { environment: await environmentOf(variables), variables, clock: systemClock, online };
   } catch (thrown) {
     if (!(thrown instanceof EnvironmentInvalid)) throw thrown;
     return thrown.problems.map((problem) => fail("environment", problem, "see the table of variables in the docs"));

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { type BudgetConfig, defaultGroupName, keySchema } from "@sluice/contract";
+import type { BudgetConfig } from "@sluice/contract";
+import { defaultGroupName } from "@sluice/contract/words";
 import type { Command } from "commander";
 import { Secret } from "#core/index.ts";
-import { makeKeySecret } from "#identity/index.ts";
 import type { ControlStore, NewKey } from "#ports/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { keyView } from "../key-view.ts";
@@ -47,7 +47,8 @@ export function addKeyCreate(key: Command, terminal: Terminal): void {
     .option("--concurrency <n>", "requests at the same time", positiveInteger)
     .option("--budget <usd/period>", "such as 50/month (day, week, month, total)", budget)
     .action(async (options: KeyCreateOptions, command: Command) => {
-      refuseWrongFields(options);
+      await refuseWrongFields(options);
+      const { makeKeySecret } = await import("#identity/index.ts");
       const secret = new Secret(makeKeySecret(randomBytes(secretBytes)));
       const made = await withControl(terminal.variables, async ({ controlStore }) =>
         controlStore.createKey(await newKey(options, secret, controlStore), actor),
@@ -63,7 +64,8 @@ export function addKeyCreate(key: Command, terminal: Terminal): void {
 }
 
 /** The rules that a key of the config file has. */
-function refuseWrongFields(options: KeyCreateOptions): void {
+async function refuseWrongFields(options: KeyCreateOptions): Promise<void> {
+  const { keySchema } = await import("@sluice/contract/config-file");
   const parsed = keySchema.safeParse({
     name: options.name,
     group: options.group,

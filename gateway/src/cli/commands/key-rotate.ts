@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { Secret } from "#core/index.ts";
-import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { keyView } from "../key-view.ts";
 import { actor, withControl } from "../open.ts";
@@ -20,6 +19,7 @@ export function addKeyRotate(key: Command, terminal: Terminal): void {
       graceTime,
     )
     .action(async (idOrPrefix: string, options: { readonly grace?: number }, command: Command) => {
+      const { keySecretBytes, makeKeySecret } = await import("#identity/index.ts");
       const secret = new Secret(makeKeySecret(randomBytes(keySecretBytes)));
       const graceMs = options.grace ?? 0;
       const rotated = await withControl(terminal.variables, async ({ controlStore }) => {

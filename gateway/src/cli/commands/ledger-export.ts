@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Outcome } from "#core/index.ts";
-import { type ExportFormat, exportEntries } from "#ledger/index.ts";
+import type { ExportFormat } from "#ledger/index.ts";
 import type { ControlStore, LedgerFilter } from "#ports/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { withControl } from "../open.ts";
@@ -42,6 +42,7 @@ export function addLedgerExport(ledger: Command, terminal: Terminal): void {
       if (wantsJson(command) && options.format === "csv") throw new CommandWrong("--json and --format csv contradict");
       await withControl(terminal.variables, async ({ controlStore, ledgerStore }) => {
         const filter = await filterOf(options, controlStore);
+        const { exportEntries } = await import("#ledger/index.ts");
         let piece = "";
         for await (const line of exportEntries({ store: ledgerStore, filter, format: options.format ?? "jsonl" })) {
           piece += line;

@@ -1,6 +1,4 @@
 import type { Command } from "commander";
-import { verifyLedger } from "#ledger/index.ts";
-import { readJournal } from "#storage/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { withControl } from "../open.ts";
 import { report } from "../report.ts";
@@ -11,9 +9,11 @@ export function addLedgerVerify(ledger: Command, terminal: Terminal): void {
     .command("verify")
     .description("prove the books: sums, prices, counts, the journal; nothing is changed")
     .action(async (_options: object, command: Command) => {
-      const found = await withControl(terminal.variables, ({ ledgerStore, journalPath }) =>
-        verifyLedger({ store: ledgerStore, leftovers: readJournal(journalPath) }),
-      );
+      const found = await withControl(terminal.variables, async ({ ledgerStore, journalPath }) => {
+        const { verifyLedger } = await import("#ledger/index.ts");
+        const { readJournal } = await import("#storage/index.ts");
+        return await verifyLedger({ store: ledgerStore, leftovers: readJournal(journalPath) });
+      });
       const { entries, costNanoUsd, journal, faults } = found;
       const data = { ok: faults.length === 0, entries, cost_nano_usd: costNanoUsd, journal, faults };
       await report(terminal, command, data, [

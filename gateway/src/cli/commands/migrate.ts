@@ -1,13 +1,4 @@
 import type { Command } from "commander";
-import {
-  closeDatabase,
-  dataPaths,
-  openDatabase,
-  prepareDataDirectory,
-  refuseLostDatabase,
-  schemaState,
-  upgradeDatabase,
-} from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { environmentOf } from "../open.ts";
 import { report } from "../report.ts";
@@ -19,10 +10,12 @@ export function addMigrate(program: Command, terminal: Terminal): void {
     .description("bring the database up to this version, all or nothing (serve does this too)")
     .option("--without-copy", "do not copy the database first, because you have a copy of your own")
     .action(async (options: { readonly withoutCopy?: boolean }, command: Command) => {
-      const paths = dataPaths(environmentOf(terminal.variables).dataDir);
+      const storage = await import("#storage/index.ts");
+      const { closeDatabase, openDatabase, schemaState, upgradeDatabase } = storage;
+      const paths = storage.dataPaths((await environmentOf(terminal.variables)).dataDir);
       const path = paths.database;
-      prepareDataDirectory(paths.dataDir);
-      refuseLostDatabase(paths);
+      storage.prepareDataDirectory(paths.dataDir);
+      storage.refuseLostDatabase(paths);
       const database = openDatabase({ path });
       try {
         const copyFirst = options.withoutCopy !== true;

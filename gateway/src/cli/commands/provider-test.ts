@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import type { Catalog, Provider } from "#core/index.ts";
-import { type ProviderKind, providerKind } from "#providers/index.ts";
+import type { ProviderKind } from "#providers/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { withControl } from "../open.ts";
-import { ownProbe } from "../own-probe.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -18,7 +17,8 @@ export function addProviderTest(parent: Command, terminal: Terminal): void {
     .action(async (id: string, options: { readonly model?: string }, command: Command) => {
       await withControl(terminal.variables, async ({ controlStore, clock }) => {
         const catalog = await controlStore.catalog();
-        const { provider, kind } = subjectOf(catalog, id);
+        const { provider, kind } = await subjectOf(catalog, id);
+        const { ownProbe } = await import("../own-probe.ts");
         const probe = ownProbe(clock);
         const { signal } = new AbortController();
         const listing = await probe.listModels(provider, kind, signal);
@@ -59,12 +59,13 @@ interface Subject {
   readonly kind: ProviderKind;
 }
 
-function subjectOf(catalog: Catalog, id: string): Subject {
+async function subjectOf(catalog: Catalog, id: string): Promise<Subject> {
   const provider = catalog.providers.get(id);
   if (provider === undefined) {
     const known = [...catalog.providers.keys()].join(", ");
     throw new CommandFailed(`there is no provider ${JSON.stringify(id)}; known: ${known === "" ? "none" : known}`);
   }
+  const { providerKind } = await import("#providers/index.ts");
   const kind = providerKind(provider.kind);
   if (kind === null) throw new CommandFailed(`provider ${id} is of kind ${provider.kind}, which this version has not`);
   return { provider, kind };

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { dataPaths, prepareDataDirectory, restoreDatabase } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { environmentOf } from "../open.ts";
 import { report } from "../report.ts";
@@ -11,7 +10,8 @@ export function addRestore(program: Command, terminal: Terminal): void {
     .description("put a backup in the place of the database, which is kept; the gateway must not be running")
     .argument("<file>", "what `sluice backup`, the console or sqlite3 made")
     .action(async (file: string, _options: object, command: Command) => {
-      const environment = environmentOf(terminal.variables);
+      const { dataPaths, prepareDataDirectory, restoreDatabase } = await import("#storage/index.ts");
+      const environment = await environmentOf(terminal.variables);
       const paths = dataPaths(environment.dataDir);
       prepareDataDirectory(paths.dataDir);
       const masterKey = environment.masterKey?.reveal() ?? null;

@@ -1,4 +1,3 @@
-import { configJsonSchemaText } from "@sluice/contract";
 import type { Command } from "commander";
 import type { Terminal } from "../terminal.ts";
 
@@ -6,5 +5,8 @@ export function addSchema(program: Command, terminal: Terminal): void {
   program
     .command("schema")
     .description("print the JSON Schema of the config file, for editors")
-    .action(() => terminal.write(configJsonSchemaText()));
+    .action(async () => {
+      const { configJsonSchemaText } = await import("@sluice/contract");
+      await terminal.write(configJsonSchemaText());
+    });
 }

@@ -1,7 +1,5 @@
 import type { Command } from "commander";
 import { ConfigInvalid, closestOf } from "#config/index.ts";
-import { serve } from "#main.ts";
-import { ConfigConflict } from "#storage/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
 import type { Terminal } from "../terminal.ts";
@@ -20,8 +18,9 @@ export function addServe(program: Command, terminal: Terminal): void {
       if (word !== undefined) throw unknownCommand(word, program);
       const variables =
         options.dev === true ? { SLUICE_LOG_LEVEL: "debug", ...terminal.variables } : terminal.variables;
-      const environment = environmentOf(variables);
+      const environment = await environmentOf(variables);
       for (const warning of environment.warnings) terminal.complain(warning);
+      const { serve } = await import("#main.ts");
       try {
         await serve(environment, {
           variables,
@@ -30,21 +29,22 @@ export function addServe(program: Command, terminal: Terminal): void {
           interactive: terminal.interactive,
         });
       } catch (thrown) {
-        throw allProblems(thrown, terminal);
+        throw await allProblems(thrown, terminal);
       }
     });
 }
 
 /** What is wrong with a config file is told whole, a line each, so that one look at it mends it. */
-function allProblems(thrown: unknown, terminal: Terminal): unknown {
-  const lines = problemLines(thrown);
+async function allProblems(thrown: unknown, terminal: Terminal): Promise<unknown> {
+  const lines = await problemLines(thrown);
   if (lines.length < 2) return thrown;
   for (const line of lines) terminal.complain(line);
   return new CommandFailed("the config file is not valid (the lines above say why); nothing was started");
 }
 
-function problemLines(thrown: unknown): readonly string[] {
+async function problemLines(thrown: unknown): Promise<readonly string[]> {
   if (thrown instanceof ConfigInvalid) return thrown.lines;
+  const { ConfigConflict } = await import("#storage/index.ts");
   return thrown instanceof ConfigConflict ? thrown.message.split("\n") : [];
 }
 

@@ -1,4 +1,3 @@
-import { serveSimulator } from "@sluice/simulator";
 import type { Command } from "commander";
 import { hostName, portNumber } from "../option-readers.ts";
 import { report } from "../report.ts";
@@ -18,6 +17,7 @@ export function addSimulate(program: Command, terminal: Terminal): void {
     .option("--port <number>", "0 takes any free one", portNumber, 0)
     .option("--truth <file>", "write what was served to this file, one JSON line each")
     .action(async (options: SimulateOptions, command: Command) => {
+      const { serveSimulator } = await import("@sluice/simulator");
       const stopped = Promise.withResolvers<void>();
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopped.resolve());
       const running = serveSimulator({

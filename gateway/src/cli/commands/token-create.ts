@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { type WorkspaceRole, workspaceRoles } from "@sluice/contract";
+import type { WorkspaceRole } from "@sluice/contract";
+import { workspaceRoles } from "@sluice/contract/words";
 import type { Command } from "commander";
 import type { Grant } from "#core/index.ts";
-import { adminTokenPrefix, keySecretBytes, makeAdminTokenSecret } from "#identity/index.ts";
 import type { ControlStore, PeopleStore } from "#ports/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { actor, withControl } from "../open.ts";
@@ -32,6 +32,7 @@ export function addTokenCreate(token: Command, terminal: Terminal): void {
     .option("--expires <when>", "a time from now (12h, 90d, 8w) or a date", (text) => expiry(text, Date.now()))
     .action(async (options: TokenCreateOptions, command: Command) => {
       const role = checked(options);
+      const { adminTokenPrefix, keySecretBytes, makeAdminTokenSecret } = await import("#identity/index.ts");
       const secret = makeAdminTokenSecret(randomBytes(keySecretBytes));
       const made = await withControl(terminal.variables, async ({ people, controlStore, vault }) => {
         const owner =

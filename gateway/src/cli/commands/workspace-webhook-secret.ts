@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { webhookSecretOf } from "#main.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { withControl } from "../open.ts";
 import { report } from "../report.ts";
@@ -14,6 +13,7 @@ export function addWorkspaceWebhookSecret(workspace: Command, terminal: Terminal
       const secret = await withControl(terminal.variables, async ({ controlStore, vault }) => {
         const found = (await controlStore.listWorkspaces()).find((one) => one.slug === slug);
         if (found === undefined) throw new CommandFailed(`there is no workspace ${JSON.stringify(slug)}`);
+        const { webhookSecretOf } = await import("#main.ts");
         return webhookSecretOf(vault, found.id);
       });
       await report(terminal, command, { slug, secret }, [secret]);

@@ -1,4 +1,4 @@
-import { modelTypes } from "@sluice/contract";
+import { modelTypes } from "@sluice/contract/words";
 import type { ProviderKind, StarterModel } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import {

@@ -1,0 +1,3 @@
+/** The schema of the config file and what is read off it. */
+export * from "./config.ts";
+export * from "./config-fields.ts";

@@ -1,0 +1,12 @@
+/** How things may be called, as plain rules: the schemas are made of them, and what checks one name needs no schema. */
+export const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+export const slugRule = "lower-case letters, digits and dashes, at most 63";
+
+/** The longest name that people read. */
+export const nameLettersMax = 256;
+
+/** A model's name stands in paths (`/v1/models/{model}`), where an empty part or one made of dots means something else to some readers. */
+export const modelNamePattern =
+  /^(?=[^\s\p{Cc}*#\\]{1,256}$)(?!\.{1,2}(?:[;/]|$))[^/]+(?:\/(?!\.{1,2}(?:[;/]|$))[^/]+)*$/u;
+export const modelNameRule =
+  "no spaces, control characters, *, # or backslash, and no empty or dot part between slashes; at most 256";

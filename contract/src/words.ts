@@ -1,0 +1,13 @@
+/**
+ * The contract's words: tables, names and rules that are plain values. What stands here imports no schema, so whoever takes
+ * only these (every thread of the gateway does) loads none.
+ */
+export * from "./conflicts.ts";
+export * from "./console/areas.ts";
+export * from "./console/paths.ts";
+export * from "./console/roles.ts";
+export * from "./console/states.ts";
+export * from "./error-codes.ts";
+export * from "./model-endpoints.ts";
+export * from "./names.ts";
+export * from "./usage-classes.ts";

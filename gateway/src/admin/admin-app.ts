@@ -1,0 +1,98 @@
+import { Hono } from "hono";
+import { asFailure, Failure } from "#core/index.ts";
+import type { AdminOptions } from "./admin-options.ts";
+import { consoleCalls } from "./calls/console-calls.ts";
+import { type AdminEnv, mountCalls } from "./calls/mount-calls.ts";
+import { answerConsolePage } from "./console-page.ts";
+import { answerDocs, docsFile } from "./docs-page.ts";
+import { failureAnswer } from "./failure-answer.ts";
+import { PolicyReports } from "./policy-reports.ts";
+import { mountRawCalls } from "./raw/mount-raw-calls.ts";
+import { pagePolicy, policyReportPath } from "./security-headers.ts";
+import { answerSetup } from "./setup-call.ts";
+import { answerFile, answerText } from "./static-answer.ts";
+import { Throttle } from "./throttle.ts";
+
+/** Routes and calls of the control face. They never throw. */
+export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
+  const throttle = new Throttle(options.clock);
+  const policyReports = new PolicyReports(options);
+  // Made when somebody first asks: it takes more memory than everything else of this room.
+  let openApi: string | null = null;
+  const app = new Hono<AdminEnv>();
+
+  app.get("/", (c) => c.redirect("/console/", 302));
+  app.get("/console", (c) => c.redirect("/console/", 308));
+  app.get("/console/*", (c) => answerConsole(options, c.req.raw));
+  app.get("/docs", (c) => answerDocs(c.req.raw));
+  app.get("/docs/", (c) => c.redirect("/docs", 308));
+  app.get("/docs/*", (c) => docsFile(options.files, c.req.raw));
+  app.get("/openapi.json", async (c) => {
+    const { openApiDocument } = await import("@sluice/contract/openapi");
+    openApi ??= JSON.stringify(openApiDocument((options.callsUrl ?? (() => options.publicUrl))(), options.version));
+    return answerText(c.req.raw, openApi, "application/json; charset=utf-8", pagePolicy);
+  });
+  app.get("/api/status", () =>
+    noStore(
+      Response.json({
+        setup_needed: options.setup.token() !== null,
+        version: options.version,
+        demo: options.demo(),
+      }),
+    ),
+  );
+  app.post("/api/setup", async (c) => noStore(await answerSetup(c.req.raw, c.env.ip, options, throttle)));
+  app.post(policyReportPath, (c) => policyReports.answer(c.req.raw));
+  const { console } = options;
+  if (console !== null) {
+    app.all("/api/auth/*", async (c) => noStore(await console.signIn.handle(c.req.raw, { ip: c.env.ip })));
+    mountRawCalls(app, console, console);
+    mountCalls(app, consoleCalls(console), console);
+  }
+  for (const [path, allow] of onlyMethods) app.all(path, () => methodNotAllowed(allow));
+  app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));
+  app.onError((thrown) => {
+    const failure = asFailure(thrown);
+    if (failure.code === "internal_error") {
+      options.observer.log("error", "a control call failed", { error: thrown.stack ?? thrown.message });
+    }
+    return failureAnswer(failure);
+  });
+
+  return app;
+}
+
+/** Known paths that were asked with a method they do not have. */
+const onlyMethods = [
+  ["/console/*", "GET, HEAD"],
+  ["/docs/*", "GET, HEAD"],
+  ["/openapi.json", "GET, HEAD"],
+  ["/api/status", "GET, HEAD"],
+  ["/api/setup", "POST"],
+  [policyReportPath, "POST"],
+] as const;
+
+async function answerConsole(options: AdminOptions, request: Request): Promise<Response> {
+  const path = new URL(request.url).pathname.slice(1);
+  const page = await options.files.find("console/index.html");
+  // Whatever is no file is a page of the console, which finds its own way: names of models hold dots, and look like files.
+  const file = path === "console/index.html" ? null : await options.files.find(path);
+  if (file !== null) return answerFile(request, file, pagePolicy);
+  if (path.startsWith("console/assets/")) throw new Failure("not_found", "There is no such file in the console.");
+  if (page !== null) return answerConsolePage(page, options.randomToken());
+  return new Response("The console has not been built. Run: npm run build -w console\n", {
+    status: 503,
+    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
+  });
+}
+
+function methodNotAllowed(allow: string): Response {
+  const answer = failureAnswer(new Failure("method_not_allowed", `This path takes ${allow}.`));
+  answer.headers.set("allow", allow);
+  return answer;
+}
+
+function noStore(response: Response): Response {
+  response.headers.set("cache-control", "no-store");
+  return response;
+}

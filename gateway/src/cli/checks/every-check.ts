@@ -1,0 +1,19 @@
+import { configFileCheck } from "./config-file.ts";
+import { dataDirCheck } from "./data-dir.ts";
+import { databaseCheck } from "./database.ts";
+import type { Check } from "./finding.ts";
+import { journalCheck } from "./journal.ts";
+import { machineCheck } from "./machine.ts";
+import { portCheck } from "./port.ts";
+import { providersCheck } from "./providers.ts";
+
+/** What the doctor looks at, in this order. */
+export const everyCheck: readonly Check[] = [
+  dataDirCheck,
+  databaseCheck,
+  journalCheck,
+  configFileCheck,
+  portCheck,
+  machineCheck,
+  providersCheck,
+];

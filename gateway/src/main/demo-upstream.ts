@@ -1,0 +1,31 @@
+import type { Simulator } from "@sluice/simulator";
+
+/** The upstream behind the kind `demo`. It plays every vendor, which is much code: nothing of it is there until it is asked for. */
+export interface DemoUpstream {
+  fetch(request: Request): Promise<Response>;
+  /** Loads it before its first call. */
+  prepare(): Promise<void>;
+}
+
+export function openDemoUpstream(): DemoUpstream {
+  let loading: Promise<Simulator> | null = null;
+  const loaded = (): Promise<Simulator> => {
+    loading ??= load();
+    return loading;
+  };
+  return {
+    fetch: async (request) => (await loaded()).fetch(request),
+    prepare: async () => void (await loaded()),
+  };
+}
+
+async function load(): Promise<Simulator> {
+  const { createSimulator } = await import("@sluice/simulator");
+  // The demo answers everybody alike: what a caller writes is no script for it.
+  return createSimulator({
+    defaults: { event_ms: 25 },
+    obeysRequests: false,
+    truthRecordsMax: 1,
+    filesUrl: "demo://simulator",
+  });
+}
