@@ -26,6 +26,8 @@ const quietBrowser = [
   "--no-first-run",
   // Pages of one context live in one process, which has read the console's programs already.
   "--process-per-site",
+  // A microphone that gives a tone; a page gets it only where a test allows it.
+  "--use-fake-device-for-media-stream",
 ];
 
 export interface OpenedBrowser {

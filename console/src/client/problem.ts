@@ -98,5 +98,5 @@ const adviceByCode: Readonly<Record<string, string>> = {
   overloaded: "The gateway holds too many large requests at the moment. Try again.",
   ledger_unavailable: "The gateway cannot write its ledger, so it sends nothing. Tell the operator to check the disk.",
   draining: "The gateway is shutting down. Try again in a moment.",
-  request_too_large: "Send less text.",
+  request_too_large: "Send less: a shorter text or a smaller file.",
 };

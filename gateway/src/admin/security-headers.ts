@@ -43,7 +43,8 @@ const headers = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  // The console's playground records what is to be transcribed, after the browser has asked.
+  "permissions-policy": "camera=(), geolocation=(), microphone=(self), payment=(), usb=()",
 } as const;
 
 /** Puts on what every answer of the control face carries; an answer without a policy of its own may load nothing. */

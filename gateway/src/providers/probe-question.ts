@@ -1,6 +1,7 @@
-import type { ModelType, Provider, WireDialectId } from "#core/index.ts";
+import type { EndpointId, ModelType, Provider, WireDialectId } from "#core/index.ts";
 import type { Lane, OutboundDraft, ProviderKind } from "./kind.ts";
 import { lanesOf, laneUrl, rootOf } from "./lanes.ts";
+import { smallFormBoundary, smallSoundForm } from "./small-sound-form.ts";
 
 /** A page of the list of models; null for kinds that have none. `page` stands behind the `?` of a later one. */
 export function listQuestion(provider: Provider, kind: ProviderKind, page: string | null): OutboundDraft | null {
@@ -17,24 +18,37 @@ export function listQuestion(provider: Provider, kind: ProviderKind, page: strin
 /** The lane an account is tried by: chat completions where it has them, else the first that generates text. */
 export function testLane(provider: Provider, kind: ProviderKind, upstreamModel: string, type: ModelType): Lane | null {
   const lanes = lanesOf(kind, provider).filter((lane) => lane.fits?.(upstreamModel) ?? true);
-  const asked = type === "embedding" ? embedding : type === "chat" ? generating : [];
-  for (const endpoint of asked) {
+  for (const endpoint of asked[type]) {
     const lane = lanes.find((one) => one.endpoint === endpoint);
     if (lane !== undefined) return lane;
   }
   return null;
 }
 
-const generating = ["chat", "messages", "responses", "generate"] as const;
-const embedding = ["embeddings", "embed-content", "batch-embed-contents"] as const;
+/** Where models of a type are asked. Pictures and videos cost too much for a try. */
+const asked: Readonly<Record<ModelType, readonly EndpointId[]>> = {
+  chat: ["chat", "messages", "responses", "generate"],
+  completion: ["completions"],
+  embedding: ["embeddings", "embed-content", "batch-embed-contents"],
+  rerank: ["rerank"],
+  moderation: ["moderations"],
+  transcription: ["transcriptions", "translations"],
+  speech: ["speech"],
+  image: [],
+  video: [],
+};
 
-/** The smallest question there is, in the lane's own dialect. It costs what a few tokens cost. */
+/** The smallest question there is, in the lane's own dialect. It costs what a few tokens, or a second of sound, cost. */
 export function smallQuestion(provider: Provider, lane: Lane, upstreamModel: string): OutboundDraft {
+  const sound = lane.dialect === "openai-transcriptions";
   const draft = questionDraft(provider, upstreamModel, {
     method: "POST",
     url: laneUrl(provider, lane, upstreamModel, false),
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(bodyIn(lane.dialect, upstreamModel)),
+    headers: {
+      "content-type": sound ? `multipart/form-data; boundary=${smallFormBoundary}` : "application/json",
+      ...(lane.dialect === "openai-speech" ? { accept: "*/*" } : {}),
+    },
+    body: sound ? smallSoundForm(upstreamModel) : JSON.stringify(bodyIn(lane.dialect, upstreamModel)),
   });
   lane.adjust?.(draft);
   return draft;
@@ -60,7 +74,14 @@ function bodyIn(dialect: WireDialectId, model: string): object {
     case "mistral-fim":
       return { model, prompt: "ok", max_tokens: 1 };
     case "openai-embeddings":
+    case "openai-moderations":
       return { model, input: "ok" };
+    case "openai-completions":
+      return { model, prompt: "ok", max_tokens: 16 };
+    case "rerank":
+      return { model, query: "ok", documents: ["ok"] };
+    case "openai-speech":
+      return { model, input: "ok", voice: "alloy" };
     case "gemini-embed-content":
       return { content: { parts: [{ text: "ok" }] } };
     case "gemini-batch-embed":
@@ -84,7 +105,7 @@ interface Question {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | Uint8Array | null;
 }
 
 function questionDraft(provider: Provider, upstreamModel: string, { method, url, headers, body }: Question) {
@@ -95,7 +116,7 @@ function questionDraft(provider: Provider, upstreamModel: string, { method, url,
     method,
     url,
     headers: { accept: "application/json", "user-agent": "sluice", ...headers },
-    body: body === null ? null : new TextEncoder().encode(body),
+    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
   };
   return draft;
 }

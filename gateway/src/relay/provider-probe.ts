@@ -162,7 +162,8 @@ export class ProviderProbe {
     const { status, headers } = answer;
     const date = Date.parse(headers.get("date") ?? "");
     const facts = { status, ms, date: Number.isNaN(date) ? null : date };
-    const body = parsed(bytes);
+    const sound = bytes.length > 0 && /^(audio\/|application\/octet-stream)/i.test(headers.get("content-type") ?? "");
+    const body = sound ? "a sound" : parsed(bytes);
     const good = status >= 200 && status < 300;
     const hidden = good && body !== null ? hiddenRefusal({ status, headers, body: bytes }, asked) : null;
     if (good && body !== null && hidden === null) {

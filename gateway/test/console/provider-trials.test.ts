@@ -48,6 +48,32 @@ describe("a try of a provider", () => {
     );
   });
 
+  test.each([
+    ["completion", "complete with", "openai-completions"],
+    ["rerank", "rerank with", "rerank"],
+    ["moderation", "moderate with", "openai-moderations"],
+    ["transcription", "transcribe with", "openai-transcriptions"],
+    ["speech", "speak with", "openai-speech"],
+  ] as const)("asks a model for %s at its own endpoint", async (type, words, dialect) => {
+    await using ground = await openSupplyGround();
+    await ground.makeProvider("main");
+    await ground.makeModel("mine", { type, deployments: [{ provider: "main", upstream_model: "up/mine" }] });
+    const answer = await tried(ground, "main", "up/mine");
+    expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: 200", `${words} up/mine: 200`]);
+    expect(ground.simulator.simulator.truth.list().data.map((record) => record.dialect)).toEqual([dialect]);
+  });
+
+  test("a vendor that has other voices is looked up in its list", async () => {
+    await using ground = await openSupplyGround();
+    using _ = await vendor(ground, (request) =>
+      request.url.endsWith("/models")
+        ? Response.json({ data: [{ id: "speaker-tts" }] })
+        : Response.json({ error: { message: "voice must be one of Fritz-PlayAI" } }, { status: 400 }),
+    );
+    const answer = await tried(ground, "main", "speaker-tts");
+    expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: 200", "find speaker-tts in the list: 200"]);
+  });
+
   test("asks a model that is deployed before any other, and does not make pictures", async () => {
     await using ground = await openSupplyGround();
     await ground.makeProvider("main");

@@ -1,13 +1,14 @@
 import { Link } from "@tanstack/react-router";
 import { formatCount, formatMs, formatUsd } from "../../client/format.ts";
 import type { Told } from "../../studio/key-call.ts";
-import { useCost } from "../../studio/use-cost.ts";
+import { type Charge, chargeWords, useCharge } from "../../studio/use-charge.ts";
 
 interface CallFactsProps {
   readonly workspace: string;
   readonly told: Told;
   readonly totalMs: number | null;
   readonly firstTokenMs?: number | null;
+  /** As the answer told them. Where it told none, the ledger says what was used. */
   readonly inputTokens?: number | null;
   readonly outputTokens?: number | null;
 }
@@ -15,7 +16,7 @@ interface CallFactsProps {
 /** Who answered and what it took, with the way to the whole story. Only what is known is said. */
 export function CallFacts(props: CallFactsProps) {
   const { workspace, told, totalMs, firstTokenMs = null, inputTokens = null, outputTokens = null } = props;
-  const cost = useCost(workspace, told.requestId);
+  const charge = useCharge(workspace, told.requestId);
   const facts: [name: string, value: string][] = [];
   if (told.provider !== null) facts.push(["served by", told.provider]);
   if (told.attempts !== null && told.attempts > 1) facts.push(["attempts", formatCount(told.attempts)]);
@@ -23,7 +24,7 @@ export function CallFacts(props: CallFactsProps) {
   if (totalMs !== null) facts.push(["whole answer", formatMs(totalMs)]);
   if (inputTokens !== null) facts.push(["tokens in", formatCount(inputTokens)]);
   if (outputTokens !== null) facts.push(["tokens out", formatCount(outputTokens)]);
-  if (cost !== null) facts.push(["cost", cost === undefined ? "…" : formatUsd(cost)]);
+  if (charge !== null) facts.push(...chargeFacts(charge, inputTokens !== null || outputTokens !== null));
   return (
     <div className="call-facts">
       <dl>
@@ -38,6 +39,13 @@ export function CallFacts(props: CallFactsProps) {
       {told.warnings !== null && <p className="call-warning">Note from the gateway: {told.warnings}</p>}
     </div>
   );
+}
+
+/** What the ledger has of it; `undefined` while it is not there yet. */
+function chargeFacts(charge: Charge | undefined, tokensTold: boolean): [name: string, value: string][] {
+  if (charge === undefined) return [["cost", "…"]];
+  const used = tokensTold ? [] : charge.used.map(({ label, units }): [string, string] => [label, formatCount(units)]);
+  return [...used, ["cost", chargeWords(charge, formatUsd)]];
 }
 
 interface RequestLinkProps {

@@ -1,27 +1,30 @@
+import { type ModelTypeName, modelTypeLabels, modelTypes } from "@sluice/contract";
 import { isDemoName } from "../../first-run/demo-name.ts";
 
-/** What can be tried here, by the type of the model. */
-export const modes = ["chat", "image", "video", "embedding"] as const;
-export type Mode = (typeof modes)[number];
-
-export const modeWords: Readonly<Record<Mode, string>> = {
-  chat: "Chat",
-  image: "Images",
-  video: "Video",
-  embedding: "Embeddings",
-};
+/** What can be tried here: each type of model. */
+export const modes = modelTypes;
+export type Mode = ModelTypeName;
+export const modeWords: Readonly<Record<Mode, string>> = modelTypeLabels;
 
 /** A model as its key sees it in `GET /v1/models`. */
 export interface PlayModel {
   readonly id: string;
   readonly type: Mode;
+  /** Paths that it is called at. */
+  readonly endpoints: readonly string[];
 }
 
+/** A model is offered where one of its endpoints begins so. */
 const paths: Readonly<Record<Mode, string>> = {
   chat: "/v1/chat/completions",
+  completion: "/v1/completions",
   image: "/v1/images/",
   video: "/v1/video/tasks",
   embedding: "/v1/embeddings",
+  rerank: "/v1/rerank",
+  moderation: "/v1/moderations",
+  transcription: "/v1/audio/tran",
+  speech: "/v1/audio/speech",
 };
 
 /** The models of an answer that can be called in their mode; the built-in demo's come last. */
@@ -35,9 +38,10 @@ function callableIn(answer: unknown): readonly PlayModel[] {
   if (!Array.isArray(data)) return [];
   return data.flatMap((item: { id?: unknown; type?: unknown; endpoints?: unknown }): PlayModel[] => {
     const type = modes.find((mode) => mode === item.type);
-    const { id, endpoints } = item;
-    if (type === undefined || typeof id !== "string" || !Array.isArray(endpoints)) return [];
-    return endpoints.some((path) => String(path).startsWith(paths[type])) ? [{ id, type }] : [];
+    const { id } = item;
+    if (type === undefined || typeof id !== "string" || !Array.isArray(item.endpoints)) return [];
+    const endpoints = item.endpoints.map(String);
+    return endpoints.some((path) => path.startsWith(paths[type])) ? [{ id, type, endpoints }] : [];
   });
 }
 

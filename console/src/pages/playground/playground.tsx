@@ -1,8 +1,9 @@
-import { Button, Group, SegmentedControl, Select, Skeleton } from "@mantine/core";
+import { Button, Group, Select, Skeleton } from "@mantine/core";
 import { asKeyPath } from "@sluice/contract";
 import { IconBox } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { type ComponentType, lazy, Suspense } from "react";
 import { useAsk } from "../../api/call-context.tsx";
 import type { Problem } from "../../client/problem.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -14,10 +15,8 @@ import { KeySelect } from "../../studio/key-select.tsx";
 import { NoKey } from "../../studio/no-key.tsx";
 import { useChosenKey } from "../../studio/use-usable-keys.ts";
 import { ChatPanel } from "./chat/chat-panel.tsx";
-import { EmbeddingsPanel } from "./embeddings/embeddings-panel.tsx";
-import { ImagesPanel } from "./images/images-panel.tsx";
+import type { ModelPanelProps } from "./model-panel-props.ts";
 import { chosen, type Mode, modelsIn, modes, modeWords, type PlayModel } from "./modes.ts";
-import { VideoPanel } from "./video/video-panel.tsx";
 
 /** First the key, then what it may call. */
 export function Playground({ slug }: { readonly slug: string }) {
@@ -56,12 +55,12 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
           <KeySelect slug={slug} value={chosenKey} onChange={onKey} label="Called as key" />
         </div>
         <div className="play-mode">
-          <SegmentedControl
-            aria-label="What to try"
-            size="sm"
+          <Select
+            label="Type"
             data={modes.map((each) => ({ value: each, label: modeWords[each] }))}
             value={mode}
-            onChange={(next) => change({ type: next, model: "" })}
+            onChange={(next) => next !== null && change({ type: next, model: "" })}
+            allowDeselect={false}
           />
         </div>
         <div className="play-model">
@@ -83,7 +82,15 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
       {models !== null && model === null && (
         <NoModel slug={slug} chosenKey={chosenKey} mode={mode} none={models.length === 0} />
       )}
-      {model !== null && <Panel slug={slug} chosenKey={chosenKey} mode={mode} model={model} />}
+      {model !== null && (
+        <Panel
+          slug={slug}
+          chosenKey={chosenKey}
+          mode={mode}
+          model={model}
+          endpoints={ofMode.find((each) => each.id === model)?.endpoints ?? []}
+        />
+      )}
     </>
   );
 }
@@ -93,15 +100,33 @@ interface PanelProps {
   readonly chosenKey: string;
   readonly mode: Mode;
   readonly model: string;
+  readonly endpoints: readonly string[];
 }
 
-function Panel({ slug, chosenKey, mode, model }: PanelProps) {
+function Panel({ slug, chosenKey, mode, model, endpoints }: PanelProps) {
   const call = useKeyCall(slug, chosenKey);
-  if (mode === "chat") return <ChatPanel call={call} model={model} />;
-  if (mode === "image") return <ImagesPanel call={call} model={model} />;
-  if (mode === "video") return <VideoPanel call={call} model={model} />;
-  return <EmbeddingsPanel call={call} model={model} />;
+  const OfMode = panels[mode];
+  return (
+    <Suspense fallback={<Skeleton height={360} />}>
+      <OfMode call={call} model={model} endpoints={endpoints} />
+    </Suspense>
+  );
 }
+
+/** Whoever chats does not wait for what the other types need. */
+const panels: Readonly<Record<Mode, ComponentType<ModelPanelProps>>> = {
+  chat: ChatPanel,
+  completion: lazy(async () => ({ default: (await import("./completion/completion-panel.tsx")).CompletionPanel })),
+  image: lazy(async () => ({ default: (await import("./images/images-panel.tsx")).ImagesPanel })),
+  video: lazy(async () => ({ default: (await import("./video/video-panel.tsx")).VideoPanel })),
+  embedding: lazy(async () => ({ default: (await import("./embeddings/embeddings-panel.tsx")).EmbeddingsPanel })),
+  rerank: lazy(async () => ({ default: (await import("./rerank/rerank-panel.tsx")).RerankPanel })),
+  moderation: lazy(async () => ({ default: (await import("./moderation/moderation-panel.tsx")).ModerationPanel })),
+  transcription: lazy(async () => ({
+    default: (await import("./transcription/transcription-panel.tsx")).TranscriptionPanel,
+  })),
+  speech: lazy(async () => ({ default: (await import("./speech/speech-panel.tsx")).SpeechPanel })),
+};
 
 interface NoModelProps {
   readonly slug: string;

@@ -75,7 +75,9 @@ async function askStep(
 ): Promise<TestAnswer["steps"][number]> {
   const { upstreamModel, type } = model;
   const answer = await trials.ask(provider, kind, model, signal);
-  if (answer !== null) return stepOf(`${type === "embedding" ? "embed" : "chat"} with ${upstreamModel}`, answer);
+  // Each vendor has voices of its own: one that does not know ours has let us in, and the list says the rest.
+  const otherVoice = type === "speech" && (answer?.status === 400 || answer?.status === 422) && listing?.models != null;
+  if (answer !== null && !otherVoice) return stepOf(`${verbs[type]} with ${upstreamModel}`, answer);
   const task = type === "video" ? await trials.askForTask(provider, kind, upstreamModel, signal) : null;
   if (task !== null) return stepOf("look for a video task", task);
   if (listing === null || listing.models === null) return nothingToAsk;
@@ -90,6 +92,18 @@ async function askStep(
   };
 }
 
+const verbs: Readonly<Record<ModelType, string>> = {
+  chat: "chat",
+  completion: "complete",
+  embedding: "embed",
+  rerank: "rerank",
+  moderation: "moderate",
+  transcription: "transcribe",
+  speech: "speak",
+  image: "draw",
+  video: "film",
+};
+
 const nothingToAsk: TestAnswer["steps"][number] = {
   name: "choose a model",
   ok: false,
@@ -101,6 +115,10 @@ const nothingToAsk: TestAnswer["steps"][number] = {
 
 function stepOf(name: string, { status, ms, problem, advice }: Trial): TestAnswer["steps"][number] {
   return { name, ok: problem === null, status, ms: Math.round(ms), problem, advice };
+}
+
+function canBeTried(type: ModelType): boolean {
+  return type !== "image" && type !== "video";
 }
 
 /** The one that was named, else one that is deployed (a talking one before others), else one that is known or listed. */
@@ -121,9 +139,9 @@ function modelToTry(
   const first = deployed.find((each) => each.type === "chat") ?? deployed[0];
   if (first !== undefined) return first;
   const starter = kind.starterModels.find(({ name }) => listed === null || listed.some((each) => each.id === name));
-  if (starter !== undefined) return { upstreamModel: starter.name, type: "chat" };
+  if (starter !== undefined) return { upstreamModel: starter.name, type: starter.type ?? "chat" };
   const some = (listed ?? []).map(({ id }) => suggested(id));
-  const found = some.find((each) => each.type === "chat") ?? some.find((each) => each.type === "embedding") ?? null;
+  const found = some.find((each) => each.type === "chat") ?? some.find((each) => canBeTried(each.type)) ?? null;
   if (found !== null) return found;
   // A kind that makes nothing but videos is asked after one, whatever its models are called.
   return kind.lanes.length === 0 && kind.video !== undefined ? { upstreamModel: "-", type: "video" } : null;

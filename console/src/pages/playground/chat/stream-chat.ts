@@ -1,6 +1,5 @@
-import { Problem, problemOfBody } from "../../../client/problem.ts";
 import { type KeyCall, type Told, toldBy } from "../../../studio/key-call.ts";
-import { readEvents } from "./event-reader.ts";
+import { answerEvents } from "../answer-events.ts";
 import { noReply, type Reply, type Usage, usageOf, withChunk } from "./reply.ts";
 
 /** Who answered and what it took. Times are milliseconds as this page saw them. */
@@ -26,21 +25,11 @@ export async function streamChat(call: KeyCall, body: object, options: StreamOpt
     body: JSON.stringify(body),
   });
   const told = toldBy(response);
-  const { requestId } = told;
   options.onTold(told);
   let firstTokenMs: number | null = null;
   let usage: Usage = { inputTokens: null, outputTokens: null };
   let reply = noReply;
-  let whole = false;
-  if (response.body === null) throw new Problem("upstream_truncated", "The answer had no body.", requestId);
-  for await (const event of readEvents(response.body)) {
-    if (event === "[DONE]") {
-      whole = true;
-      break;
-    }
-    const chunk = parse(event, requestId);
-    const failed = problemOfBody(chunk, requestId);
-    if (failed !== null) throw failed;
+  for await (const chunk of answerEvents(response)) {
     usage = usageOf(chunk) ?? usage;
     const next = withChunk(reply, chunk);
     if (next.text !== "" || next.thinking !== "" || next.toolCalls.length > 0) {
@@ -49,14 +38,5 @@ export async function streamChat(call: KeyCall, body: object, options: StreamOpt
     reply = next;
     options.onReply(reply);
   }
-  if (!whole) throw new Problem("upstream_truncated", "The answer broke off before its end.", requestId);
   return { ...told, ...usage, firstTokenMs, totalMs: performance.now() - startedMs };
-}
-
-function parse(event: string, requestId: string | null): unknown {
-  try {
-    return JSON.parse(event);
-  } catch {
-    throw new Problem("upstream_error", "A piece of the answer could not be read.", requestId);
-  }
 }

@@ -43,10 +43,38 @@ test("Python gets its own words, and what the SDK does not know by name goes as 
 });
 
 test("JavaScript that is shown can be read by JavaScript", () => {
-  for (const sdk of ["chat", "images", "video", "embeddings"] as const) {
+  const sounds = { files: ["a.wav"], body: { model: "m", stream: "true" } };
+  for (const sdk of [
+    "chat",
+    "images",
+    "video",
+    "embeddings",
+    "completions",
+    "moderations",
+    "rerank",
+    "speech",
+  ] as const) {
     const { whole } = text({ ...call, sdk }, "javascript");
     expect(() => new Bun.Transpiler({ loader: "js" }).transformSync(whole)).not.toThrow();
   }
+  const { whole } = text({ ...call, ...sounds, sdk: "transcriptions" }, "javascript");
+  expect(() => new Bun.Transpiler({ loader: "js" }).transformSync(whole)).not.toThrow();
+});
+
+test("a sound goes as the form's file, and a stream of its text is read by its events", async () => {
+  const body = { model: "m", response_format: "json", stream: "true" };
+  const sound = { path: "/v1/audio/transcriptions", sdk: "transcriptions", body, files: ["note.wav"] } as const;
+  expect(await printed(text(sound, "curl").whole, /^curl/, `printf '%s|'`)).toContain("-F|file=@note.wav|");
+  expect(text(sound, "python").whole).toContain('    file=open("note.wav", "rb"),\n    model="m"');
+  expect(text(sound, "python").whole).toContain("    stream=True,\n");
+  expect(text(sound, "javascript").whole).toContain('file: createReadStream("note.wav")');
+});
+
+test("a spoken sound is put into a file", () => {
+  const speech = { path: "/v1/audio/speech", sdk: "speech", body: { model: "m", response_format: "wav" } } as const;
+  expect(text(speech, "curl").whole).toContain(" -o speech.wav ");
+  expect(text(speech, "python").whole).toContain('answer.write_to_file("speech.wav")');
+  expect(text(speech, "javascript").whole).toContain('writeFileSync("speech.wav"');
 });
 
 test("long pictures are cut for reading and whole for copying", () => {

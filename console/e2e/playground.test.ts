@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, type Somebody, signInAs } from "./somebody.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+
+/** Models of the built-in upstream that cost something. */
+const config = `
+providers: [{ id: sounds, kind: demo }]
+models:
+  - { name: a-completion, type: completion, deployments: [{ provider: sounds }], price: { input: 1, output: 2 } }
+  - { name: a-rerank, type: rerank, deployments: [{ provider: sounds }], price: { input: 1 } }
+  - { name: a-moderation, type: moderation, deployments: [{ provider: sounds }], price: { request: 1 } }
+  - { name: a-transcription, type: transcription, deployments: [{ provider: sounds }], price: { audio_input: 3, output: 5 } }
+  - { name: a-speech, type: speech, deployments: [{ provider: sounds }], price: { character: 15 } }
+workspaces:
+  - { slug: acme, name: Acme, models: ["*"], groups: [{ name: default }], keys: [{ name: ci }] }
+`;
+
+describe.skipIf(noBrowser !== null)("the playground has a place for each type of model", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let ada: Somebody;
+  let key = "";
+  /** One for all: what it has loaded once is not loaded again. */
+  let page: Page;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ administrator: { email, password }, config });
+    ada = await signInAs(gateway.url, email);
+    key = (await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "try" } })).key.id;
+    browser = await openBrowser(gateway.url);
+    page = await ada.page(browser, { permissions: ["microphone"] });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  async function open(type: string): Promise<void> {
+    await page.goto(`/console/playground?workspace=acme&key=${key}&type=${type}`);
+    await page.getByRole("combobox", { name: "Model" }).waitFor();
+  }
+
+  test("a rerank shows the documents by their scores, with what it used and cost", async () => {
+    await open("rerank");
+    await page.getByLabel("Query").fill("where do ships go");
+    await page.getByLabel("Documents").fill("an invoice for paper\nships go to the harbour");
+    await page.getByRole("button", { name: "Rerank" }).click();
+    const rows = page.getByRole("list", { name: "Ranking" }).getByRole("listitem");
+    expect(await rows.first().innerText()).toContain("ships go to the harbour");
+    expect(await rows.last().innerText()).toContain("document 1");
+    expect(await factsOf(page)).toMatchObject({ "served by": "sounds", "input tokens": "17", cost: "$0.000017" });
+  });
+
+  test("a moderation shows what is flagged first, and a picture is refused in plain words where it is none", async () => {
+    await open("moderation");
+    await page.getByLabel("Text").fill("some violence");
+    await page.getByRole("button", { name: "Check content" }).click();
+    await page.getByText("Flagged", { exact: true }).waitFor();
+    const rows = page.getByRole("list", { name: "Categories" }).getByRole("listitem");
+    expect(await rows.first().innerText()).toContain("Violence");
+    expect(await factsOf(page)).toMatchObject({ requests: "1", cost: "about $0.001" });
+    await give(page, "Add a picture", { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
+    await page.getByText("note.txt is no PNG, JPEG, WebP or GIF.").waitFor();
+  });
+
+  test("a completion fills in between prompt and suffix as it streams, and can be stopped", async () => {
+    await open("completion");
+    await page.getByLabel("Prompt").fill("def fib(n):");
+    await page.getByLabel("Suffix").fill("print(fib(8))");
+    await page.getByRole("button", { name: "Complete", exact: true }).click();
+    await page.getByRole("button", { name: "Copy completion" }).waitFor();
+    expect(await factsOf(page)).toMatchObject({ "first token": expect.stringContaining("ms"), "input tokens": "3" });
+    const text = await page.locator(".completed").innerText();
+    expect([text.startsWith("def fib(n):"), text.endsWith("print(fib(8))")]).toEqual([true, true]);
+    await page.getByLabel("Prompt").fill('[[sim {"tokens":500,"event_ms":200}]] go on');
+    await page.getByRole("button", { name: "Complete", exact: true }).click();
+    await page.locator(".completed mark").waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("You stopped it.").waitFor();
+    await page.getByRole("button", { name: "Complete", exact: true }).waitFor();
+  });
+
+  test("speech is played and downloaded here; an error of the provider is told in its words", async () => {
+    await open("speech");
+    await page.getByLabel("Text").fill("A lighthouse at dawn");
+    await page.getByRole("combobox", { name: "Format" }).click();
+    await page.getByRole("option", { name: "wav" }).click();
+    await page.getByRole("button", { name: "Speak" }).click();
+    const player = page.locator("audio");
+    await player.waitFor();
+    expect(await page.getByRole("link", { name: "Download" }).getAttribute("download")).toBe("speech.wav");
+    expect(await factsOf(page)).toMatchObject({ characters: "20", cost: "about $0.0003" });
+    expect(await player.evaluate("(sound) => sound.error")).toBeNull();
+    await page.getByLabel("Text").fill('[[sim {"status":400,"error_message":"No such voice"}]] hello');
+    await page.getByRole("button", { name: "Speak" }).click();
+    await page.getByRole("alert").getByText("No such voice").waitFor();
+  });
+
+  test("a file is transcribed as it streams, translated whole, and refused beside its button", async () => {
+    await open("transcription");
+    await give(page, "Choose a file", { name: "empty.wav", mimeType: "audio/wav", buffer: Buffer.alloc(0) });
+    await page.getByRole("alert").getByText("empty.wav is empty.").waitFor();
+    const sound = { name: "note.wav", mimeType: "audio/wav", buffer: Buffer.alloc(32_000, 1) };
+    await give(page, "Choose a file", sound);
+    await page.getByRole("button", { name: "Transcribe", exact: true }).click();
+    expect(await factsOf(page)).toMatchObject({
+      "first token": expect.stringContaining("ms"),
+      "audio in tokens": "20",
+    });
+    const transcript = page.getByRole("region", { name: "transcript" });
+    expect((await transcript.innerText()).trim()).not.toBe("");
+    await page.getByText("In English").click();
+    await page.getByRole("combobox", { name: "Format" }).click();
+    await page.getByRole("option", { name: "Subtitles (WebVTT)" }).click();
+    await page.getByRole("button", { name: "Translate", exact: true }).click();
+    await transcript.getByText("WEBVTT").waitFor();
+  });
+
+  test("a recording of the microphone is a file like any other", async () => {
+    await open("transcription");
+    await page.getByRole("button", { name: "Record" }).click();
+    await page.getByRole("button", { name: /Stop recording/ }).click();
+    await page.getByText(/^recording\.\w+, /).waitFor();
+    await page.getByRole("button", { name: "Transcribe", exact: true }).click();
+    await page.getByRole("link", { name: "The request explained" }).waitFor();
+  });
+
+  test("the same call is shown as code for each type", async () => {
+    await open("speech");
+    await page.getByRole("button", { name: "Show as code" }).click();
+    await page.getByRole("dialog").getByText("/v1/audio/speech").waitFor();
+  });
+
+  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+async function give(
+  page: Page,
+  button: string,
+  file: { name: string; mimeType: string; buffer: Buffer },
+): Promise<void> {
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: button }).click();
+  await (await chooser).setFiles(file);
+}
+
+/** What stands below an answer, once the ledger has told its cost. */
+async function factsOf(page: Page): Promise<Record<string, string>> {
+  const facts: Locator = page.locator(".call-facts");
+  await facts.getByText(/^(?:about )?\$/).waitFor();
+  const names = await facts.locator("dt").allInnerTexts();
+  const values = await facts.locator("dd").allInnerTexts();
+  return Object.fromEntries(names.map((name, at) => [name, values[at] ?? ""]));
+}

@@ -1,0 +1,35 @@
+import { Problem, problemOfBody } from "../../client/problem.ts";
+import { readEvents } from "./chat/event-reader.ts";
+
+/**
+ * The events of a streamed answer, read as JSON. Throws a Problem for one that tells of a failure. `ends`: says which event
+ * is the last of an answer; one that stops before it was cut. `[DONE]` always is the last.
+ */
+export async function* answerEvents(
+  response: Response,
+  ends: (event: unknown) => boolean = () => false,
+): AsyncGenerator<unknown> {
+  const requestId = response.headers.get("x-request-id");
+  if (response.body === null) throw new Problem("upstream_truncated", "The answer had no body.", requestId);
+  for await (const event of readEvents(response.body)) {
+    if (event === "[DONE]") return;
+    const chunk = parse(event, requestId);
+    const failed = problemOfBody(chunk, requestId);
+    if (failed !== null) throw failed;
+    yield chunk;
+    if (ends(chunk)) return;
+  }
+  throw new Problem("upstream_truncated", "The answer broke off before its end.", requestId);
+}
+
+export function isEventStream(response: Response): boolean {
+  return (response.headers.get("content-type") ?? "").toLowerCase().startsWith("text/event-stream");
+}
+
+function parse(event: string, requestId: string | null): unknown {
+  try {
+    return JSON.parse(event);
+  } catch {
+    throw new Problem("upstream_error", "A piece of the answer could not be read.", requestId);
+  }
+}

@@ -1,0 +1,26 @@
+import { Button, Group } from "@mantine/core";
+import type { Run } from "./use-run.ts";
+
+interface RunButtonProps {
+  readonly run: Pick<Run<unknown>, "running" | "stop">;
+  readonly disabled: boolean;
+  /** What it does, as a verb. */
+  readonly children: string;
+}
+
+/** Sends the form; while the call runs, it stops it. */
+export function RunButton({ run, disabled, children }: RunButtonProps) {
+  return (
+    <Group justify="flex-end">
+      {run.running ? (
+        <Button key="stop" type="button" variant="default" onClick={run.stop}>
+          Stop
+        </Button>
+      ) : (
+        <Button key="start" type="submit" disabled={disabled}>
+          {children}
+        </Button>
+      )}
+    </Group>
+  );
+}

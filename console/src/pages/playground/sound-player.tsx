@@ -1,0 +1,41 @@
+import { Anchor, Text } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+
+interface SoundPlayerProps {
+  readonly sound: Blob;
+  /** Under which it is saved. */
+  readonly name: string;
+  readonly note: string;
+}
+
+/** A sound to be heard and saved. What the browser cannot play can still be saved. */
+export function SoundPlayer({ sound, name, note }: SoundPlayerProps) {
+  const [url, setUrl] = useState<string | null>(null);
+  const [broken, setBroken] = useState(false);
+  useEffect(() => {
+    const made = URL.createObjectURL(sound);
+    setUrl(made);
+    setBroken(false);
+    return () => URL.revokeObjectURL(made);
+  }, [sound]);
+  if (url === null) return null;
+  return (
+    <div className="sound">
+      {broken ? (
+        <Text size="sm">This browser cannot play it. Download it instead.</Text>
+      ) : (
+        // biome-ignore lint/a11y/useMediaCaption: the text beside it is what is said.
+        <audio controls src={url} aria-label={name} onError={() => setBroken(true)} />
+      )}
+      <div className="sound-foot">
+        <Anchor href={url} download={name} size="xs" className="icon-link">
+          <IconDownload size={14} aria-hidden /> Download
+        </Anchor>
+        <Text size="xs" c="dimmed" className="break">
+          {name}, {note}
+        </Text>
+      </div>
+    </div>
+  );
+}
