@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Locator, Page } from "playwright-core";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password, type Somebody, signInAs } from "./somebody.ts";
@@ -6,9 +7,8 @@ import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
 
-/** Models of the built-in upstream that cost something. */
-const config = `
-providers: [{ id: sounds, kind: demo }]
+const configFor = (upstream: string) => `
+providers: [{ id: sounds, kind: openai-compatible, base_url: "${upstream}", allow_private_network: true }]
 models:
   - { name: a-completion, type: completion, deployments: [{ provider: sounds }], price: { input: 1, output: 2 } }
   - { name: a-rerank, type: rerank, deployments: [{ provider: sounds }], price: { input: 1 } }
@@ -22,13 +22,15 @@ workspaces:
 describe.skipIf(noBrowser !== null)("the playground has a place for each type of model", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
+  let simulator: RunningSimulator;
   let ada: Somebody;
   let key = "";
   /** One for all: what it has loaded once is not loaded again. */
   let page: Page;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email, password }, config });
+    simulator = serveSimulator();
+    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
     ada = await signInAs(gateway.url, email);
     key = (await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "try" } })).key.id;
     browser = await openBrowser(gateway.url);
@@ -38,6 +40,7 @@ describe.skipIf(noBrowser !== null)("the playground has a place for each type of
   afterAll(async () => {
     await browser?.close();
     await gateway?.stop();
+    simulator?.stop();
   });
 
   async function open(type: string): Promise<void> {
@@ -95,7 +98,7 @@ describe.skipIf(noBrowser !== null)("the playground has a place for each type of
     await player.waitFor();
     expect(await page.getByRole("link", { name: "Download" }).getAttribute("download")).toBe("speech.wav");
     expect(await factsOf(page)).toMatchObject({ characters: "20", cost: "about $0.0003" });
-    expect(await player.evaluate("(sound) => sound.error")).toBeNull();
+    expect(await page.evaluate("document.querySelector('audio').error")).toBeNull();
     await page.getByLabel("Text").fill('[[sim {"status":400,"error_message":"No such voice"}]] hello');
     await page.getByRole("button", { name: "Speak" }).click();
     await page.getByRole("alert").getByText("No such voice").waitFor();

@@ -82,6 +82,13 @@ export function formatDuration(ms: number): string {
   return pair(Math.floor(hours / 24), "d", hours % 24, "h");
 }
 
+/** As much of a duration as is known: two digits. */
+export function formatNearDuration(ms: number): string {
+  const size = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, ms))) - 1);
+  const near = Math.round(ms / size) * size;
+  return `≈ ${near >= 1_000 && near < 60_000 ? `${near / 1_000} s` : formatDuration(near)}`;
+}
+
 const relativeUnits: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1_000],
   ["minute", 60_000],

@@ -5,6 +5,7 @@ import {
   formatCount,
   formatDuration,
   formatMoment,
+  formatNearDuration,
   formatRelative,
   formatUsd,
   formatUsdShort,
@@ -53,6 +54,17 @@ export function Count({ value, short = false, unit }: CountProps) {
 
 export function Duration({ ms }: { readonly ms: number | null }) {
   return ms === null ? <Nothing /> : <span className="tabular">{formatDuration(ms)}</span>;
+}
+
+/** A duration that is known by the span it lies in: two digits of it, and that it is near. */
+export function NearDuration({ ms }: { readonly ms: number | null }) {
+  return ms === null ? (
+    <Nothing />
+  ) : (
+    <span className="tabular" title="Read from spans of time: the true figure is near.">
+      {formatNearDuration(ms)}
+    </span>
+  );
 }
 
 export function Bytes({ value }: { readonly value: number | null }) {

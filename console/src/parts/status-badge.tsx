@@ -44,6 +44,7 @@ const tones: Readonly<Record<string, Tone>> = {
   running: "busy",
   Processing: "busy",
   unwell: "warn",
+  degraded: "warn",
   without_secret: "warn",
   interrupted: "warn",
   expired: "warn",

@@ -7,8 +7,14 @@ import { type Command, useCommands } from "./use-commands.ts";
 
 const quietMs = 150;
 
-/** One box to go anywhere: pages, keys, models, workspaces, and a request by its id. */
-export default function CommandPalette({ onClose }: { readonly onClose: () => void }) {
+interface CommandPaletteProps {
+  readonly onClose: () => void;
+  /** What was typed before the box was there. */
+  readonly typedAhead: () => string;
+}
+
+/** One box to go anywhere: pages, keys, models, providers, settings, workspaces, and a request by its id. */
+export default function CommandPalette({ onClose, typedAhead }: CommandPaletteProps) {
   const [text, setText] = useState("");
   const [asked] = useDebouncedValue(text.trim(), quietMs);
   const { commands, loading } = useCommands(text.trim(), asked);
@@ -69,6 +75,10 @@ export default function CommandPalette({ onClose }: { readonly onClose: () => vo
         onChange={(event) => {
           setText(event.currentTarget.value);
           setPlace(0);
+        }}
+        onFocus={() => {
+          const before = typedAhead();
+          if (before !== "") setText((now) => before + now);
         }}
         onKeyDown={onKeyDown}
       />

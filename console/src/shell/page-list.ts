@@ -85,3 +85,14 @@ export function visibleGroups(may: (need: Need) => boolean): readonly PageGroup[
     .map((group) => ({ ...group, pages: group.pages.filter((page) => may(page.needs)) }))
     .filter((group) => group.pages.length > 0);
 }
+
+/** The tabs of the settings page, by what stands behind `?tab=`. Whoever is no administrator has only the tokens. */
+export const settingsTabs = [
+  { id: "general", label: "General" },
+  { id: "sign-in", label: "Sign-in" },
+  { id: "users", label: "Users" },
+  { id: "tokens", label: "Admin tokens" },
+  { id: "config", label: "Config file" },
+  { id: "backup", label: "Backup" },
+  { id: "system", label: "System" },
+] as const;

@@ -8,6 +8,7 @@ import { ConfirmSignIn } from "./confirm-sign-in.tsx";
 import { Navigation } from "./navigation.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { useShortcuts } from "./use-shortcuts.ts";
+import { useTypedAhead } from "./use-typed-ahead.ts";
 
 const CommandPalette = lazy(() => import("./command-palette.tsx"));
 const ShortcutHelp = lazy(() => import("./shortcut-help.tsx"));
@@ -19,6 +20,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [palette, { open: openPalette, close: closePalette }] = useDisclosure(false);
   const [help, { open: openHelp, close: closeHelp }] = useDisclosure(false);
   useShortcuts({ onPalette: openPalette, onHelp: openHelp });
+  const typedAhead = useTypedAhead(palette);
   const main = useFocusOnPage();
   return (
     <div className="shell">
@@ -40,7 +42,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <Navigation onGo={closeDrawer} />
       </Drawer>
       <Suspense>
-        {palette && <CommandPalette onClose={closePalette} />}
+        {palette && <CommandPalette onClose={closePalette} typedAhead={typedAhead} />}
         {help && <ShortcutHelp onClose={closeHelp} />}
       </Suspense>
       <ConfirmSignIn />

@@ -6,6 +6,8 @@ import {
   IconBuilding,
   IconKey,
   IconMoon,
+  IconPlugConnected,
+  IconSettings,
   IconSun,
   IconUser,
   type TablerIcon,
@@ -16,7 +18,8 @@ import { useCall } from "../api/use-call.ts";
 import { useSession } from "../session/session-context.tsx";
 import { type ChosenWorkspace, useWorkspace } from "../session/workspace.ts";
 import { useWorkspaceChoices } from "../session/workspace-choices.ts";
-import { visibleGroups } from "./page-list.ts";
+import { bestOf } from "./best-of.ts";
+import { settingsTabs, visibleGroups } from "./page-list.ts";
 
 export interface Command {
   readonly id: string;
@@ -29,7 +32,9 @@ export interface Command {
   readonly act?: () => void;
 }
 
+/** So many of each group are shown, the best first; so many are asked for to choose them from. */
 const foundMax = 6;
+const askedMax = 50;
 const searchLength = 2;
 
 /**
@@ -47,37 +52,47 @@ export function useCommands(
   const worth = text.length >= searchLength && workspace.may("viewer");
   const keys = useCall("keys.list", {
     params: { workspace: workspace.path },
-    query: { search: text, limit: foundMax },
+    query: { search: text, limit: askedMax },
     enabled: worth && (workspace.slug !== null || user.administrator),
   });
   const models = useCall("models.list", { query: { search: text }, enabled: worth });
+  const providers = useCall("providers.list", { enabled: worth && user.administrator });
   const workspaces = useWorkspaceChoices(text);
   const commands = useMemo(() => {
-    const found: Command[] = [...requestCommands(typed), ...pages.filter((page) => holds(page.label, typed))];
-    if (text !== typed || text.length < searchLength) return found;
-    for (const key of (worth ? keys.data?.data : null)?.slice(0, foundMax) ?? []) {
-      found.push({
+    const here = [...requestCommands(typed), ...bestOf(pages, typed, pages.length)];
+    if (text !== typed || text.length < searchLength) return here;
+    const keysFound = ((worth ? keys.data?.data : null) ?? []).map(
+      (key): Command => ({
         id: `key-${key.id}`,
         group: "API keys",
         label: key.name,
         detail: `${key.workspace.slug} · …${key.last_four}`,
         icon: IconKey,
         link: { to: "/keys/$key", params: { key: key.id }, search: { workspace: key.workspace.slug } },
-      });
-    }
-    const named = (worth ? (models.data?.data ?? []) : []).filter((model) => holds(model.name, text));
-    for (const model of named.slice(0, foundMax)) {
-      found.push({
+      }),
+    );
+    const modelsFound = ((worth ? models.data?.data : null) ?? []).map(
+      (model): Command => ({
         id: `model-${model.name}`,
         group: "Models",
         label: model.name,
         detail: model.type,
         icon: IconBox,
         link: { to: "/models/$model", params: { model: model.name } },
-      });
-    }
-    for (const each of workspaces.filter(({ name, slug }) => holds(`${name} ${slug}`, text)).slice(0, foundMax)) {
-      found.push({
+      }),
+    );
+    const providersFound = ((worth ? providers.data?.data : null) ?? []).map(
+      (provider): Command => ({
+        id: `provider-${provider.id}`,
+        group: "Providers",
+        label: provider.id,
+        detail: provider.kind,
+        icon: IconPlugConnected,
+        link: { to: "/providers/$provider", params: { provider: provider.id } },
+      }),
+    );
+    const workspacesFound = workspaces.map(
+      (each): Command => ({
         id: `workspace-${each.id}`,
         group: "Switch workspace",
         label: each.name,
@@ -85,10 +100,12 @@ export function useCommands(
         icon: IconBuilding,
         link: {},
         act: () => workspace.choose(each.slug),
-      });
-    }
-    return found;
-  }, [typed, text, worth, pages, keys.data, models.data, workspaces, workspace]);
+      }),
+    );
+    return [here, modelsFound, keysFound, providersFound, workspacesFound].flatMap((group) =>
+      group === here ? here : bestOf(group, text, foundMax),
+    );
+  }, [typed, text, worth, pages, keys.data, models.data, providers.data, workspaces, workspace]);
   return { commands, loading: worth && (keys.isFetching || models.isFetching) };
 }
 
@@ -106,6 +123,7 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
         icon,
         link: { to } as LinkProps,
       })),
+      ...settingsPages(workspace.may("administrator")),
       {
         id: "/profile",
         group: "Pages",
@@ -150,11 +168,15 @@ function requestCommands(text: string): readonly Command[] {
   return [];
 }
 
-/** Every word of the text stands somewhere in the name. */
-function holds(name: string, text: string): boolean {
-  const lower = name.toLowerCase();
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => lower.includes(word));
+function settingsPages(administrator: boolean): readonly Command[] {
+  return settingsTabs
+    .filter(({ id }) => administrator || id === "tokens")
+    .map(({ id, label }) => ({
+      id: `settings-${id}`,
+      group: "Settings",
+      label: `Settings: ${label}`,
+      detail: null,
+      icon: IconSettings,
+      link: { to: "/settings", search: { tab: id } } as LinkProps,
+    }));
 }

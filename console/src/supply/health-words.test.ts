@@ -39,6 +39,7 @@ test("a model is down only when all of its deployments are", () => {
   expect(jointState(["down", "down"])).toBe("down");
   expect(jointState(["down", "well"])).toBe("unwell");
   expect(jointState(["unknown", "well"])).toBe("well");
+  expect(jointState(["degraded", "well"])).toBe("degraded");
   expect(jointState(["unknown"])).toBe("unknown");
   expect(jointState([])).toBe("unknown");
 });

@@ -4,6 +4,7 @@ import { formatCount, formatDuration } from "../client/format.ts";
 const stateWords = {
   unknown: "Not asked lately",
   well: "Well",
+  degraded: "Degraded",
   unwell: "Unwell",
   down: "Down",
 } as const satisfies Record<Health["state"], string>;
@@ -32,6 +33,7 @@ function stateReason(health: Health): string {
       ? "No call went well lately, and none was tried since the gateway started."
       : "Nobody has called it lately, so nothing is known.";
   }
+  if (state === "degraded") return "It answers, but many calls to it fail.";
   return latency_ms === null ? "It answers." : `It answers after ${formatDuration(latency_ms)} on average.`;
 }
 
@@ -56,6 +58,7 @@ export function jointState(states: readonly Health["state"][]): Health["state"] 
   if (states.length === 0) return "unknown";
   if (states.every((state) => state === "down")) return "down";
   if (states.some((state) => state === "down" || state === "unwell")) return "unwell";
+  if (states.includes("degraded")) return "degraded";
   return states.includes("well") ? "well" : "unknown";
 }
 

@@ -34,7 +34,9 @@ export type ProviderKindForm = z.infer<typeof providerKindSchema>;
  * deployments are down. `down`: its breaker is open.
  */
 export const healthSchema = z.object({
-  state: z.enum(["unknown", "well", "unwell", "down"]),
+  state: z
+    .enum(["unknown", "well", "degraded", "unwell", "down"])
+    .describe("`degraded`: it answers, but of the attempts of the last hour one in twenty or more failed."),
   breaker: z.enum(["closed", "open", "half-open"]).nullable(),
   cooling_ms: ms,
   in_flight: count,

@@ -7,7 +7,11 @@ export const usageFiguresSchema = z.object({
   requests: count,
   attempts: count,
   succeeded: count,
-  failed: count.describe("Attempts that failed, were refused or broken off."),
+  failed: count.describe("Attempts that failed or were refused; not those that their callers cancelled."),
+  cancelled: count.describe("Requests that their callers cancelled."),
+  failed_requests: count.describe(
+    "Requests whose callers got no whole answer: every attempt failed, or the request was refused. Of one model or provider, those that it did not answer itself.",
+  ),
   input_tokens: count,
   cached_tokens: count.describe("Part of the input that came from the upstream's cache."),
   output_tokens: count,

@@ -76,8 +76,6 @@ function bodyIn(dialect: WireDialectId, model: string): object {
     case "openai-embeddings":
     case "openai-moderations":
       return { model, input: "ok" };
-    case "openai-completions":
-      return { model, prompt: "ok", max_tokens: 16 };
     case "rerank":
       return { model, query: "ok", documents: ["ok"] };
     case "openai-speech":

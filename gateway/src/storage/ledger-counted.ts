@@ -25,6 +25,7 @@ export function countedEntries(connection: Connection): Counted {
       "calls as attempts",
       eb.case().when("retry_index", "=", 0).then(eb.ref("calls")).else(sql.lit(0)).end().as("requests"),
       eb.case().when("outcome", "=", "succeeded").then(sql.lit(1)).else(sql.lit(0)).end().as("succeeded"),
+      eb.case().when("outcome", "=", "cancelled").then(eb.ref("calls")).else(sql.lit(0)).end().as("cancelled"),
       ...countedDurations(eb),
     ]);
   // The type of the list of spans knows no names.

@@ -17,6 +17,7 @@ export const rollupSums = [
   "attempts",
   "requests",
   "succeeded",
+  "cancelled",
   ...usageColumns,
   "cost_nano_usd",
   ...histogramColumns,
@@ -60,6 +61,7 @@ function emptyRollup(entry: LedgerEntry, hour: number): RollupRow {
     attempts: 0,
     requests: 0,
     succeeded: 0,
+    cancelled: 0,
     ...nothingUsed,
     cost_nano_usd: 0,
     ...noDurations,
@@ -71,6 +73,7 @@ function add(rollup: RollupRow, entry: LedgerEntry): void {
   const calls = entry.calls ?? 1;
   rollup.attempts += calls;
   if (entry.retryIndex === 0) rollup.requests += calls;
+  if (entry.outcome === "cancelled") rollup.cancelled += calls;
   if (entry.outcome === "succeeded") {
     rollup.succeeded += 1;
     rollup[columnFor("total_ms", entry.totalMs)] += 1;

@@ -21,6 +21,7 @@ import { migration018 } from "./migration-018.ts";
 import { migration019 } from "./migration-019.ts";
 import { migration020 } from "./migration-020.ts";
 import { migration021 } from "./migration-021.ts";
+import { migration022 } from "./migration-022.ts";
 
 /** Every migration in the order of its name. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
@@ -47,6 +48,7 @@ export const migrations: Migrations = Object.freeze({
   "019": migration019,
   "020": migration020,
   "021": migration021,
+  "022": migration022,
 });
 
 /**

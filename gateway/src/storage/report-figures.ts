@@ -24,7 +24,10 @@ export function figuresOf(sums: FigureSums): UsageFigures {
     requests: sums.requests,
     attempts: sums.attempts,
     succeeded: sums.succeeded,
-    failed: sums.attempts - sums.succeeded,
+    failed: sums.attempts - sums.succeeded - sums.cancelled,
+    cancelled: sums.cancelled,
+    // At most one attempt of a request is the answer that its caller got; a retry of the hour before may be among them.
+    failed_requests: Math.max(0, sums.requests - sums.succeeded - sums.cancelled),
     input_tokens: all(inputColumns),
     cached_tokens: sums[usageColumnOf.cacheRead],
     output_tokens: all(outputColumns),

@@ -190,6 +190,8 @@ export interface RollupTable extends UsageColumns, RollupHistograms {
   attempts: number;
   requests: number;
   succeeded: number;
+  /** Ended by the caller. */
+  cancelled: number;
 }
 
 /** `before` and `after` are JSON without any secret. */

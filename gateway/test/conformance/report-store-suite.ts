@@ -299,7 +299,13 @@ function expectFigures(figures: UsageFigures, entries: readonly LedgerEntry[]): 
     attempts: entries.length,
     requests: sum((entry) => (entry.retryIndex === 0 ? 1 : 0)),
     succeeded: sum((entry) => (entry.outcome === "succeeded" ? 1 : 0)),
-    failed: sum((entry) => (entry.outcome === "succeeded" ? 0 : 1)),
+    failed: sum((entry) => (entry.outcome === "succeeded" || entry.outcome === "cancelled" ? 0 : (entry.calls ?? 1))),
+    cancelled: sum((entry) => (entry.outcome === "cancelled" ? (entry.calls ?? 1) : 0)),
+    failed_requests: Math.max(
+      0,
+      sum((entry) => (entry.retryIndex === 0 ? (entry.calls ?? 1) : 0)) -
+        sum((entry) => (entry.outcome === "succeeded" || entry.outcome === "cancelled" ? (entry.calls ?? 1) : 0)),
+    ),
     input_tokens: sum(({ usage }) => usage.inputUncached + usage.cacheRead),
     cached_tokens: sum(({ usage }) => usage.cacheRead),
     output_tokens: sum(({ usage }) => usage.output),

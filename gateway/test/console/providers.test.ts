@@ -228,6 +228,9 @@ describe("the health of a provider", () => {
     const deployment = (name: string) => catalog.models.get(name)?.deployments[0]?.id ?? "";
     ground.figures.uses = [{ deployment: deployment("one"), provider: "main", attempts: 9, failed: 2 }];
     expect(await health()).toMatchObject({ state: "well", last_hour: { attempts: 9, failed: 2 } });
+    ground.figures.uses = [{ deployment: deployment("one"), provider: "main", attempts: 41, failed: 12 }];
+    expect(await health()).toMatchObject({ state: "degraded", last_hour: { attempts: 41, failed: 12 } });
+    ground.figures.uses = [{ deployment: deployment("one"), provider: "main", attempts: 9, failed: 2 }];
     const broken = new Failure("upstream_error", "broken", { unwell: true, retry: "other" });
     for (let count = 0; count < 5; count++) call(ground, catalog, "one", broken);
     expect(await health()).toMatchObject({ state: "down", breaker: "open" });

@@ -1,12 +1,14 @@
 import { expect, test } from "bun:test";
 import type { UsageFigures } from "@sluice/contract";
-import { chartOf, errorRateOf, measures } from "./measures.ts";
+import { attemptErrorRateOf, chartOf, errorRateOf, measures } from "./measures.ts";
 
 const figures: UsageFigures = {
   requests: 4,
   attempts: 5,
   succeeded: 4,
   failed: 1,
+  cancelled: 0,
+  failed_requests: 0,
   input_tokens: 100,
   cached_tokens: 20,
   output_tokens: 30,
@@ -47,7 +49,14 @@ test("the rest is drawn in grey under a name of its own", () => {
   expect(chartOf(usage, "errors", "p50").series[1]).toMatchObject({ label: "Everything else", quiet: true });
 });
 
-test("without attempts there is no error rate", () => {
-  expect(errorRateOf(figures)).toBe(0.2);
-  expect(errorRateOf({ ...figures, attempts: 0 })).toBeNull();
+test("an error rate is of what callers saw: an attempt that was retried well is none; without requests there is none", () => {
+  expect([errorRateOf(figures), attemptErrorRateOf(figures)]).toEqual([0, 0.2]);
+  expect(errorRateOf({ ...figures, failed_requests: 1 })).toBe(0.25);
+  expect([errorRateOf({ ...figures, requests: 0 }), attemptErrorRateOf({ ...figures, attempts: 0 })]).toEqual([
+    null,
+    null,
+  ]);
+  const failed = { ...usage, series: [{ id: "m", label: "m", totals: figures, points: [figures] }] };
+  expect(chartOf(failed, "errors", "p50").series[0]?.values).toEqual([0]);
+  expect(chartOf(failed, "errors", "p50", true).series[0]?.values).toEqual([1]);
 });

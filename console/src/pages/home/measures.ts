@@ -26,8 +26,13 @@ export function isTimed(measure: Measure): boolean {
   return measure === "latency" || measure === "first-token";
 }
 
-/** Failed attempts among all; null when there was none. */
+/** Requests whose callers got no whole answer, among all; null when there was none. Retries and fallbacks hide what failed. */
 export function errorRateOf(figures: UsageFigures): number | null {
+  return figures.requests === 0 ? null : Math.min(1, figures.failed_requests / figures.requests);
+}
+
+/** Failed attempts among all: how an upstream does, whatever its callers got in the end. */
+export function attemptErrorRateOf(figures: UsageFigures): number | null {
   return figures.attempts === 0 ? null : figures.failed / figures.attempts;
 }
 
@@ -36,6 +41,7 @@ export function chartOf(
   usage: Pick<UsageSeries, "at" | "series" | "step_ms">,
   measure: Measure,
   percentile: Percentile,
+  ofAttempts = false,
 ): Pick<ChartProps, "kind" | "at" | "series" | "stepMs" | "format"> {
   const timed = isTimed(measure);
   return {
@@ -44,7 +50,7 @@ export function chartOf(
     stepMs: usage.step_ms,
     format: formatOf(measure),
     series: usage.series.map((line): ChartSeries => {
-      const figure = figureOf(measure, percentile);
+      const figure = figureOf(measure, percentile, ofAttempts);
       return {
         id: line.id,
         label: line.label || restLabel,
@@ -57,14 +63,18 @@ export function chartOf(
 
 export const restLabel = "Everything else";
 
-function figureOf(measure: Measure, percentile: Percentile): (figures: UsageFigures) => number | null {
+function figureOf(
+  measure: Measure,
+  percentile: Percentile,
+  ofAttempts: boolean,
+): (figures: UsageFigures) => number | null {
   switch (measure) {
     case "spend":
       return (figures) => figures.cost_usd;
     case "requests":
       return (figures) => figures.requests;
     case "errors":
-      return (figures) => figures.failed;
+      return (figures) => (ofAttempts ? figures.failed : figures.failed_requests);
     case "tokens":
       return (figures) => figures.input_tokens + figures.output_tokens;
     case "latency":

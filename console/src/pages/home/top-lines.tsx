@@ -5,12 +5,12 @@ import { useMemo } from "react";
 import { formatShare } from "../../client/format.ts";
 import type { Problem } from "../../client/problem.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Count, Duration, Money, Nothing } from "../../parts/figures.tsx";
+import { Count, Money, NearDuration, Nothing } from "../../parts/figures.tsx";
 import { rowsIn } from "../../parts/rows.ts";
 import { Section } from "../../parts/section.tsx";
 import { useUrlSearch } from "../../routes/search.ts";
 import { type Dimension, dimensionWords } from "./dimensions.ts";
-import { errorRateOf, restLabel } from "./measures.ts";
+import { attemptErrorRateOf, errorRateOf, restLabel } from "./measures.ts";
 
 type Line = UsageSeries["series"][number];
 
@@ -50,6 +50,7 @@ function filterOf(line: Line, by: Dimension): Readonly<Record<string, string>> {
 }
 
 function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
+  const rateOf = by === "provider" ? attemptErrorRateOf : errorRateOf;
   return [
     { id: "name", header: dimensionWords[by], cell: (line) => line.label || restLabel },
     {
@@ -74,9 +75,9 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
     },
     {
       id: "errors",
-      header: "Error rate",
-      cell: (line) => <Rate rate={errorRateOf(line.totals)} />,
-      sortBy: (line) => errorRateOf(line.totals),
+      header: by === "provider" ? "Attempts failed" : "Error rate",
+      cell: (line) => <Rate rate={rateOf(line.totals)} />,
+      sortBy: (line) => rateOf(line.totals),
       align: "right",
     },
     {
@@ -89,14 +90,14 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
     {
       id: "p50",
       header: "Median",
-      cell: (line) => <Duration ms={line.totals.latency_p50_ms} />,
+      cell: (line) => <NearDuration ms={line.totals.latency_p50_ms} />,
       sortBy: (line) => line.totals.latency_p50_ms,
       align: "right",
     },
     {
       id: "p95",
       header: "p95",
-      cell: (line) => <Duration ms={line.totals.latency_p95_ms} />,
+      cell: (line) => <NearDuration ms={line.totals.latency_p95_ms} />,
       sortBy: (line) => line.totals.latency_p95_ms,
       align: "right",
     },

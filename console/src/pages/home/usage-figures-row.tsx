@@ -1,6 +1,6 @@
 import type { UsageFigures } from "@sluice/contract";
-import { formatShare } from "../../client/format.ts";
-import { Count, Duration, Money } from "../../parts/figures.tsx";
+import { formatCompact, formatShare } from "../../client/format.ts";
+import { Count, Money, NearDuration } from "../../parts/figures.tsx";
 import { ProblemAlert } from "../../parts/problem-alert.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { errorRateOf } from "./measures.ts";
@@ -36,14 +36,14 @@ export function UsageFiguresRow() {
       <Stat
         label="Error rate"
         value={totals && <ErrorRate figures={totals} />}
-        hint={totals && totals.failed > 0 && <Count value={totals.failed} short unit="failed" />}
+        hint={totals && <Failures figures={totals} />}
         {...change(errorRateOf)}
         {...trend(errorRateOf, null)}
         better="less"
       />
       <Stat
         label="Latency, median"
-        value={totals && <Duration ms={totals.latency_p50_ms} />}
+        value={totals && <NearDuration ms={totals.latency_p50_ms} />}
         hint={totals && <Slow ms={totals.latency_p95_ms} />}
         {...change((each) => each.latency_p50_ms)}
         {...trend((each) => each.latency_p50_ms, null)}
@@ -51,7 +51,7 @@ export function UsageFiguresRow() {
       />
       <Stat
         label="First token, median"
-        value={totals && <Duration ms={totals.first_token_p50_ms} />}
+        value={totals && <NearDuration ms={totals.first_token_p50_ms} />}
         hint={totals && <Slow ms={totals.first_token_p95_ms} />}
         {...change((each) => each.first_token_p50_ms)}
         {...trend((each) => each.first_token_p50_ms, null)}
@@ -66,11 +66,24 @@ function ErrorRate({ figures }: { readonly figures: UsageFigures }) {
   return rate === null ? <Count value={null} /> : formatShare(rate);
 }
 
+/** What callers saw, and beside it what retries and fallbacks kept from them. */
+function Failures({ figures }: { readonly figures: UsageFigures }) {
+  const { failed_requests: seen, failed, cancelled } = figures;
+  const kept = Math.max(0, failed - seen);
+  const parts = [
+    seen > 0 ? `${formatCompact(seen)} failed` : null,
+    kept > 0 ? `${formatCompact(kept)} attempts retried` : null,
+    cancelled > 0 ? `${formatCompact(cancelled)} cancelled` : null,
+  ].filter((part) => part !== null);
+  if (parts.length === 0) return null;
+  return <span title="Of all requests, those whose callers got no whole answer.">{parts.join(" · ")}</span>;
+}
+
 function Slow({ ms }: { readonly ms: number | null }) {
   if (ms === null) return null;
   return (
-    <span title="One in twenty takes longer.">
-      p95 <Duration ms={ms} />
+    <span title="One in twenty takes longer. It is read from spans of time, so it is near.">
+      p95 <NearDuration ms={ms} />
     </span>
   );
 }

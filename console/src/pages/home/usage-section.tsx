@@ -30,7 +30,9 @@ export function UsageSection() {
   const percentileNote = percentile === "p50" ? "median" : "95th percentile";
   const what = isTimed(measure)
     ? `${measureWords[measure]}, ${percentileNote}, of each ${step}`
-    : `${measureWords[measure]} by ${step}`;
+    : measure === "errors"
+      ? `${by === "provider" ? "Failed attempts" : "Failed requests"} by ${step}`
+      : `${measureWords[measure]} by ${step}`;
   return (
     <>
       <Section
@@ -80,7 +82,7 @@ export function UsageSection() {
             </Text>
           ) : (
             <Chart
-              {...chartOf(usage.data, measure, percentile)}
+              {...chartOf(usage.data, measure, percentile, by === "provider")}
               label={`${what}, by ${dimensionWords[by].toLowerCase()}`}
               height={chartHeight}
             />

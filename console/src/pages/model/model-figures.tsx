@@ -5,7 +5,7 @@ import { Stat, Stats } from "../../parts/stat.tsx";
 import { jointState } from "../../supply/health-words.ts";
 import { priceWords } from "../../supply/price-words.ts";
 
-const words = { well: "Well", unwell: "Unwell", down: "Down", unknown: "Not asked lately" };
+const words = { well: "Well", degraded: "Degraded", unwell: "Unwell", down: "Down", unknown: "Not asked lately" };
 
 /** How it is, what it costs, what it was used for in the last week. */
 export function ModelFigures({ model }: { readonly model: ConsoleModel }) {

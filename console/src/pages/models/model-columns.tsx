@@ -54,7 +54,14 @@ const cost: Column<ModelRow> = {
 export const columnsOfAll: readonly Column<ModelRow>[] = [name, type, price, served, requests, cost];
 export const columnsOfMembers: readonly Column<ModelRow>[] = [name, type, owner, price];
 
-const words = { well: "Well", unwell: "Unwell", down: "Down", unknown: "Not asked lately", off: "Switched off" };
+const words = {
+  well: "Well",
+  degraded: "Degraded",
+  unwell: "Unwell",
+  down: "Down",
+  unknown: "Not asked lately",
+  off: "Switched off",
+};
 
 function ServedBy({ model }: { readonly model: ModelRow }) {
   const { deployments = [] } = model;

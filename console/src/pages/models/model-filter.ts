@@ -22,6 +22,7 @@ const health: Filter = {
   label: "Health",
   choices: [
     { value: "well", label: "Well" },
+    { value: "degraded", label: "Degraded" },
     { value: "unwell", label: "Unwell" },
     { value: "down", label: "Down" },
     { value: "unknown", label: "Not asked lately" },

@@ -1,5 +1,6 @@
 import { NeedsWorkspace } from "../../parts/needs-workspace.tsx";
 import { PageFrame } from "../../parts/page-frame.tsx";
+import "../../look/answers.css";
 import "../../look/playground.css";
 import "../../look/studio.css";
 import { Playground } from "./playground.tsx";

@@ -9,7 +9,7 @@ import { failedShare } from "../../supply/health-words.ts";
 /** A provider with what its kind is called. */
 export type ProviderRow = ConsoleProvider & { readonly title: string };
 
-const stateRanks = { down: 0, unwell: 1, unknown: 2, well: 3 } as const;
+const stateRanks = { down: 0, unwell: 1, degraded: 2, unknown: 3, well: 4 } as const;
 
 export const providerColumns: readonly Column<ProviderRow>[] = [
   {

@@ -8,6 +8,7 @@ export const providerFilters: readonly Filter[] = [
     label: "Health",
     choices: [
       { value: "well", label: "Well" },
+      { value: "degraded", label: "Degraded" },
       { value: "unwell", label: "Unwell" },
       { value: "down", label: "Down" },
       { value: "unknown", label: "Not asked lately" },

@@ -4,6 +4,7 @@ import { PageFrame } from "../../parts/page-frame.tsx";
 import { TabRow } from "../../parts/tab-row.tsx";
 import { useUrlChange, useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
+import { settingsTabs } from "../../shell/page-list.ts";
 import { BackupTab } from "./backup-tab.tsx";
 import { ConfigTab } from "./config-tab.tsx";
 import { GeneralTab } from "./general-tab.tsx";
@@ -12,28 +13,22 @@ import { SystemTab } from "./system-tab.tsx";
 import { TokensTab } from "./tokens-tab.tsx";
 import { UsersTab } from "./users-tab.tsx";
 
-interface SettingsPart {
-  readonly id: string;
-  readonly label: string;
-  readonly body: ReactNode;
-}
-
-const forAdministrators: readonly SettingsPart[] = [
-  { id: "general", label: "General", body: <GeneralTab /> },
-  { id: "sign-in", label: "Sign-in", body: <SignInTab /> },
-  { id: "users", label: "Users", body: <UsersTab /> },
-];
-const forEverybody: readonly SettingsPart[] = [{ id: "tokens", label: "Admin tokens", body: <TokensTab /> }];
-const aboutTheSystem: readonly SettingsPart[] = [
-  { id: "config", label: "Config file", body: <ConfigTab /> },
-  { id: "backup", label: "Backup", body: <BackupTab /> },
-  { id: "system", label: "System", body: <SystemTab /> },
-];
+const bodies: Readonly<Record<(typeof settingsTabs)[number]["id"], ReactNode>> = {
+  general: <GeneralTab />,
+  "sign-in": <SignInTab />,
+  users: <UsersTab />,
+  tokens: <TokensTab />,
+  config: <ConfigTab />,
+  backup: <BackupTab />,
+  system: <SystemTab />,
+};
 
 /** The installation itself. Whoever is no administrator has only their own admin tokens here. */
 export default function SettingsPage() {
   const { user } = useSession();
-  const parts = user.administrator ? [...forAdministrators, ...forEverybody, ...aboutTheSystem] : forEverybody;
+  const parts = settingsTabs
+    .filter(({ id }) => user.administrator || id === "tokens")
+    .map((tab) => ({ ...tab, body: bodies[tab.id] }));
   const [asked] = useUrlText("tab");
   const change = useUrlChange();
   const shown = parts.find((part) => part.id === asked) ?? parts[0];

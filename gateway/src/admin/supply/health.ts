@@ -64,10 +64,18 @@ function stateOf(states: readonly DeploymentState[], coolingMs: number, use: Use
   const open = states.filter((state) => state.breaker === "open").length;
   if (open > 0 && open === states.length) return "down";
   if (open > 0 || coolingMs > 0 || states.some((state) => state.breaker === "half-open")) return "unwell";
-  return states.some((state) => state.latencyMs !== null) || (use !== null && use.attempts > use.failed)
-    ? "well"
-    : "unknown";
+  const answers = states.some((state) => state.latencyMs !== null) || (use !== null && use.attempts > use.failed);
+  if (!answers) return "unknown";
+  return use !== null && isDegraded(use) ? "degraded" : "well";
 }
+
+/** Some failures are chance; that many of that many are not. */
+function isDegraded({ attempts, failed }: Use): boolean {
+  return failed >= degradedFailuresMin && failed / attempts >= degradedShare;
+}
+
+const degradedFailuresMin = 3;
+const degradedShare = 0.05;
 
 const breakersWorstFirst = ["open", "half-open", "closed"] as const;
 

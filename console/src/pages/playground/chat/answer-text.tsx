@@ -1,19 +1,22 @@
-import { memo, useMemo } from "react";
-import { CodeBlock } from "../../../parts/code-block.tsx";
-import { piecesOf } from "./text-pieces.ts";
+import { lazy, memo, Suspense } from "react";
 
-/** An answer as it was written, with its fenced code in blocks that can be copied. */
-export const AnswerText = memo(function AnswerText({ text }: { readonly text: string }) {
-  const pieces = useMemo(() => piecesOf(text.trimStart()), [text]);
-  return pieces.map((piece, at) =>
-    piece.kind === "code" ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: an answer only grows at its end.
-      <CodeBlock key={at} code={piece.text} label={piece.language === "" ? "code" : `${piece.language} code`} />
-    ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: an answer only grows at its end.
-      <div key={at} className="answer-words">
-        {piece.text}
-      </div>
-    ),
+const AnswerMarkdown = lazy(() => import("./answer-markdown.tsx"));
+
+/** Beyond this a reader has other means; to lay it out would hold up the page. */
+const markdownCharsMax = 200_000;
+
+interface AnswerTextProps {
+  readonly text: string;
+  readonly running?: boolean;
+}
+
+/** What a model wrote, as Markdown; as it came until what reads Markdown is here. */
+export const AnswerText = memo(function AnswerText({ text, running = false }: AnswerTextProps) {
+  const plain = <div className="answer-words">{text.trimStart()}</div>;
+  if (text === "" || text.length > markdownCharsMax) return plain;
+  return (
+    <Suspense fallback={plain}>
+      <AnswerMarkdown text={text} running={running} />
+    </Suspense>
   );
 });

@@ -32,7 +32,7 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
       {(waiting || reply.text !== "") && (
         <div className="answered" data-running={running || undefined}>
           <span className="unseen">{turn.model} answered: </span>
-          <AnswerText text={reply.text} />
+          <AnswerText text={reply.text} running={running} />
         </div>
       )}
       {reply.toolCalls.map((call) => (
