@@ -1,26 +1,40 @@
 import { type ByteSource, filledBytes } from "./byte-source.ts";
-import { tinyPng } from "./tiny-png.ts";
+import { frame, frameHeight, frameWidth, pictureParameters, sequenceParameters } from "./tiny-h264.ts";
+
+const framesMax = 24;
 
 /**
- * A whole MP4 (ISO/IEC 14496-12): one track with one picture, a PNG, shown for the length of the video. A `free` box at
- * its end names the task, so that no two videos are the same bytes, and makes it as large as it has to be.
+ * A whole MP4 (ISO/IEC 14496-12 and -15): one track of H.264 pictures in which bars move, as long as the video. A `free` box
+ * at its end names the task, so that no two videos are the same bytes, and makes it as large as it has to be.
  */
 export function tinyMp4(video: {
   readonly name: string;
   readonly seconds: number;
   readonly bytes: number;
 }): ByteSource {
+  const frames = framesOf(Math.min(framesMax, Math.max(2, Math.round(video.seconds * 4))));
   const duration = Math.round(video.seconds * 1000);
-  const type = box("ftyp", "isom", u32(512), "isom", "mp41");
-  const moovLength = moov(duration, 0).length;
-  const start = Buffer.concat([type, moov(duration, type.length + moovLength + 8), box("mdat", tinyPng)]);
+  const type = box("ftyp", "isom", u32(512), "isom", "avc1", "mp41");
+  const moovLength = moov(duration, frames, 0).length;
+  const start = Buffer.concat([type, moov(duration, frames, type.length + moovLength + 8), box("mdat", ...frames)]);
   const name = Buffer.from(video.name);
   const size = Math.max(video.bytes, start.length + 8 + name.length);
   return filledBytes("video/mp4", Buffer.concat([start, u32(size - start.length), Buffer.from("free"), name]), size);
 }
 
-function moov(duration: number, sampleAt: number): Buffer {
-  return box("moov", movieHeader(duration), box("trak", trackHeader(duration), media(duration, sampleAt)));
+/** The same for every video of as many. */
+function framesOf(count: number): readonly Buffer[] {
+  let frames = framesByCount.get(count);
+  if (frames === undefined) {
+    frames = Array.from({ length: count }, (_, index) => frame(index, index / count));
+    framesByCount.set(count, frames);
+  }
+  return frames;
+}
+const framesByCount = new Map<number, readonly Buffer[]>();
+
+function moov(duration: number, frames: readonly Buffer[], sampleAt: number): Buffer {
+  return box("moov", movieHeader(duration), box("trak", trackHeader(duration), media(duration, frames, sampleAt)));
 }
 
 function movieHeader(duration: number): Buffer {
@@ -31,35 +45,40 @@ function movieHeader(duration: number): Buffer {
 function trackHeader(duration: number): Buffer {
   // Flags: enabled, in the movie.
   const place = [u32(3), u32(0), u32(0), u32(1), u32(0), u32(duration), Buffer.alloc(16)];
-  return box("tkhd", ...place, matrix, u32(0x10000), u32(0x10000));
+  return box("tkhd", ...place, matrix, u32(frameWidth * 0x10000), u32(frameHeight * 0x10000));
 }
 
-function media(duration: number, sampleAt: number): Buffer {
+function media(duration: number, frames: readonly Buffer[], sampleAt: number): Buffer {
   // The language is "und", in five bits a letter.
   const header = box("mdhd", u32(0), u32(0), u32(0), u32(1000), u32(duration), u16(0x55c4), u16(0));
   const handler = box("hdlr", u32(0), u32(0), "vide", Buffer.alloc(12), "video\0");
   const where = box("dinf", box("dref", u32(0), u32(1), box("url ", u32(1))));
-  const information = box("minf", box("vmhd", u32(1), Buffer.alloc(8)), where, sampleTable(duration, sampleAt));
+  const information = box("minf", box("vmhd", u32(1), Buffer.alloc(8)), where, sampleTable(duration, frames, sampleAt));
   return box("mdia", header, handler, information);
 }
 
-function sampleTable(duration: number, sampleAt: number): Buffer {
+/** Every picture stands alone, so there is no list of those at which playing can begin. */
+function sampleTable(duration: number, frames: readonly Buffer[], sampleAt: number): Buffer {
+  const each = Math.floor(duration / frames.length);
+  const last = duration - each * (frames.length - 1);
   return box(
     "stbl",
     box("stsd", u32(0), u32(1), sampleEntry()),
-    box("stts", u32(0), u32(1), u32(1), u32(duration)),
-    box("stsc", u32(0), u32(1), u32(1), u32(1), u32(1)),
-    box("stsz", u32(0), u32(tinyPng.length), u32(1)),
+    box("stts", u32(0), u32(2), u32(frames.length - 1), u32(each), u32(1), u32(last)),
+    box("stsc", u32(0), u32(1), u32(1), u32(frames.length), u32(1)),
+    box("stsz", u32(0), u32(0), u32(frames.length), ...frames.map(({ length }) => u32(length))),
     box("stco", u32(0), u32(1), u32(sampleAt)),
   );
 }
 
-/** MPEG-4 visual whose object type (0x6d) says PNG. */
 function sampleEntry(): Buffer {
-  const look = [u16(1), u16(1), u32(0x480000), u32(0x480000), u32(0), u16(1), Buffer.alloc(32), u16(24), u16(0xffff)];
-  const decoder = Buffer.concat([Buffer.from([4, 13, 0x6d, 0x11, 0, 0, 0]), u32(0), u32(0)]);
-  const stream = Buffer.concat([Buffer.from([3, 3 + decoder.length + 3, 0, 1, 0]), decoder, Buffer.from([6, 1, 2])]);
-  return box("mp4v", Buffer.alloc(6), u16(1), Buffer.alloc(16), ...look, box("esds", u32(0), stream));
+  const size = [u16(frameWidth), u16(frameHeight)];
+  const look = [...size, u32(0x480000), u32(0x480000), u32(0), u16(1), Buffer.alloc(32), u16(24), u16(0xffff)];
+  const [sequence, picture] = [sequenceParameters(), pictureParameters()];
+  // Profile and level as in the sequence's own parameters; lengths have four bytes.
+  const head = Buffer.from([1, ...sequence.subarray(1, 4), 0xff, 0xe1]);
+  const config = box("avcC", head, u16(sequence.length), sequence, Buffer.from([1]), u16(picture.length), picture);
+  return box("avc1", Buffer.alloc(6), u16(1), Buffer.alloc(16), ...look, config);
 }
 
 /** No rotation, no scale. */
