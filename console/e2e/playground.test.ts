@@ -1,15 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Locator, Page } from "playwright-core";
+import { until } from "../../test/until.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password, type Somebody, signInAs } from "./somebody.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
 
+/** Every type of model, priced; Claude behind another protocol, and films. */
 const configFor = (upstream: string) => `
-providers: [{ id: sounds, kind: openai-compatible, base_url: "${upstream}", allow_private_network: true }]
+providers:
+  - { id: sounds, kind: openai-compatible, base_url: "${upstream}", allow_private_network: true }
+  - { id: claude, kind: anthropic, base_url: "${new URL(upstream).origin}", api_key: sk-ant-0123456789, allow_private_network: true }
+  - { id: films, kind: ark, base_url: "${new URL(upstream).origin}/api/v3", api_key: sk-ark-0123456789, allow_private_network: true }
 models:
+  - { name: a-claude, deployments: [{ provider: claude, upstream_model: claude-sonnet-4-6 }] }
+  - { name: a-film, type: video, deployments: [{ provider: films, upstream_model: doubao-seedance-2-0-260128 }] }
   - { name: a-completion, type: completion, deployments: [{ provider: sounds }], price: { input: 1, output: 2 } }
   - { name: a-rerank, type: rerank, deployments: [{ provider: sounds }], price: { input: 1 } }
   - { name: a-moderation, type: moderation, deployments: [{ provider: sounds }], price: { request: 1 } }
@@ -19,7 +26,7 @@ workspaces:
   - { slug: acme, name: Acme, models: ["*"], groups: [{ name: default }], keys: [{ name: ci }] }
 `;
 
-describe.skipIf(noBrowser !== null)("the playground has a place for each type of model", () => {
+describe.skipIf(noBrowser !== null)("every type of model in the console", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
   let simulator: RunningSimulator;
@@ -137,6 +144,103 @@ describe.skipIf(noBrowser !== null)("the playground has a place for each type of
     await open("speech");
     await page.getByRole("button", { name: "Show as code" }).click();
     await page.getByRole("dialog").getByText("/v1/audio/speech").waitFor();
+  });
+
+  /** A call as the key; gives the id of its request, or of what it made. */
+  async function called(path: string, body: object): Promise<{ request: string; id: string }> {
+    const answer = await ada.send(`/api/workspaces/acme/keys/${key}/call${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    expect([path, answer.status, text.slice(0, 200)]).toEqual([path, 200, expect.anything()]);
+    return { request: answer.headers.get("x-request-id") ?? "", id: (JSON.parse(text) as { id: string }).id };
+  }
+
+  test("what could not be carried to another protocol stands on the request's page", async () => {
+    const messages = [{ role: "user", content: "hello" }];
+    const { request } = await called("/v1/chat/completions", {
+      model: "a-claude",
+      messages,
+      logit_bias: { "50256": -100 },
+    });
+    await until(async () => {
+      await page.goto(`/console/requests/${request}?workspace=acme`);
+      return (await page.getByText("Not carried", { exact: true }).count()) > 0;
+    });
+    await page.getByText("logit_bias").first().waitFor();
+  });
+
+  test.each([
+    ["speech", "Characters", "character", 15],
+    ["rerank", "Search units", "search_unit", 2],
+    ["transcription", "Audio seconds", "audio_second", 0.0001],
+    ["moderation", "Requests", "request", 1],
+  ] as const)("a model for %s is priced by %s", async (type, label, member, usd) => {
+    const name = `priced-${type}`;
+    await ada.call("models.create", { body: { name, type, deployments: [{ provider: "sounds" }] } });
+    await page.goto(`/console/models/${name}?tab=price`);
+    await page.getByLabel(label).fill(String(usd));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The price is set.").first().waitFor();
+    const { data } = await ada.call("models.list", { query: { search: name } });
+    expect(data[0]?.price).toEqual({ [member]: usd });
+  });
+
+  test("a task whose pictures are not kept cannot be sent again, and says why", async () => {
+    const image = `data:image/png;base64,${"A".repeat(400_000)}`;
+    const { id } = await called("/v1/video/tasks", { model: "a-film", prompt: "a boat", image });
+    await page.goto(`/console/tasks/${id}?workspace=acme`);
+    const again = page.getByRole("button", { name: "Send again" });
+    await again.waitFor();
+    expect([await again.isDisabled(), await again.getAttribute("title")]).toEqual([
+      true,
+      "The pictures inside its body are not kept. Edit it, and give them again.",
+    ]);
+  });
+
+  test("a video of the demo plays in the browser", async () => {
+    const { id } = await called("/v1/video/tasks", { model: "a-film", prompt: "a boat", duration: 5 });
+    await until(async () => {
+      const { status } = await ada.call("tasks.show", { params: { workspace: "acme", task: id } });
+      return status === "succeeded";
+    });
+    await page.goto(`/console/tasks/${id}?workspace=acme`);
+    await page.locator("video").waitFor();
+    const film = "document.querySelector('video')";
+    await until(() => page.evaluate<boolean>(`${film}.error !== null || ${film}.readyState >= 2`));
+    expect(await page.evaluate(`${film}.error === null && ${film}.videoWidth > 1 && ${film}.duration === 5`)).toBe(
+      true,
+    );
+  });
+
+  test("the palette finds a model by its name first, however fast one types", async () => {
+    for (const name of ["azure-zz-9", "b-zz-9-mini", "zz-9", "zz-9-pro"]) {
+      await ada.call("models.create", { body: { name, deployments: [{ provider: "sounds" }] } });
+    }
+    await page.goto("/console/requests?workspace=acme");
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("zz-9");
+    await page.getByRole("option", { name: /zz-9-pro/ }).waitFor();
+    const options = await page.getByRole("option").allInnerTexts();
+    expect(options[0]).toStartWith("zz-9\n");
+    expect(await page.getByRole("combobox", { name: /Find a page/ }).inputValue()).toBe("zz-9");
+    await page.getByRole("combobox", { name: /Find a page/ }).fill("backup");
+    await page.getByRole("option", { name: "Settings: Backup" }).waitFor();
+  });
+
+  test("an answer is laid out as Markdown, and nothing in it becomes an element of the page", async () => {
+    await page.goto(`/console/playground?workspace=acme&key=${key}&type=chat&model=a-claude`);
+    await page.getByRole("textbox", { name: "Message" }).fill("Say **one** and `two` <img src=x onerror=alert(1)>");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Copy answer" }).waitFor();
+    const answer = page.locator(".markdown");
+    // The upstream repeats what it was asked.
+    expect(await answer.locator("strong").first().innerText()).toBe("one");
+    expect(await answer.locator("code").first().innerText()).toBe("two");
+    expect(await answer.locator("img").count()).toBe(0);
   });
 
   test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
