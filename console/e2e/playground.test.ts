@@ -182,7 +182,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await ada.call("models.create", { body: { name, type, deployments: [{ provider: "sounds" }] } });
     await page.goto(`/console/models/${name}?tab=price`);
     await page.getByLabel(label).fill(String(usd));
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Set price" }).click();
     await page.getByText("The price is set.").first().waitFor();
     const { data } = await ada.call("models.list", { query: { search: name } });
     expect(data[0]?.price).toEqual({ [member]: usd });

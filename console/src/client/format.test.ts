@@ -1,5 +1,14 @@
 import { expect, test } from "bun:test";
-import { formatBytes, formatDuration, formatRelative, formatShare, formatUsd, formatUsdShort } from "./format.ts";
+import {
+  formatBytes,
+  formatDuration,
+  formatNearDuration,
+  formatRelative,
+  formatShare,
+  formatUsd,
+  formatUsdAligned,
+  formatUsdShort,
+} from "./format.ts";
 
 test("small amounts of money keep the digits that matter, big ones are short", () => {
   expect(formatUsd(0.000042)).toContain("0.000042");
@@ -24,4 +33,28 @@ test("how long ago is told in the unit that fits, and a clock that is a little o
   expect(formatRelative(now - 180_000, now)).toMatch(/^3 min/);
   expect(formatRelative(now - 59_500, now)).toMatch(/^1 min/);
   expect(formatRelative(now + 2 * 86_400_000, now)).toMatch(/^in 2 days/);
+});
+
+test("amounts in a column have their points under each other, and nothing is told as free that is not", () => {
+  const amounts = [0, 0.000_000_36, 0.000_002, 0.01, 0.989_809, 1.67, 12_345.6].map(formatUsdAligned);
+  expect(amounts.map((text) => text.trimEnd())).toEqual([
+    "$0.00",
+    "< $0.000001",
+    "$0.000002",
+    "$0.01",
+    "$0.989809",
+    "$1.67",
+    "$12,345.60",
+  ]);
+  expect(new Set(amounts.map((text) => text.length - text.indexOf(".")))).toEqual(new Set([7]));
+});
+
+test("what is known by its span is told in two digits", () => {
+  expect([3_082, 850.4, 47, 0.4, 12_800].map(formatNearDuration)).toEqual([
+    "≈ 3.1 s",
+    "≈ 850 ms",
+    "≈ 47 ms",
+    "≈ 0.0 ms",
+    "≈ 13 s",
+  ]);
 });

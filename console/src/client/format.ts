@@ -50,6 +50,22 @@ export function formatUsdShort(usd: number): string {
   }).format(usd);
 }
 
+const alignedDigits = 6;
+/** As wide as a digit in figures of one width. */
+const figureSpace = "\u2007";
+
+/**
+ * For columns: the points stand under each other, with six places behind them where they matter. What is smaller than can
+ * be shown is told as that.
+ */
+export function formatUsdAligned(usd: number): string {
+  const least = 10 ** -alignedDigits;
+  if (usd > 0 && usd < least / 2) return `< ${formatUsd(least)}`;
+  const text = formatUsd(usd >= 1 || usd === 0 ? usd : Math.max(least, Math.round(usd / least) * least));
+  const [, places = ""] = /[.,](\d+)\D*$/.exec(text) ?? [];
+  return text + figureSpace.repeat(Math.max(0, alignedDigits - places.length));
+}
+
 export function formatShare(share: number): string {
   return new Intl.NumberFormat(undefined, {
     style: "percent",

@@ -8,6 +8,7 @@ import {
   formatNearDuration,
   formatRelative,
   formatUsd,
+  formatUsdAligned,
   formatUsdShort,
 } from "../client/format.ts";
 
@@ -25,10 +26,19 @@ interface MoneyProps {
   readonly usd: number | null;
   /** Two digits, compact when big; the exact amount stands in the title. */
   readonly short?: boolean;
+  /** In a column: points under each other. */
+  readonly aligned?: boolean;
 }
 
-export function Money({ usd, short = false }: MoneyProps) {
+export function Money({ usd, short = false, aligned = false }: MoneyProps) {
   if (usd === null) return <Nothing word="no cost" />;
+  if (aligned) {
+    return (
+      <span className="tabular aligned-money" title={formatUsd(usd)}>
+        {formatUsdAligned(usd)}
+      </span>
+    );
+  }
   return (
     <span className="tabular" title={short ? formatUsd(usd) : undefined}>
       {short ? formatUsdShort(usd) : formatUsd(usd)}

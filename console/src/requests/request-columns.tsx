@@ -62,7 +62,7 @@ const tokens: Column<RequestGroup> = {
 const cost: Column<RequestGroup> = {
   id: "cost",
   header: "Cost",
-  cell: (group) => <Money usd={group.costUsd} />,
+  cell: (group) => <Money usd={group.costUsd} aligned />,
   align: "right",
 };
 

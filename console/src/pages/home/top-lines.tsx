@@ -56,8 +56,8 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
     {
       id: "cost",
       header: "Spend",
-      cell: (line) => <Money usd={line.totals.cost_usd} />,
-      sortBy: (line) => line.totals.cost_usd,
+      cell: (line) => <Money usd={line.totals.cost_usd} aligned />,
+      sortBy: apart((line) => line.totals.cost_usd),
       align: "right",
     },
     {
@@ -70,38 +70,43 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
       id: "requests",
       header: "Requests",
       cell: (line) => <Count value={line.totals.requests} />,
-      sortBy: (line) => line.totals.requests,
+      sortBy: apart((line) => line.totals.requests),
       align: "right",
     },
     {
       id: "errors",
       header: by === "provider" ? "Attempts failed" : "Error rate",
       cell: (line) => <Rate rate={rateOf(line.totals)} />,
-      sortBy: (line) => rateOf(line.totals),
+      sortBy: apart((line) => rateOf(line.totals)),
       align: "right",
     },
     {
       id: "tokens",
       header: "Tokens",
       cell: (line) => <Count value={line.totals.input_tokens + line.totals.output_tokens} short />,
-      sortBy: (line) => line.totals.input_tokens + line.totals.output_tokens,
+      sortBy: apart((line) => line.totals.input_tokens + line.totals.output_tokens),
       align: "right",
     },
     {
       id: "p50",
       header: "Median",
       cell: (line) => <NearDuration ms={line.totals.latency_p50_ms} />,
-      sortBy: (line) => line.totals.latency_p50_ms,
+      sortBy: apart((line) => line.totals.latency_p50_ms),
       align: "right",
     },
     {
       id: "p95",
       header: "p95",
       cell: (line) => <NearDuration ms={line.totals.latency_p95_ms} />,
-      sortBy: (line) => line.totals.latency_p95_ms,
+      sortBy: apart((line) => line.totals.latency_p95_ms),
       align: "right",
     },
   ];
+}
+
+/** The rest stands last, whatever the order: it is no line of its own. */
+function apart(figure: (line: Line) => number | null): (line: Line) => number | null {
+  return (line) => (line.id === "" ? null : figure(line));
 }
 
 function Rate({ rate }: { readonly rate: number | null }) {

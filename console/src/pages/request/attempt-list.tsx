@@ -6,6 +6,7 @@ import { StatusBadge } from "../../parts/status-badge.tsx";
 import { outcomeWords } from "../../requests/outcome.tsx";
 import { AttemptFacts } from "./attempt-facts.tsx";
 import { CostTable } from "./cost-table.tsx";
+import { statusOf } from "./summary-text.ts";
 
 /** Every attempt with all that the ledger keeps of it; the last one stands open. */
 export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
@@ -32,7 +33,7 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
         {attempts.map((attempt, place) => (
           <Accordion.Item key={attempt.attempt_id} value={attempt.attempt_id}>
             <Accordion.Control>
-              <AttemptHead attempt={attempt} place={place} />
+              <AttemptHead attempt={attempt} place={place} isLast={attempt === last} />
             </Accordion.Control>
             <Accordion.Panel>
               <AttemptFacts attempt={attempt} failure={failures.get(attempt.attempt_id) ?? null} />
@@ -48,13 +49,19 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
   );
 }
 
-function AttemptHead({ attempt, place }: { readonly attempt: AttemptDetail; readonly place: number }) {
+interface AttemptHeadProps {
+  readonly attempt: AttemptDetail;
+  readonly place: number;
+  readonly isLast: boolean;
+}
+
+function AttemptHead({ attempt, place, isLast }: AttemptHeadProps) {
   return (
     <Group gap="xs" fz="sm">
       <span>
         {place + 1}. {attempt.provider || "none chosen"}
       </span>
-      <StatusBadge status={attempt.outcome} label={`${outcomeWords[attempt.outcome]} ${attempt.http_status}`} />
+      <StatusBadge status={attempt.outcome} label={`${outcomeWords[attempt.outcome]} ${statusOf(attempt, isLast)}`} />
       <Text span fz="xs" c="dimmed">
         <Duration ms={attempt.total_ms} /> · <Money usd={attempt.cost_usd} />
       </Text>

@@ -18,6 +18,7 @@ test("a failover: who was passed over and why, what failed and in which words, w
     deployment: "second",
     outcome: "failed",
     http_status: 503,
+    upstream_status: 503,
     error_code: "upstream_error",
     usage: {},
     cost_usd: 0,

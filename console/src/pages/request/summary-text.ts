@@ -45,10 +45,16 @@ const toldMax = 2;
 function wentThrough(attempts: readonly AttemptDetail[], explanation: Explanation | null): string {
   const [only] = attempts;
   if (attempts.length === 1 && only !== undefined) return `${capital(ended(only, explanation))}.`;
-  return `${capital(attempts.map((attempt) => ended(attempt, explanation)).join("; then "))}.`;
+  const told = attempts.map((attempt, place) => ended(attempt, explanation, place === attempts.length - 1));
+  return `${capital(told.join("; then "))}.`;
 }
 
-function ended(attempt: AttemptDetail, explanation: Explanation | null): string {
+/** Of an attempt that was repeated the caller saw nothing: what counts is what the upstream said. */
+export function statusOf({ upstream_status, http_status }: AttemptDetail, isLast: boolean): number {
+  return isLast ? http_status : (upstream_status ?? http_status);
+}
+
+function ended(attempt: AttemptDetail, explanation: Explanation | null, isLast = true): string {
   const { provider, upstream_model: upstreamModel, outcome, http_status: status, error_code: code } = attempt;
   const who =
     provider === "" ? "the gateway" : `provider ${provider}${upstreamModel === "" ? "" : ` (${upstreamModel})`}`;
@@ -65,7 +71,10 @@ function ended(attempt: AttemptDetail, explanation: Explanation | null): string 
     default: {
       const said = explanation?.failures.find((failure) => failure.attempt_id === attempt.attempt_id)?.message;
       const words = said === undefined ? "" : `: ${withoutEnd(said)}`;
-      return `${who} failed after ${took} with ${status}${code === null ? "" : ` ${code}`}${words}`;
+      const upstream = attempt.upstream_status;
+      const passed = `${status}${code === null ? "" : ` ${code}`}`;
+      if (upstream === null || upstream === status) return `${who} failed after ${took} with ${passed}${words}`;
+      return `${who} failed after ${took} with ${upstream}${isLast ? `, which the caller got as ${passed}` : ""}${words}`;
     }
   }
 }

@@ -27,6 +27,22 @@ test("several attempts stand on one scale, and the last one's parts below", () =
   expect(spans.map((span) => span.tone).slice(0, 2)).toEqual(["bad", "good"]);
 });
 
+test("an upstream that answered with an error is not said to have been silent, and its own status is shown", () => {
+  const broken = {
+    http_status: 502,
+    upstream_status: 500,
+    outcome: "failed" as const,
+    first_byte_ms: null,
+    first_token_ms: null,
+  };
+  const first = sampleAttempt({ ...broken, at: 1_000 });
+  const spans = spansOf([first, sampleAttempt({ ...broken, attempt_id: "b", at: 2_000 })]);
+  expect(spans.slice(0, 2).map(({ note }) => note)).toEqual(["Failed 500", "Failed 502"]);
+  expect(spans.at(-1)?.label).toBe("Upstream, until it answered 500");
+  const silent = spansOf([sampleAttempt({ ...broken, upstream_status: null })]);
+  expect(silent.at(-1)?.label).toBe("Upstream, no answer");
+});
+
 test("a clock that stepped back and times beyond the whole give no bar that runs backwards", () => {
   const odd = { first_byte_ms: 9_000, first_token_ms: 20, upstream_ms: 5_000 };
   for (const span of spansOf([sampleAttempt({ at: 2_000 }), sampleAttempt({ attempt_id: "b", at: 1_000, ...odd })])) {

@@ -1,6 +1,7 @@
 import type { AttemptDetail } from "@sluice/contract";
 import type { Span } from "../../parts/waterfall.tsx";
 import { outcomeTone, outcomeWords } from "../../requests/outcome.tsx";
+import { statusOf } from "./summary-text.ts";
 
 /**
  * Where the time went, from the beginning of the first attempt: a bar for each attempt, then the parts of the last one. A
@@ -14,12 +15,13 @@ export function spansOf(attempts: readonly AttemptDetail[]): readonly Span[] {
   const startOf = (attempt: AttemptDetail) => Math.max(0, attempt.at - first.at);
   const parts = partsOf(last, startOf(last));
   if (attempts.length === 1 && parts.length > 1) return parts;
-  const bars = attempts.map((attempt, place) => barOf(attempt, place, startOf(attempt)));
+  const bars = attempts.map((attempt, place) => barOf(attempt, place, startOf(attempt), attempt === last));
   return parts.length > 1 ? [...bars, ...parts] : bars;
 }
 
-function barOf(attempt: AttemptDetail, place: number, startMs: number): Span {
-  const { outcome, provider, http_status: status } = attempt;
+function barOf(attempt: AttemptDetail, place: number, startMs: number, isLast: boolean): Span {
+  const { outcome, provider } = attempt;
+  const status = statusOf(attempt, isLast);
   return {
     id: attempt.attempt_id,
     label: `Attempt ${place + 1}: ${provider || "none chosen"}`,
@@ -49,9 +51,14 @@ function partsOf(attempt: AttemptDetail, startMs: number): readonly Span[] {
   add("byte", "Upstream, to the first byte of its answer", byteMs, "busy");
   add("token", "Upstream, to the first token", tokenMs, "busy");
   const rest =
-    byteMs === null ? "Upstream, no answer" : attempt.stream ? "The answer streams" : "The rest of the answer";
+    byteMs === null ? withoutAnswer(attempt) : attempt.stream ? "The answer streams" : "The rest of the answer";
   add("rest", rest, totalMs, byteMs === null ? "bad" : "good");
   return spans;
+}
+
+/** A refusal of the upstream's is an answer, of which nothing was passed on. */
+function withoutAnswer({ upstream_status: status }: AttemptDetail): string {
+  return status === null ? "Upstream, no answer" : `Upstream, until it answered ${status}`;
 }
 
 function within(value: number, least: number, most: number): number {

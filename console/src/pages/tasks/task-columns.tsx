@@ -42,7 +42,7 @@ const rest: readonly Column<ConsoleTask>[] = [
     cell: (task) => (
       <span title={task.cost_estimated ? "Set aside until it has ended" : undefined}>
         {task.cost_estimated && task.cost_usd !== null ? "~ " : ""}
-        <Money usd={task.cost_usd} />
+        <Money usd={task.cost_usd} aligned />
       </span>
     ),
   },
