@@ -1,8 +1,10 @@
 import { Code, Group, Text } from "@mantine/core";
 import { useCall } from "../api/use-call.ts";
+import { formatCount } from "../client/format.ts";
 import { type ReachPatterns, reachOf } from "./model-reach.ts";
 
-const written = 24;
+/** So many are named: what stands below them in a form must not be pushed away. */
+const written = 8;
 
 /** The models a key would reach as its form stands, by name, and what holds others back. */
 export function ModelReach(patterns: ReachPatterns) {
@@ -17,7 +19,7 @@ export function ModelReach(patterns: ReachPatterns) {
       <Text size="xs" c="dimmed" mb={4}>
         {reach.callable.length === 0
           ? "As it stands, the key may call no model that there is now."
-          : `The key may call ${reach.callable.length === 1 ? "1 model" : `${reach.callable.length} models`}:`}
+          : `The key may call ${reach.callable.length === 1 ? "1 model" : `${formatCount(reach.callable.length)} models`}:`}
       </Text>
       <Names names={reach.callable} />
       <Held by="workspace" names={reach.heldByWorkspace} />
@@ -37,7 +39,7 @@ function Names({ names }: { readonly names: readonly string[] }) {
       ))}
       {more > 0 && (
         <Text size="xs" c="dimmed" component="span">
-          and {more} more
+          and {formatCount(more)} more
         </Text>
       )}
     </Group>

@@ -5,6 +5,8 @@ import type { Column, DataTableProps, SortedTable } from "./data-table.tsx";
 
 interface DataRowsProps<Row extends object> extends DataTableProps<Row> {
   readonly table: SortedTable<Row>;
+  /** So many of them. */
+  readonly most: number;
 }
 
 /** Up to here every row is in the page, so that the browser's own search finds it; above, only what is looked at. */
@@ -14,7 +16,7 @@ const overscan = 20;
 
 export function DataRows<Row extends object>(props: DataRowsProps<Row>) {
   const rows = props.table.getRowModel().rows;
-  const items = rows.map((row) => row.original);
+  const items = rows.slice(0, props.most).map((row) => row.original);
   return items.length > virtualFrom ? (
     <VirtualRows {...props} items={items} />
   ) : (
@@ -89,7 +91,13 @@ function DataRow<Row extends object>({ item, columns, rowLink, dimmed, place, me
       {columns.map((column, index) => {
         const content = column.cell(item);
         return (
-          <td key={column.id} data-align={column.align} data-quiet={column.quiet} data-label={labelOf(column)}>
+          <td
+            key={column.id}
+            data-align={column.align}
+            data-quiet={column.quiet}
+            data-secondary={column.secondary}
+            data-label={labelOf(column)}
+          >
             {index === 0 && link !== undefined ? (
               <Link {...link} className="row-link">
                 {content}

@@ -1,4 +1,4 @@
-import { Loader, Skeleton } from "@mantine/core";
+import { Button, Loader, Skeleton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconSelector } from "@tabler/icons-react";
 import type { LinkProps } from "@tanstack/react-router";
 import {
@@ -9,8 +9,9 @@ import {
   tableFeatures,
   useTable,
 } from "@tanstack/react-table";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Rows } from "../api/use-pages.ts";
+import { formatCount } from "../client/format.ts";
 import { DataRows } from "./data-rows.tsx";
 import { LoadMore } from "./load-more.tsx";
 import { ProblemAlert } from "./problem-alert.tsx";
@@ -26,6 +27,8 @@ export interface Column<Row> {
   readonly align?: "left" | "right";
   /** CSS width. */
   readonly width?: string;
+  /** Left out on a screen of middle width, where the others would not have room. */
+  readonly secondary?: boolean;
   /** The head is only for those who hear the page: buttons, icons. As narrow as what stands in it. */
   readonly quiet?: boolean;
 }
@@ -42,6 +45,8 @@ export interface DataTableProps<Row> {
   readonly empty: ReactNode;
   /** Sorted like this at first: a column's id, with `-` before it for the greatest first. */
   readonly sortedBy?: string;
+  /** So many rows at first, and so many more by a button below, beside how many there are. */
+  readonly pageSize?: number;
   /** Dims a row: one that is out of use. */
   readonly dimmed?: (row: Row) => boolean;
 }
@@ -62,7 +67,9 @@ const waitingRows = 6;
  * arrow keys go from row to row, Enter opens.
  */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowKey, empty, sortedBy } = props;
+  const { label, columns, rows, rowKey, empty, sortedBy, pageSize } = props;
+  const [pages, setPages] = useState(1);
+  const most = pageSize === undefined ? Number.POSITIVE_INFINITY : pages * pageSize;
   const table = useTable<Features, Row>({
     features,
     columns: useMemo(() => columns.map(definitionOf), [columns]),
@@ -86,10 +93,45 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
             ))}
           </tr>
         </thead>
-        {rows.rows === null ? <Waiting columns={columns} /> : <DataRows {...props} table={table} />}
+        {rows.rows === null ? <Waiting columns={columns} /> : <DataRows {...props} table={table} most={most} />}
       </table>
-      <LoadMore rows={rows} />
+      {most >= (rows.rows?.length ?? 0) && <LoadMore rows={rows} byHand={pageSize !== undefined} />}
+      {pageSize !== undefined && rows.rows !== null && (
+        <PageFoot
+          shown={Math.min(most, rows.rows.length)}
+          all={rows.rows.length}
+          open={rows.more !== null}
+          onMore={() => setPages(pages + 1)}
+        />
+      )}
       {rows.stale && <Loader size="xs" className="table-stale" aria-label="Loading" />}
+    </div>
+  );
+}
+
+interface PageFootProps {
+  readonly shown: number;
+  readonly all: number;
+  /** There are more than have been asked for. */
+  readonly open: boolean;
+  readonly onMore: () => void;
+}
+
+/** How many there are, and the way to those that are not shown. */
+function PageFoot({ shown, all, open, onMore }: PageFootProps) {
+  if (all === 0) return null;
+  return (
+    <div className="table-foot">
+      <span aria-live="polite">
+        {shown < all || open
+          ? `${formatCount(shown)} of ${open ? "more than " : ""}${formatCount(all)}`
+          : `${formatCount(all)} in all`}
+      </span>
+      {shown < all && (
+        <Button variant="default" size="compact-sm" onClick={onMore}>
+          Show more
+        </Button>
+      )}
     </div>
   );
 }
@@ -124,6 +166,7 @@ function ColumnHead<Row extends object>({ column, table }: ColumnHeadProps<Row>)
       scope="col"
       data-align={column.align}
       data-quiet={column.quiet}
+      data-secondary={column.secondary}
       style={column.width === undefined ? undefined : { width: column.width }}
       aria-sort={sorted === false ? undefined : sorted === "asc" ? "ascending" : "descending"}
     >
@@ -151,7 +194,7 @@ function Waiting<Row>({ columns }: { readonly columns: readonly Column<Row>[] })
         // biome-ignore lint/suspicious/noArrayIndexKey: rows that are not there yet have nothing else.
         <tr key={row}>
           {columns.map((column) => (
-            <td key={column.id} data-label={column.header}>
+            <td key={column.id} data-label={column.header} data-secondary={column.secondary}>
               <Skeleton height={12} width={`${45 + ((row * 17) % 40)}%`} />
             </td>
           ))}

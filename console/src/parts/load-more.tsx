@@ -6,10 +6,10 @@ import type { Rows } from "../api/use-pages.ts";
 const bySelfMax = 500;
 
 /** The next page when its place comes into view; by hand once there are many, so that the foot of a page can be reached. */
-export function LoadMore<Row>({ rows }: { readonly rows: Rows<Row> }) {
+export function LoadMore<Row>({ rows, byHand = false }: { readonly rows: Rows<Row>; readonly byHand?: boolean }) {
   const { ref, entry } = useIntersection({ rootMargin: "300px" });
   const { more, loadingMore, problem } = rows;
-  const bySelf = (rows.rows?.length ?? 0) < bySelfMax && problem === null;
+  const bySelf = !byHand && (rows.rows?.length ?? 0) < bySelfMax && problem === null;
   const near = entry?.isIntersecting === true;
   useEffect(() => {
     if (near && bySelf && more !== null && !loadingMore) more();

@@ -49,12 +49,14 @@ const duration: Column<RequestGroup> = {
 };
 const firstToken: Column<RequestGroup> = {
   id: "first-token",
+  secondary: true,
   header: "First token",
   cell: ({ last }) => <Duration ms={last.first_token_ms} />,
   align: "right",
 };
 const tokens: Column<RequestGroup> = {
   id: "tokens",
+  secondary: true,
   header: "Tokens in / out",
   cell: (group) => <TokensCell group={group} />,
   align: "right",

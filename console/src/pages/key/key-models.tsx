@@ -39,6 +39,7 @@ export function KeyModels({ item }: { readonly item: ConsoleKey }) {
         columns={columns}
         rows={rows}
         rowKey={(row) => row.name}
+        pageSize={20}
         dimmed={(row) => row.reason !== "yes"}
         empty={
           <EmptyState icon={<IconBox />} title={part === "" ? "No models" : "No model is called that"}>

@@ -12,9 +12,11 @@ const name: Column<ConsoleKey> = {
   cell: (key) => (
     <span className="key-name">
       {key.name}
-      <small>
-        {key.prefix}…{key.last_four}
-      </small>
+      {key.state !== "without_secret" && (
+        <small>
+          {key.prefix}…{key.last_four}
+        </small>
+      )}
     </span>
   ),
 };
@@ -39,7 +41,12 @@ const rest: readonly Column<ConsoleKey>[] = [
       </span>
     ),
   },
-  { id: "limits", header: "Limits", cell: (key) => limitWords(key.limits) || <Nothing word="none of its own" /> },
+  {
+    id: "limits",
+    secondary: true,
+    header: "Limits",
+    cell: (key) => limitWords(key.limits) || <Nothing word="none of its own" />,
+  },
   {
     id: "budget",
     header: "Budget",
@@ -49,6 +56,7 @@ const rest: readonly Column<ConsoleKey>[] = [
   },
   {
     id: "expires",
+    secondary: true,
     header: "Expires",
     sortBy: (key) => key.expires_at,
     cell: (key) => (key.expires_at === null ? <Nothing word="never" /> : <When at={key.expires_at} />),

@@ -19,6 +19,7 @@ const name: Column<ModelRow> = {
 };
 const type: Column<ModelRow> = {
   id: "type",
+  secondary: true,
   header: "Type",
   cell: (model) => typeWords[model.type],
   sortBy: (model) => model.type,
@@ -38,6 +39,7 @@ const price: Column<ModelRow> = {
 const served: Column<ModelRow> = { id: "served", header: "Served by", cell: (model) => <ServedBy model={model} /> };
 const requests: Column<ModelRow> = {
   id: "requests",
+  secondary: true,
   header: "Requests, 7 days",
   cell: (model) => <Count value={model.last_week?.requests ?? null} short />,
   sortBy: (model) => model.last_week?.requests ?? null,

@@ -19,6 +19,8 @@ import { filtersOfAll, filtersOfMembers, fitsModel, type ModelRow } from "./mode
 const lookMs = 15_000;
 const none: readonly ModelRow[] = [];
 
+const pageSize = 50;
+
 /** What callers may ask for, what it costs, and who answers. */
 export default function ModelsPage() {
   const mayChange = useSession().may("administrator");
@@ -45,6 +47,7 @@ export default function ModelsPage() {
       </FilterBar>
       <DataTable
         label="Models"
+        pageSize={pageSize}
         columns={mayChange ? columnsOfAll : columnsOfMembers}
         rows={rowsIn(query, () => fitting)}
         rowKey={(model) => model.name}

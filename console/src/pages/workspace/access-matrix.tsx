@@ -6,6 +6,7 @@ import { reasonWords } from "../../access/reason-words.ts";
 import type { AccessRow } from "../../access/use-access.ts";
 import { type Cell, moved } from "./cell-moves.ts";
 import { MatrixRow } from "./matrix-row.tsx";
+import { shortNames } from "./short-names.ts";
 
 interface AccessMatrixProps {
   readonly models: AccessTable["models"];
@@ -96,15 +97,19 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
 
 /** Drawn once for its models: pointing at cells draws the matrix anew very often. */
 const MatrixHead = memo(function MatrixHead({ models }: Pick<AccessMatrixProps, "models">) {
+  const short = shortNames(models.map(({ name }) => name));
   return (
     <thead>
       <tr aria-rowindex={1}>
         <th scope="col" className="matrix-corner">
           Key
         </th>
-        {models.map((model) => (
+        {models.map((model, place) => (
           <th key={model.name} scope="col" title={`${model.name} (${model.type})`}>
-            <span className="matrix-model">{model.name}</span>
+            <span className="unseen">{model.name}</span>
+            <span className="matrix-model" aria-hidden>
+              {short[place]}
+            </span>
           </th>
         ))}
       </tr>
