@@ -88,9 +88,14 @@ describe("results of tasks", () => {
       for (; at < file.length; at += file.readUInt32BE(at)) types.push(file.toString("latin1", at + 4, at + 8));
       expect(types).toEqual(["ftyp", "moov", "mdat", "free"]);
       expect(at).toBe(file.length);
-      // The one sample is where the table of offsets says: a PNG.
-      const sample = file.readUInt32BE(file.indexOf("stco") + 12);
-      expect(file.toString("latin1", sample + 1, sample + 4)).toBe("PNG");
+      // The samples begin where the table of offsets says, as long as the table of sizes says: whole pictures of H.264.
+      let sample = file.readUInt32BE(file.indexOf("stco") + 12);
+      const sizes = file.indexOf("stsz") + 12;
+      for (let index = 0; index < file.readUInt32BE(sizes); index++) {
+        const size = file.readUInt32BE(sizes + 4 + 4 * index);
+        expect([file.readUInt32BE(sample), file[sample + 4]]).toEqual([size - 4, 0x65]);
+        sample += size;
+      }
     }
   });
 });
