@@ -10,7 +10,8 @@ export interface DeniedPath {
  * regard to case. docs/pass-through.md shows this table; an account adds its own with `settings.pass_through.deny`.
  *
  * Sources, read on 2026-11-22: the API references of OpenAI (Administration), Anthropic (Admin API), OpenRouter (API keys,
- * credits), Replicate, Runway, Google (IAM, permissions of tuned models and corpora), Mistral, vLLM and LiteLLM.
+ * credits), Replicate, Runway, Google (IAM, permissions of tuned models and corpora), Mistral, vLLM,
+ * Ollama and LiteLLM.
  */
 export const deniedPaths: readonly DeniedPath[] = [
   {
@@ -37,6 +38,17 @@ export const deniedPaths: readonly DeniedPath[] = [
   { parts: ["invites"], what: "members of the account" },
   { parts: ["secrets"], what: "stored secrets of the account" },
   { parts: ["permissions"], what: "OpenAI and Google: who else may use what the account owns" },
+  { parts: ["share"], what: "Mistral: who else may use what the account owns" },
+  { parts: ["guardrails"], what: "OpenRouter: what keys of the account may do" },
+  { parts: ["activity"], what: "OpenRouter: what every key of the account spent" },
+  { parts: ["user"], what: "DeepSeek: the account's balance; LiteLLM: its users" },
+  { parts: ["team"], what: "LiteLLM: teams and their budgets" },
+  { parts: ["budget"], what: "LiteLLM: budgets" },
+  { parts: ["credentials"], what: "LiteLLM: credentials of its vendors" },
+  { parts: ["model", "new"], what: "LiteLLM: what it serves" },
+  { parts: ["model", "update"], what: "LiteLLM: what it serves" },
+  { parts: ["model", "delete"], what: "LiteLLM: what it serves" },
+  { parts: ["config"], what: "LiteLLM: its configuration" },
   { parts: ["webhooks", "default", "secret"], what: "Replicate: what webhooks are signed with" },
   { parts: [":setiampolicy"], what: "Google: who may use what the account owns" },
   { parts: [":getiampolicy"], what: "Google: who may use what the account owns" },
@@ -44,6 +56,14 @@ export const deniedPaths: readonly DeniedPath[] = [
   { parts: ["load_lora_adapter"], what: "vLLM: what the server runs" },
   { parts: ["unload_lora_adapter"], what: "vLLM: what the server runs" },
   { parts: ["collective_rpc"], what: "vLLM: any method of its workers" },
+  { parts: ["sleep"], what: "vLLM: whether the server runs" },
+  { parts: ["wake_up"], what: "vLLM: whether the server runs" },
+  { parts: ["reset_prefix_cache"], what: "vLLM: what every caller shares" },
+  { parts: ["api", "pull"], what: "Ollama: which models the server has" },
+  { parts: ["api", "push"], what: "Ollama: which models the server has" },
+  { parts: ["api", "create"], what: "Ollama: which models the server has" },
+  { parts: ["api", "copy"], what: "Ollama: which models the server has" },
+  { parts: ["api", "delete"], what: "Ollama: which models the server has" },
   { parts: ["update_weights"], what: "vLLM: what the server runs" },
 ];
 

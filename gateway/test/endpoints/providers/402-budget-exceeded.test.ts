@@ -85,3 +85,39 @@ test("a call of a model is held at its worst case, by the price of the provider'
     expect((await chat(5)).status).toBe(200);
   });
 });
+
+test("a stream is ended when what is held for it is used up, in the provider's own words", async () => {
+  const models = [
+    { name: "ours", deployments: [{ provider: "own", upstream_model: "theirs" }], price: { input: 0, output: 1_000 } },
+  ];
+  const house = await startGranted(vendor, {}, { workspace: withBudget(0.5), models });
+  const usual = vendor.answer;
+  await run(house, async () => {
+    let closed = false;
+    vendor.answer = async (_, response) => {
+      response.on("close", () => {
+        closed = true;
+      });
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const event = {
+        id: "c",
+        object: "chat.completion.chunk",
+        choices: [{ index: 0, delta: { content: "words ".repeat(20) } }],
+      };
+      for (let sent = 0; sent < 400 && !closed; sent++) {
+        response.write(`data: ${JSON.stringify(event)}\n\n`);
+        await new Promise(setImmediate);
+      }
+    };
+    const answer = await call(house, "POST", "/v1/chat/completions", {
+      body: JSON.stringify({ model: "theirs", messages: [{ role: "user", content: "hi" }], stream: true }),
+      headers: { "content-type": "application/json" },
+    });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain("budget_exceeded");
+    const [entry] = await house.entries();
+    expect(entry).toMatchObject({ outcome: "interrupted", errorCode: "budget_exceeded", model: "ours" });
+    expect(entry?.costNanoUsd).toBeLessThan(600_000_000);
+  });
+  vendor.answer = usual;
+});

@@ -31,6 +31,9 @@ test.each([
   "/tunedModels/mine:transferOwnership",
   "/publishers/google/models/x:setIamPolicy",
   "/load_lora_adapter",
+  "/libraries/lib-1/share",
+  "/model/new",
+  "/user/balance",
   "/fine_tuning/jobs",
   "/v1/fine_tuning/jobs/ftjob-1/cancel",
 ])("%s administers the account and is not passed through", async (path) => {
