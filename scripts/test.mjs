@@ -20,7 +20,8 @@ if (existsSync(join(root, "console", "tsconfig.json")))
   await check("console types", bin("tsc"), ["-p", "console/tsconfig.json"]);
 await check("lint and format", bin("biome"), ["check", "--error-on-warnings", "."]);
 count("threads of the tests", await bundleThreads(run));
-await suite("unit, conformance, borders", 2, ["contract", "gateway", "simulator", "bench", "console/src"]);
+// Much of their time tests wait: for a thread, for a disk, for a time-out that they are about.
+await suite("unit, conformance, borders", 3, ["contract", "gateway", "simulator", "bench", "console/src"]);
 if (!quick) {
   count("console build", buildConsole(run.environment));
   ensureBrowser();

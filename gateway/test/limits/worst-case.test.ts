@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { until } from "../../../test/until.ts";
-import { aliceKey, hello, type StartedHouse, startHouse } from "../started-house.ts";
+import { rawAnswer, startRawUpstream } from "../raw-upstream.ts";
+import { aliceKey, hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
 
 let house: StartedHouse;
 afterEach(() => house.stop());
@@ -31,16 +32,30 @@ test("however many calls without max_tokens come at once, a budget is not exceed
 });
 
 test("a refusal says what is left, what is held for others and what this call would hold", async () => {
-  house = await withBudget(0.1);
-  const first = house.chat(hello, { script: { tokens: 5, latency_ms: 3_000 } });
-  await until(() => house.house.outstanding() > 0);
+  const begin = Promise.withResolvers<void>();
+  const slow = await startRawUpstream((socket) => {
+    void begin.promise.then(() => socket.write(rawAnswer(reply, "content-type: application/json\r\n")));
+  });
+  house = await withBudget(0.1, { providers: (simulator) => [upstream("main", simulator, { base_url: slow.url })] });
+  const first = house.chat(hello);
+  await until(() => slow.requests.length === 1);
   const { error } = (await (await house.chat(hello)).json()) as { error: { message: string; held: number } };
   expect(error.held).toBeGreaterThan(0.08);
   expect(error.message).toContain("is held for calls that are under way");
   expect(error.message).toContain("this call may cost 0.08");
+  begin.resolve();
   expect((await first).status).toBe(200);
   // What was held comes back at once.
-  expect((await house.chat(hello, { script: { tokens: 5 } })).status).toBe(200);
+  expect((await house.chat(hello)).status).toBe(200);
+  expect(slow.requests).toHaveLength(2);
+  slow.stop();
+});
+
+const reply = JSON.stringify({
+  id: "c",
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 },
 });
 
 test("the dearest model of the plan is held, not only the one that was asked for", async () => {
