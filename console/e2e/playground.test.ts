@@ -172,6 +172,77 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByText("logit_bias").first().waitFor();
   });
 
+  test.each([
+    ["speech", "Characters", "character", 15],
+    ["rerank", "Search units", "search_unit", 2],
+    ["transcription", "Audio seconds", "audio_second", 0.0001],
+    ["moderation", "Requests", "request", 1],
+  ] as const)("a model for %s is priced by %s", async (type, label, member, usd) => {
+    const name = `priced-${type}`;
+    await ada.call("models.create", { body: { name, type, deployments: [{ provider: "sounds" }] } });
+    await page.goto(`/console/models/${name}?tab=price`);
+    await page.getByLabel(label).fill(String(usd));
+    await page.getByRole("button", { name: "Set price" }).click();
+    await page.getByText("The price is set.").first().waitFor();
+    const { data } = await ada.call("models.list", { query: { search: name } });
+    expect(data[0]?.price).toEqual({ [member]: usd });
+  });
+
+  test("a task whose pictures are not kept cannot be sent again, and says why", async () => {
+    const image = `data:image/png;base64,${"A".repeat(400_000)}`;
+    const { id } = await called("/v1/video/tasks", { model: "a-film", prompt: "a boat", image });
+    await page.goto(`/console/tasks/${id}?workspace=acme`);
+    const again = page.getByRole("button", { name: "Send again" });
+    await again.waitFor();
+    expect([await again.isDisabled(), await again.getAttribute("title")]).toEqual([
+      true,
+      "The pictures inside its body are not kept. Edit it, and give them again.",
+    ]);
+  });
+
+  test("a video of the demo plays in the browser", async () => {
+    const { id } = await called("/v1/video/tasks", { model: "a-film", prompt: "a boat", duration: 5 });
+    await until(async () => {
+      const { status } = await ada.call("tasks.show", { params: { workspace: "acme", task: id } });
+      return status === "succeeded";
+    });
+    await page.goto(`/console/tasks/${id}?workspace=acme`);
+    await page.locator("video").waitFor();
+    const film = "document.querySelector('video')";
+    await until(() => page.evaluate<boolean>(`${film}.error !== null || ${film}.readyState >= 2`));
+    expect(await page.evaluate(`${film}.error === null && ${film}.videoWidth > 1 && ${film}.duration === 5`)).toBe(
+      true,
+    );
+  });
+
+  test("the palette finds a model by its name first, however fast one types", async () => {
+    for (const name of ["azure-zz-9", "b-zz-9-mini", "zz-9", "zz-9-pro"]) {
+      await ada.call("models.create", { body: { name, deployments: [{ provider: "sounds" }] } });
+    }
+    await page.goto("/console/requests?workspace=acme");
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("zz-9");
+    await page.getByRole("option", { name: /zz-9-pro/ }).waitFor();
+    const options = await page.getByRole("option").allInnerTexts();
+    expect(options[0]).toStartWith("zz-9\n");
+    expect(await page.getByRole("combobox", { name: /Find a page/ }).inputValue()).toBe("zz-9");
+    await page.getByRole("combobox", { name: /Find a page/ }).fill("backup");
+    await page.getByRole("option", { name: "Settings: Backup" }).waitFor();
+  });
+
+  test("an answer is laid out as Markdown, and nothing in it becomes an element of the page", async () => {
+    await page.goto(`/console/playground?workspace=acme&key=${key}&type=chat&model=a-claude`);
+    await page.getByRole("textbox", { name: "Message" }).fill("Say **one** and `two` <img src=x onerror=alert(1)>");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Copy answer" }).waitFor();
+    const answer = page.locator(".markdown");
+    // The upstream repeats what it was asked.
+    expect(await answer.locator("strong").first().innerText()).toBe("one");
+    expect(await answer.locator("code").first().innerText()).toBe("two");
+    expect(await answer.locator("img").count()).toBe(0);
+  });
+
   test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
     expect(browser.faults).toEqual([]);
   });
