@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { type HostileShape, MiB, many, passed, refused } from "./hostile-shape.ts";
+import { either, type HostileShape, MiB, many, passed, refused } from "./hostile-shape.ts";
 
 const path = "/v1/video/tasks";
 const picture = (bytes: number): string => `"data:image/png;base64,${"A".repeat(bytes)}"`;
@@ -87,7 +87,44 @@ export const videoShapes: readonly HostileShape[] = [
     answers: passed,
   },
   ...again,
+  ...openAiShapes(),
 ];
+
+/** The same asked for in OpenAI's way, by JSON and by forms. */
+function openAiShapes(): readonly HostileShape[] {
+  const asked = (what: string, more: () => string, answers: readonly number[]): HostileShape => ({
+    name: `video, as OpenAI: ${what}`,
+    path: "/v1/videos",
+    body: () => `{"model":"clip","prompt":"p",${more()}}`,
+    answers,
+  });
+  const form = (what: string, parts: () => string, answers: readonly number[]): HostileShape => ({
+    name: `video, by a form: ${what}`,
+    path: "/v1/videos",
+    headers: { "content-type": "multipart/form-data; boundary=b" },
+    body: () => `${part("model", "clip")}${part("prompt", "p")}${parts()}--b--\r\n`,
+    answers,
+  });
+  const file = (bytes: number): string =>
+    part("input_reference", "A".repeat(bytes), '; filename="a.png"\r\ncontent-type: image/png');
+  return [
+    asked("a picture of thirty megabytes", () => `"input_reference":{"image_url":${picture(30 * MiB)}}`, passed),
+    asked("an address of thirty megabytes", () => `"input_reference":"https://${"a".repeat(30 * MiB)}"`, refused),
+    asked("a size of twenty megabytes", () => `"size":"${"1".repeat(20 * MiB)}x720"`, refused),
+    asked("seconds of twenty megabytes", () => `"seconds":"${"1".repeat(20 * MiB)}"`, refused),
+    form("a picture of twenty megabytes", () => file(20 * MiB), passed),
+    form("a picture of thirty megabytes", () => file(30 * MiB), refused),
+    form("words of twenty megabytes", () => part("style", "a ".repeat(10 * MiB)), either),
+    form("metadata of ten million brackets", () => part("metadata", `{"a":${"[".repeat(10 * MiB)}`), refused),
+    form("metadata of ten million values", () => part("metadata", `{"a":[${"1,".repeat(10 * MiB)}1]}`), refused),
+    form("a thousand parts", () => part("x", "y").repeat(1_000), refused),
+    form("no end", () => `--b\r\n${"a".repeat(20 * MiB)}`, refused),
+  ];
+}
+
+function part(name: string, value: string, more = ""): string {
+  return `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
+}
 
 /** Letters that are not packed a hundred times smaller. */
 function noise(bytes: number): string {

@@ -1,5 +1,8 @@
+import { bounds, Failure } from "#core/index.ts";
 import type { FormContent, FormFile } from "#ports/index.ts";
+import type { ScanLimits } from "../json-scan.ts";
 import { isObject, type JsonObject, wrong } from "../json-value.ts";
+import { parseSmall } from "../request-members.ts";
 
 /**
  * A form as the members that the same request has in JSON. OpenAI's clients write `metadata[scene]` for a member within an
@@ -68,15 +71,20 @@ const objects: ReadonlySet<string> = new Set([
   "metadata",
 ]);
 
+/** As few values as a JSON body of a task may hold. Throws Failure request_too_large for more. */
 function parsed(name: string, text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value) || Array.isArray(value)) return value;
-  } catch {
-    // Said below.
+    // Whole JSON inside is whole JSON itself: only a comma or a bracket that is not its own could make two members of it.
+    const { value, ...more } = parseSmall(encoder.encode(`{"value":${text}}`), limits);
+    if (Object.keys(more).length === 0 && (isObject(value) || Array.isArray(value))) return value;
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || thrown.code !== "invalid_json") throw thrown;
   }
   throw wrong(name, "is neither a text nor JSON");
 }
+
+const limits: ScanLimits = { values: bounds.plainValuesMax, members: bounds.plainMembersMax };
+const encoder = new TextEncoder();
 
 function dataUri({ name, mediaType, data }: FormFile): string {
   if (data === "") throw wrong(name, "is an empty file");

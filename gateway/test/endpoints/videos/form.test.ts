@@ -102,6 +102,8 @@ test.each([
   ["a name with too many brackets", { "metadata[a][b][c][d]": "1" }, "metadata[a][b][c][d]"],
   ["a list that is an object too", { "references[]": "https://a.example/a.png", "references[x]": "y" }, "references"],
   ["metadata that is no JSON", { metadata: "{" }, "metadata"],
+  ["metadata with a member behind it", { metadata: '{}, "model": "other"' }, "metadata"],
+  ["metadata with two ends", { metadata: '{}}{"a":{}' }, "metadata"],
 ])("%s is refused by its name", async (_, fields, param) => {
   const before = house.simulator.simulator.truth.list().total;
   expect(await errorOf(await form(house, { ...sora, ...fields }))).toMatchObject({
@@ -122,6 +124,13 @@ test("a field that stands twice is refused: two readers could take either", asyn
     body: twice,
   });
   expect(await errorOf(answer)).toMatchObject({ status: 400, code: "invalid_request", param: "prompt" });
+});
+
+test("a form's JSON may hold as many values as any body of a task", async () => {
+  for (const metadata of [`{"a":[${"1,".repeat(20_000)}1]}`, `{"a":${"[".repeat(200_000)}`]) {
+    const told = await errorOf(await form(house, { ...sora, metadata }));
+    expect([400, 413]).toContain(told.status);
+  }
 });
 
 test("a form whose file would be too large for a task is told so, before and after it is read", async () => {
