@@ -1,5 +1,6 @@
 import { source } from "axe-core";
 import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
 
 interface AxeResult {
   readonly violations: readonly {
@@ -21,7 +22,17 @@ export async function barriersOfColour(page: Page): Promise<readonly string[]> {
   return await broken(page, ["color-contrast", "link-in-text-block"]);
 }
 
+/** Colours change slowly, and dialogs come out of nothing; what is on its way is neither the one nor the other. */
+async function still(page: Page): Promise<void> {
+  const moving = "document.getAnimations().some(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)";
+  await until(async () => {
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    return !(await page.evaluate<boolean>(moving));
+  });
+}
+
 async function broken(page: Page, runOnly: readonly string[]): Promise<readonly string[]> {
+  await still(page);
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(source);
   // What is in order would else be described as well, element by element.
   const options = JSON.stringify({ runOnly, resultTypes: ["violations"] });

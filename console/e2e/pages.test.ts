@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { until } from "../../test/until.ts";
 import { barriers, barriersOfColour } from "./barriers.ts";
 import { allPages, followTo, type PageToSee, standing } from "./furnished/all-pages.ts";
 import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
@@ -46,7 +45,7 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     const found = await onEach(page, followTo, async (shown) => {
       const light = await barriers(shown);
       await shown.emulateMedia({ colorScheme: "dark" });
-      await still(shown);
+      await shown.locator("html[data-mantine-color-scheme=dark]").waitFor();
       const dark = await barriersOfColour(shown);
       await shown.emulateMedia({ colorScheme: "light" });
       return [...light, ...dark.map((line) => `dark: ${line}`)];
@@ -101,14 +100,6 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
 async function load(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await standing(page);
-}
-
-/** Colours change slowly; what is on its way is neither the one nor the other. */
-async function still(page: Page): Promise<void> {
-  await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
-  await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
-  const moving = "document.getAnimations().some(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)";
-  await until(async () => !(await page.evaluate<boolean>(moving)));
 }
 
 const tabsMax = 12;
