@@ -1,5 +1,4 @@
 import type { ConfigView } from "@sluice/contract";
-import { stringify } from "yaml";
 import type { ControlStore, ReportStore } from "#ports/index.ts";
 import { settingIsShown } from "#providers/index.ts";
 import type { Handlers } from "./handler.ts";
@@ -43,6 +42,7 @@ export function systemCalls(house: SystemCallsHouse): Handlers<"settings.config"
       const isSecret = (kind: string, name: string) => !settingIsShown(kind, name);
       const { config, manages, keysLeftOut } = await house.controlStore.exportConfig(isSecret);
       const note = keysLeftOut ? "# There are more keys than are listed here.\n" : "";
+      const { stringify } = await import("yaml");
       return {
         path: house.configFacts.path,
         text: await house.configFacts.text(),
