@@ -20,7 +20,7 @@ describe("videos through the official client", () => {
   test("are made, watched until they are there, and downloaded", async () => {
     let video = await client.videos.create(
       request,
-      scripted({ queued_ms: 60_000, running_ms: 60_000, video_bytes: 3_000 }),
+      scripted({ queued_ms: 60_000, running_ms: 60_000, video_bytes: 60_000 }),
     );
     expect(video).toMatchObject({ object: "video", status: "queued", progress: 0, seconds: "8", size: "1280x720" });
     const seen = new Set<string>([video.status]);
@@ -33,7 +33,7 @@ describe("videos through the official client", () => {
     expect(video).toMatchObject({ progress: 100, prompt: "a cat", error: null, completed_at: expect.any(Number) });
     const content = await client.videos.downloadContent(video.id);
     expect(content.headers.get("content-type")).toBe("video/mp4");
-    expect((await content.arrayBuffer()).byteLength).toBe(3_000);
+    expect((await content.arrayBuffer()).byteLength).toBe(60_000);
     const picture = await client.videos.downloadContent(video.id, { variant: "thumbnail" });
     expect(picture.headers.get("content-type")).toBe("image/png");
     expect(truthOf(running, video.id)).toMatchObject({ downloads: 2, state: "succeeded" });
