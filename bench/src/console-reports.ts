@@ -18,7 +18,7 @@ import { quantile } from "./statistics.ts";
 import { table } from "./table.ts";
 
 /**
- * How soon the console is answered in a house with many entries and keys, and what its questions do to the calls of
+ * How soon the console is answered in a gateway with many entries and keys, and what its questions do to the calls of
  * models. Apart from the other figures: it takes minutes.
  *
  *     bun bench/src/console-reports.ts [--entries 1000000] [--keys 100000] [--times 20] [--rounds 12] [--directory dir]

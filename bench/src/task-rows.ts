@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 
 /**
- * Makes a table of tasks as long as that of a house that has made videos for years, by copying one that is finished: every
+ * Makes a table of tasks as long as that of a gateway that has made videos for years, by copying one that is finished: every
  * tenth belongs to another workspace, every hundredth has failed, every thousandth is of a rare model.
  */
 export function multiplyTasks(databaseFile: string, rows: number): void {

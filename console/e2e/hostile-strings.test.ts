@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { followTo, standing } from "./furnished/all-pages.ts";
-import { type HostileHouse, openHostileHouse } from "./hostile/hostile-house.ts";
+import { type HostileGateway, openHostileGateway } from "./hostile/hostile-gateway.ts";
 import { hostileStrings } from "./hostile/strings.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 
@@ -10,15 +10,15 @@ const step = encodeURIComponent;
 
 describe.skipIf(noBrowser !== null)("whatever others write into names, prompts and answers stays text", () => {
   let browser: OpenedBrowser;
-  let house: HostileHouse;
+  let gateway: HostileGateway;
   let page: Page;
   /** What ran or was kept from running, by where. */
   const seen: string[] = [];
 
   beforeAll(async () => {
-    house = await openHostileHouse();
-    browser = await openBrowser(house.gateway.url);
-    page = await house.ada.page(browser);
+    gateway = await openHostileGateway();
+    browser = await openBrowser(gateway.gateway.url);
+    page = await gateway.ada.page(browser);
     await page.exposeFunction("hit", () => void seen.push(`ran on ${page.url()}`));
     await page.exposeFunction("violated", (what: string) => void seen.push(`${what} on ${page.url()}`));
     await page.addInitScript(
@@ -32,7 +32,7 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
 
   afterAll(async () => {
     await browser?.close();
-    await house?.stop();
+    await gateway?.stop();
   });
 
   async function load(path: string): Promise<void> {
@@ -93,13 +93,13 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
   });
 
   test("on the page of each key, model, request and task that is called so", async () => {
-    for (const id of house.keys.slice(0, 6)) await open(`/console/keys/${step(id)}?${of}`);
-    for (const name of house.models.slice(0, 6)) await open(`/console/models/${step(name)}`);
-    for (const id of house.requests.filter((_, index) => index % 2 === 0 || index < 6))
+    for (const id of gateway.keys.slice(0, 6)) await open(`/console/keys/${step(id)}?${of}`);
+    for (const name of gateway.models.slice(0, 6)) await open(`/console/models/${step(name)}`);
+    for (const id of gateway.requests.filter((_, index) => index % 2 === 0 || index < 6))
       await open(`/console/requests/${step(id)}?${of}`);
-    for (const id of house.tasks) await open(`/console/tasks/${step(id)}?${of}`);
-    expect(house.requests.filter((id) => id !== "").length).toBe(hostileStrings.length);
-    expect(house.tasks.length).toBeGreaterThan(3);
+    for (const id of gateway.tasks) await open(`/console/tasks/${step(id)}?${of}`);
+    expect(gateway.requests.filter((id) => id !== "").length).toBe(hostileStrings.length);
+    expect(gateway.tasks.length).toBeGreaterThan(3);
     expect(seen).toEqual([]);
   });
 
@@ -112,12 +112,12 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
       await load(`/console/keys/${step(text)}?workspace=${step(text)}`);
       await load(`/console/sign-in?next=${step(text)}`);
     }
-    expect(new URL(page.url()).origin).toBe(house.gateway.url);
+    expect(new URL(page.url()).origin).toBe(gateway.gateway.url);
     expect(seen).toEqual([]);
   });
 
   test("an answer of a model that is nothing but markup is shown as its letters", async () => {
-    await open(`/console/requests/${step(house.requests[0] ?? "")}?${of}`);
+    await open(`/console/requests/${step(gateway.requests[0] ?? "")}?${of}`);
     await page.getByText("<script>hit()</script>").first().waitFor();
     expect(seen).toEqual([]);
   });

@@ -19,9 +19,12 @@ export function startConsole(root: HTMLElement, nonce: string): void {
   const queries = createQueries();
   const confirmation = new Confirmation();
   // Whoever finds that the session is gone only says so: the frame of every page asks again and shows the sign-in page.
-  const house = { confirmation, onSignedOut: () => void queries.invalidateQueries({ queryKey: ["session.show"] }) };
-  const call = createCall(house);
-  const ask = guarded(house);
+  const dependencies = {
+    confirmation,
+    onSignedOut: () => void queries.invalidateQueries({ queryKey: ["session.show"] }),
+  };
+  const call = createCall(dependencies);
+  const ask = guarded(dependencies);
   const router = consoleRouter();
 
   // The variables of the theme stand in our own style sheets, so the tag that Mantine would write for them is left out.

@@ -9,7 +9,7 @@ const dialog = {
 };
 
 /**
- * Dense and quiet: small controls, small corners, one accent. Colours stand in look/colours.css. Components are named, not
+ * Dense and quiet: small controls, small corners, one accent. Colours stand in styles/colours.css. Components are named, not
  * imported: a page brings those that it draws.
  */
 export const theme = createTheme({

@@ -60,7 +60,7 @@ export const usageTotalsSchema = z.looseObject({
 
 export const modelUsageSchema = usageTotalsSchema.extend({ model: z.string() });
 
-export const limitStandingSchema = z.looseObject({
+export const limitUsageSchema = z.looseObject({
   scope: z.string().describe("Whose limit: `workspace acme`, `group acme/default`, `key acme/ci`."),
   kind: z.string().describe("`rpm`, `tpm`, `concurrency` or `budget`."),
   period: z.string().nullable().describe("`day`, `week`, `month` or `total` for a budget, else null."),
@@ -75,7 +75,7 @@ export const usageReportSchema = z.looseObject({
   to: unixSeconds,
   data: z.array(modelUsageSchema),
   totals: usageTotalsSchema,
-  limits: z.array(limitStandingSchema),
+  limits: z.array(limitUsageSchema),
 });
 
 const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]];

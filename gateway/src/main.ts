@@ -58,8 +58,8 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
     const { found, unused } = await starterProviders(environment, controlStore);
     const broken = Promise.withResolvers<never>();
     // Only now: a start that fails, and a command that opens the data directory only, load none of it.
-    const { openHouse } = await import("./main/house.ts");
-    const house = await openHouse({
+    const { createGateway } = await import("./main/gateway.ts");
+    const gateway = await createGateway({
       environment,
       control,
       directory,
@@ -73,26 +73,26 @@ async function serveUntil(signals: StopSignals, environment: Environment, option
         environment,
         variables: options.variables,
         controlStore,
-        observer: house.observer,
+        observer: gateway.observer,
         clock: control.clock,
-        applied: () => house.catalog.refresh(),
+        applied: () => gateway.catalog.refresh(),
       });
     }
     const { announcement } = await import("./main/announcement.ts");
-    const told = await announcement({ environment, control, house, secrets, found, unused, ...options });
+    const told = await announcement({ environment, control, gateway, secrets, found, unused, ...options });
     options.print(told);
-    house.observer.log("info", "The gateway takes calls.", { version: options.version, port: house.server.port });
+    gateway.observer.log("info", "The gateway takes calls.", { version: options.version, port: gateway.server.port });
     signals.onReload(() => void watch?.trigger());
     let graceMs = 0;
     try {
       const reason = await Promise.race([signals.stopped, broken.promise]);
       // Somebody at a terminal waits; a load balancer has to see first that this one is leaving.
       if (reason !== "SIGINT") graceMs = environment.drainGraceMs;
-      house.observer.log("info", "The gateway was asked to end.", { reason, graceMs });
+      gateway.observer.log("info", "The gateway was asked to end.", { reason, graceMs });
     } finally {
       secrets.removeLink();
       await watch?.close();
-      await house.close({ graceMs, hurried: signals.hurried });
+      await gateway.close({ graceMs, hurried: signals.hurried });
     }
   } catch (thrown) {
     await control?.close();

@@ -15,9 +15,9 @@ import {
   openVault,
 } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
-import type { Handlers } from "../src/admin/calls/handler.ts";
-import { type AdminEnv, mountCalls } from "../src/admin/calls/mount-calls.ts";
 import { failureAnswer } from "../src/admin/failure-answer.ts";
+import type { Handlers } from "../src/admin/handlers/handler.ts";
+import { type AdminEnv, mountHandlers } from "../src/admin/handlers/mount-handlers.ts";
 import { kindDefaults } from "../src/main/kind-check.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "./header-sign-in.ts";
@@ -55,7 +55,7 @@ export interface GroundAnswer {
 }
 
 /** What calls are made of: the real stores over a real database with every migration. */
-export interface GroundHouse {
+export interface GroundGateway {
   readonly database: Database;
   readonly databasePath: string;
   readonly vault: Vault;
@@ -71,7 +71,7 @@ export interface GroundHouse {
   readonly users: Readonly<Record<GroundUser, User>>;
 }
 
-export interface ConsoleGround extends GroundHouse, AsyncDisposable {
+export interface ConsoleGround extends GroundGateway, AsyncDisposable {
   /** A call as a browser (a session) or a program (a token) sends it, through the table, the checks and the handler. */
   call<Id extends RouteId>(who: Who, id: Id, options?: GroundCall<Id>): Promise<GroundAnswer>;
   fetch(request: Request, ip?: string): Promise<Response>;
@@ -96,7 +96,7 @@ export const groundOrigin = "http://gateway.test:8787";
 
 /** `calls` makes the handlers that a test is about; every other route answers `not_found`. */
 export async function openConsoleGround(
-  calls: (house: GroundHouse) => Partial<Handlers<RouteId>>,
+  calls: (gateway: GroundGateway) => Partial<Handlers<RouteId>>,
 ): Promise<ConsoleGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-console-"));
   const clock = new FakeClock();
@@ -115,7 +115,7 @@ export async function openConsoleGround(
   const refresh = async (): Promise<void> => {
     catalog = await controlStore.catalog();
   };
-  const house: GroundHouse = {
+  const gateway: GroundGateway = {
     database,
     databasePath,
     vault,
@@ -131,7 +131,7 @@ export async function openConsoleGround(
     users,
   };
   const app = new Hono<AdminEnv>();
-  mountCalls(app, { ...unanswered(), ...calls(house) }, { ...house, publicUrl: null });
+  mountHandlers(app, { ...unanswered(), ...calls(gateway) }, { ...gateway, publicUrl: null });
   app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));
   app.onError((thrown) => {
     const failure = asFailure(thrown);
@@ -141,11 +141,11 @@ export async function openConsoleGround(
   });
   const fetch = async (request: Request, ip = "192.0.2.1") => await app.fetch(request, { ip });
   return {
-    ...house,
+    ...gateway,
     fetch,
     refresh,
     async call(who, id, options = {}) {
-      const answer = await answerOf(await fetch(requestOf(house, who, id, options), options.ip));
+      const answer = await answerOf(await fetch(requestOf(gateway, who, id, options), options.ip));
       if (consoleRoutes[id].method !== "GET") await refresh();
       return answer;
     },
@@ -164,26 +164,26 @@ async function makeUsers(
   acme: string,
   other: string,
 ): Promise<Record<GroundUser, User>> {
-  const doer = { actor: "test", ip: null };
+  const auditSource = { actor: "test", ip: null };
   const made: [GroundUser, User][] = [];
   for (const name of groundUsers) {
     const user = await signIn.createUser({ email: `${name}@example.com`, name, password: `password of ${name}` });
-    if (name === "administrator") await people.makeFirstAdministrator(user.id, doer);
-    else if (name === "stranger") await people.setMember(other, user.id, "owner", doer);
-    else if (name !== "newcomer") await people.setMember(acme, user.id, name, doer);
+    if (name === "administrator") await people.makeFirstAdministrator(user.id, auditSource);
+    else if (name === "stranger") await people.setMember(other, user.id, "owner", auditSource);
+    else if (name !== "newcomer") await people.setMember(acme, user.id, name, auditSource);
     made.push([name, user]);
   }
   return Object.fromEntries(made) as Record<GroundUser, User>;
 }
 
-function requestOf<Id extends RouteId>(house: GroundHouse, who: Who, id: Id, options: GroundCall<Id>): Request {
+function requestOf<Id extends RouteId>(gateway: GroundGateway, who: Who, id: Id, options: GroundCall<Id>): Request {
   const { method } = consoleRoutes[id];
   const body = options.body ?? {};
   return new Request(groundOrigin + urlOf(consoleRoutes, id, options as never), {
     method,
     headers: {
       host: new URL(groundOrigin).host,
-      ...callerHeaders(house, who),
+      ...callerHeaders(gateway, who),
       ...(method === "GET" ? {} : { "content-type": "application/json" }),
       ...options.headers,
     },
@@ -191,7 +191,7 @@ function requestOf<Id extends RouteId>(house: GroundHouse, who: Who, id: Id, opt
   });
 }
 
-function callerHeaders({ users }: GroundHouse, who: Who): Record<string, string> {
+function callerHeaders({ users }: GroundGateway, who: Who): Record<string, string> {
   if (who === "nobody") return {};
   if (typeof who === "object" && "token" in who) return { authorization: `Bearer ${who.token}` };
   const browser = { origin: groundOrigin, "sec-fetch-site": "same-origin" };

@@ -18,7 +18,7 @@ const allowed: Readonly<Record<string, string>> = {
   "test/until.ts": "the waiting itself",
   "gateway/test/ledger/drain-in-place.ts": "the drain's own waits, where nobody gives it a clock",
   "gateway/test/ledger/append-until-killed.ts": "a process at work that another one ends",
-  "gateway/src/storage/drain.test.ts": "nothing is moved while the database is locked, for as long as one likes",
+  "gateway/src/storage/drain/drain.test.ts": "nothing is moved while the database is locked, for as long as one likes",
   "gateway/src/upstream/request-body.test.ts": "a reset overtakes the bytes that were written just before it",
   "gateway/test/simulation/task-processes.test.ts": "leases of processes run out by the machine's clock",
   "gateway/test/endpoints/chat/413-request-too-large.test.ts": "a sender that its reader holds back tries again",

@@ -5,7 +5,7 @@ import { type Lane, laneUrl, type OutboundDraft, type ProviderKind, providerKind
 export const secretText = "sk-upstream-secret";
 /** 2026-01-02T03:04:05Z */
 export const now = Date.UTC(2026, 0, 2, 3, 4, 5);
-export const means = { now, token: null };
+export const options = { now, token: null };
 
 const settings = { project: "proj", location: "us-central1", region: "eu-west-1", resource: "res" };
 

@@ -1,6 +1,6 @@
 import { demoPieces, filler, inPieces, refusalPieces, thinkingPieces } from "./answer-text.ts";
 import { bounds } from "./bounds.ts";
-import type { Asked, AskedTool } from "./dialect.ts";
+import type { ParsedRequest, RequestedTool } from "./dialect.ts";
 import { sampleValue } from "./sample-value.ts";
 import type { Finish, Script } from "./script.ts";
 
@@ -26,7 +26,7 @@ export interface AnswerPart {
   /** Of all pieces together. */
   readonly tokens: number;
   /** Of a call. */
-  readonly tool: AskedTool | null;
+  readonly tool: RequestedTool | null;
 }
 
 /** Totals: `prompt` holds the cached and the cache-written, `output` the reasoning. */
@@ -39,7 +39,7 @@ export interface AnswerUsage {
   readonly reasoning: number;
 }
 
-export function composeAnswer(asked: Asked, script: Script): Answer {
+export function composeAnswer(asked: ParsedRequest, script: Script): Answer {
   const calls = script.finish === "refusal" ? [] : callsOf(asked, script);
   const { parts, cut } = withinMax(contentParts(asked, script, calls), asked.outputMax);
   const contentTokens = parts.reduce((sum, part) => sum + part.tokens, 0) * asked.choices;
@@ -93,7 +93,7 @@ export function wholeText(part: AnswerPart): string {
   return text;
 }
 
-function callsOf(asked: Asked, script: Script): readonly AskedTool[] {
+function callsOf(asked: ParsedRequest, script: Script): readonly RequestedTool[] {
   if (script.tool_calls === undefined) return asked.calls;
   const count = Math.min(script.tool_calls, asked.parallel ? bounds.callsMax : 1);
   if (asked.callable.length === 0) return [];
@@ -102,7 +102,7 @@ function callsOf(asked: Asked, script: Script): readonly AskedTool[] {
   );
 }
 
-function contentParts(asked: Asked, script: Script, calls: readonly AskedTool[]): readonly AnswerPart[] {
+function contentParts(asked: ParsedRequest, script: Script, calls: readonly RequestedTool[]): readonly AnswerPart[] {
   const padding = script.giant_event_bytes ?? 0;
   const imageTokens = script.image_tokens ?? imageTokensUsual;
   const image: AnswerPart = { kind: "image", count: 1, piece: () => "", tokens: imageTokens, tool: null };
@@ -117,7 +117,7 @@ function contentParts(asked: Asked, script: Script, calls: readonly AskedTool[])
 /** Tokens of an image when no script says otherwise. */
 export const imageTokensUsual = 16;
 
-function textPart(asked: Asked, script: Script): AnswerPart {
+function textPart(asked: ParsedRequest, script: Script): AnswerPart {
   if (script.finish === "refusal") return piecesPart("text", refusalPieces);
   if (asked.schema !== null)
     return piecesPart("text", inPieces(JSON.stringify(sampleValue(asked.schema, topic(asked)))));
@@ -125,7 +125,7 @@ function textPart(asked: Asked, script: Script): AnswerPart {
   return piecesPart("text", demoPieces(asked.prompt));
 }
 
-function callPart(tool: AskedTool, asked: Asked): AnswerPart {
+function callPart(tool: RequestedTool, asked: ParsedRequest): AnswerPart {
   const text = tool.kind === "custom" ? topic(asked) : JSON.stringify(sampleValue(tool.parameters, topic(asked)));
   return { ...piecesPart("call", inPieces(text)), tool };
 }
@@ -151,7 +151,7 @@ function withinMax(parts: readonly AnswerPart[], most: number): { parts: readonl
 }
 
 /** The same part with a large first piece; arguments stay JSON, where space after a bracket means nothing. */
-function padded(part: AnswerPart, bytes: number, shape: "text" | AskedTool["kind"]): AnswerPart {
+function padded(part: AnswerPart, bytes: number, shape: "text" | RequestedTool["kind"]): AnswerPart {
   if (bytes === 0) return part;
   const first = part.piece(0);
   const missing = Math.max(0, bytes - first.length);
@@ -160,6 +160,6 @@ function padded(part: AnswerPart, bytes: number, shape: "text" | AskedTool["kind
   return { ...part, piece: (index) => (index === 0 ? full : part.piece(index)) };
 }
 
-function topic(asked: Asked): string {
+function topic(asked: ParsedRequest): string {
   return asked.prompt.split(/\s+/, 8).join(" ");
 }

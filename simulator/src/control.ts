@@ -9,7 +9,7 @@ export interface ControlAnswer {
   readonly body: string;
 }
 
-export interface ControlParts {
+export interface ControlOptions {
   readonly truth: Truth;
   readonly tasks: Pick<TaskTruth, "list" | "clear">;
   readonly source: ScriptSource;
@@ -19,7 +19,7 @@ export interface ControlParts {
 /** The simulator's own endpoints under /__sim, for tests that run it in another process. */
 export function answerControl(
   call: { readonly method: string; readonly path: string; readonly query: string; readonly body: Uint8Array },
-  parts: ControlParts,
+  parts: ControlOptions,
 ): ControlAnswer {
   const route = `${call.method} ${call.path}`;
   switch (route) {

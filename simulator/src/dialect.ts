@@ -26,7 +26,7 @@ export interface Dialect {
 
 /** A request that was understood, and the ways to answer it. */
 export interface Exchange {
-  readonly asked: Asked;
+  readonly asked: ParsedRequest;
   /** The name that presets reach this call by; presets for any model or for its model pass it by. */
   readonly aside?: string;
   /** The script of what is asked about, under presets and the request's own. */
@@ -51,7 +51,7 @@ export interface Exchange {
 }
 
 /** A request as this simulator understands it, whatever the dialect. */
-export interface Asked {
+export interface ParsedRequest {
   /** As the caller wrote it, without a script prefix. */
   readonly model: string;
   readonly stream: boolean;
@@ -62,9 +62,9 @@ export interface Asked {
   readonly outputMax: number;
   readonly choices: number;
   /** The tools to call instead of a text answer, as the request alone decides: one or none. */
-  readonly calls: readonly AskedTool[];
+  readonly calls: readonly RequestedTool[];
   /** The tools a script may have called. */
-  readonly callable: readonly AskedTool[];
+  readonly callable: readonly RequestedTool[];
   /** False: never more than one call. */
   readonly parallel: boolean;
   /** A schema the text must obey, as parsed JSON; null when plain text is wanted. */
@@ -77,7 +77,7 @@ export interface Asked {
   readonly script: Script;
 }
 
-export interface AskedTool {
+export interface RequestedTool {
   readonly kind: "function" | "custom";
   readonly name: string;
   readonly parameters: unknown;
@@ -108,7 +108,7 @@ export interface ReplyHead {
 export interface HeaderFacts {
   readonly requestId: string;
   /** Null when the request was not understood. */
-  readonly asked: Asked | null;
+  readonly asked: ParsedRequest | null;
   /** Null with a refusal. */
   readonly answer: Answer | null;
   readonly refusal: Refusal | null;
@@ -130,7 +130,7 @@ export class Refusal extends Error {
 }
 
 /** What is asked by a call that is no conversation. */
-export function bareAsked(model: string, promptTokens = 0): Asked {
+export function bareRequest(model: string, promptTokens = 0): ParsedRequest {
   return {
     model,
     stream: false,

@@ -1,6 +1,13 @@
 import { type Answer, composeAnswer } from "./answer.ts";
 import { bounds } from "./bounds.ts";
-import { type Asked, type Dialect, type DialectEvent, type Exchange, Refusal, type ReplyHead } from "./dialect.ts";
+import {
+  type Dialect,
+  type DialectEvent,
+  type Exchange,
+  type ParsedRequest,
+  Refusal,
+  type ReplyHead,
+} from "./dialect.ts";
 import { sseFraming } from "./framing.ts";
 import type { HeaderRow, Outlet } from "./outlet.ts";
 import type { Pacer } from "./pacer.ts";
@@ -31,7 +38,7 @@ export async function generate(generation: Generation): Promise<void> {
   const read = readExchange(generation);
   if (read instanceof Refusal) return refuse(generation, read, null, emptyScript);
   const { exchange, script } = read;
-  noteAsked(generation, exchange.asked, script);
+  noteRequest(generation, exchange.asked, script);
   const failing = generation.source.failing(script, () => record.body_sha256);
   const status = script.fail_first === undefined ? script.status : failing ? (script.status ?? 500) : undefined;
   if ((script.latency_ms ?? 0) > 0) await pacer.pause(script.latency_ms ?? 0);
@@ -55,7 +62,7 @@ async function lose({ pacer, outlet, record }: Generation, exchange: Exchange, s
   else outlet.cut();
 }
 
-function noteAsked({ record, request }: Generation, asked: Asked, script: Script): void {
+function noteRequest({ record, request }: Generation, asked: ParsedRequest, script: Script): void {
   record.model = asked.model;
   record.stream = asked.stream;
   if (script.keep_received === true) {
@@ -103,7 +110,12 @@ function orRefusal<T>(act: () => T): T | Refusal {
   }
 }
 
-async function refuse(generation: Generation, refusal: Refusal, asked: Asked | null, script: Script): Promise<void> {
+async function refuse(
+  generation: Generation,
+  refusal: Refusal,
+  asked: ParsedRequest | null,
+  script: Script,
+): Promise<void> {
   const requestId = requestIdOf(generation);
   const vendor = generation.dialect.headers({ requestId, asked, answer: null, refusal });
   const headers = withScripted([["content-type", "application/json"], ...vendor], script);

@@ -10,7 +10,7 @@ export interface HttpFace {
 }
 
 /**
- * The simulator on a plain TCP socket. One face serves both good and bad behaviour, so a script needs no special
+ * The simulator on a plain TCP socket. One front end serves both good and bad behaviour, so a script needs no special
  * address, and the moment a caller leaves is known as soon as the kernel knows it.
  */
 export function openHttpFace(

@@ -1,6 +1,6 @@
 import { silentAnswer } from "./answer.ts";
 import type { ByteSource } from "./byte-source.ts";
-import { bareAsked, type Exchange } from "./dialect.ts";
+import { bareRequest, type Exchange } from "./dialect.ts";
 import type { HeaderRow } from "./outlet.ts";
 import { emptyScript, type Script } from "./script.ts";
 import type { TruthRecord } from "./truth.ts";
@@ -23,7 +23,7 @@ export function jsonExchange(turn: JsonTurn): Exchange {
   const { aside, inherited, status, rows } = turn;
   let body: unknown;
   return {
-    asked: { ...bareAsked(turn.model, turn.promptTokens), script: turn.script ?? emptyScript },
+    asked: { ...bareRequest(turn.model, turn.promptTokens), script: turn.script ?? emptyScript },
     ...(aside === undefined ? {} : { aside }),
     ...(inherited === undefined ? {} : { inherited }),
     ...(status === undefined ? {} : { status }),

@@ -14,7 +14,7 @@ import { createResponseOutlet } from "./response-outlet.ts";
 import { emptyScript, type Script } from "./script.ts";
 import { createScriptSource, type Preset } from "./script-source.ts";
 import { tapOutlet } from "./tap-outlet.ts";
-import { createTaskDesk } from "./task-desk.ts";
+import { createTaskBook } from "./task-desk.ts";
 import type { TaskTruth } from "./task-truth.ts";
 import { imagePath, tinyPng } from "./tiny-png.ts";
 import { createTruth, type Truth, type TruthRecord } from "./truth.ts";
@@ -49,7 +49,7 @@ export interface SimulatorOptions {
 export interface Simulator {
   /** In process. Byte-level faults (cut, reset) surface as an error of the body or of the call. */
   fetch(request: Request): Promise<Response>;
-  /** Any other face. Resolves when the answer is over. */
+  /** Any other front end. Resolves when the answer is over. */
   serve(request: SimulatorRequest, outlet: Outlet): Promise<void>;
   readonly truth: Truth;
   /** Every task that was accepted, whatever its caller was told. */
@@ -65,9 +65,9 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const source = createScriptSource();
   const models = options.models ?? simulatorModels;
   const post = options.sendCallback ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init));
-  const desk = createTaskDesk({ filesUrl: options.filesUrl ?? null, post });
+  const taskBook = createTaskBook({ filesUrl: options.filesUrl ?? null, post });
   const objects = createOpenAiObjects();
-  const dialects = createDialects(options, desk);
+  const dialects = createDialects(options, taskBook);
   let sequence = 0;
 
   async function serve(request: SimulatorRequest, given: Outlet): Promise<void> {
@@ -111,7 +111,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     }
     if (request.method === "HEAD") return void (await outlet.whole(404, jsonHeaders, ""));
     const known = request.path.startsWith("/__sim/")
-      ? answerControl(request, { truth, tasks: desk.truth, source, flush: options.onFlush ?? nothing })
+      ? answerControl(request, { truth, tasks: taskBook.truth, source, flush: options.onFlush ?? nothing })
       : (objects.answer(request) ?? (request.method === "GET" ? answerModels(request, models) : null));
     const { status, body } = known ?? { status: 404, body: notFound(request) };
     await outlet.whole(status, jsonHeaders, body);
@@ -123,7 +123,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     return response;
   }
 
-  return { fetch, serve, truth, tasks: desk.truth, addPreset: source.add, clearPresets: source.clear };
+  return { fetch, serve, truth, tasks: taskBook.truth, addPreset: source.add, clearPresets: source.clear };
 }
 
 const jsonHeaders: readonly HeaderRow[] = [["content-type", "application/json"]];

@@ -4,14 +4,14 @@ import { splitMark, splitModel } from "./script-source.ts";
 import { countWords } from "./words.ts";
 
 /** The model and the prompt of a task, without the scripts that stand in them. */
-export interface TaskAsked {
+export interface ParsedTask {
   readonly model: string;
   readonly prompt: string;
   readonly promptTokens: number;
   readonly script: Script;
 }
 
-export function readAsked(model: unknown, prompt: unknown): TaskAsked {
+export function readTask(model: unknown, prompt: unknown): ParsedTask {
   const named = splitModel(stringOf(model));
   const marked = splitMark(stringOf(prompt));
   const script = { ...named.script, ...marked.script };

@@ -17,7 +17,7 @@ import {
 import { createTaskTruth, type TaskTruth } from "./task-truth.ts";
 
 /** Where all dialects leave and look up their tasks. Bounded, the oldest leave first. */
-export interface TaskDesk {
+export interface TaskBook {
   accept(draft: TaskDraft): Task;
   /** Null for one of another account or dialect, one that vanished, and one that never was. */
   find(owner: TaskOwner, id: string): Task | null;
@@ -62,13 +62,13 @@ export interface TaskCallback {
   body(task: Task): unknown;
 }
 
-export interface DeskOptions {
+export interface TaskBookOptions {
   /** What stands before the path of files; nothing: the host that the request was sent to. */
   readonly filesUrl: string | null;
   readonly post: PostCall;
 }
 
-export function createTaskDesk(options: DeskOptions): TaskDesk {
+export function createTaskBook(options: TaskBookOptions): TaskBook {
   const tasks = new Map<string, Task>();
   const alarm = createAlarm();
   const post = createCallbackPost(options.post);

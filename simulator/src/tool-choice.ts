@@ -1,8 +1,8 @@
 import type { Conversation } from "./conversation.ts";
-import type { Asked, AskedTool } from "./dialect.ts";
+import type { ParsedRequest, RequestedTool } from "./dialect.ts";
 
 /** What a request says about calling tools. */
-export interface ToolWish {
+export interface ToolRequest {
   readonly mode: "auto" | "none" | "required";
   /** The one tool that must be called. */
   readonly forced: string | null;
@@ -15,10 +15,10 @@ export interface ToolWish {
  * prompt speaks of a tool. After a tool result the answer is text.
  */
 export function chooseCalls(
-  tools: readonly AskedTool[],
-  wish: ToolWish,
+  tools: readonly RequestedTool[],
+  wish: ToolRequest,
   conversation: Conversation,
-): Pick<Asked, "calls" | "callable" | "parallel"> {
+): Pick<ParsedRequest, "calls" | "callable" | "parallel"> {
   const { parallel } = wish;
   if (wish.mode === "none" || conversation.toolResultLast) return { calls: [], callable: [], parallel };
   const one = pick(tools, wish, conversation.last);
@@ -27,7 +27,7 @@ export function chooseCalls(
   return { calls, callable: wish.forced === null ? [...calls, ...rest] : calls, parallel };
 }
 
-function pick(tools: readonly AskedTool[], wish: ToolWish, prompt: string): AskedTool | undefined {
+function pick(tools: readonly RequestedTool[], wish: ToolRequest, prompt: string): RequestedTool | undefined {
   if (wish.forced !== null) return tools.find((tool) => tool.name === wish.forced);
   const named = tools.find((tool) => prompt.includes(tool.name));
   if (named !== undefined) return named;

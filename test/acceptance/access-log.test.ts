@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../until.ts";
 import { chat } from "./chat-call.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
-let house: House;
+let setup: TestSetup;
 beforeAll(async () => {
-  house = await openHouse();
+  setup = await openSetup();
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 interface Line {
   readonly level: string;
@@ -21,7 +21,7 @@ interface Line {
 /** The line of the log that tells of a request. */
 function lineOf(requestId: string): Promise<Line> {
   return until(() => {
-    const lines = house.gateway.output().split("\n");
+    const lines = setup.gateway.output().split("\n");
     const found = lines.find((line) => line.includes('"msg":"request"') && line.includes(requestId));
     return found === undefined ? null : (JSON.parse(found) as Line);
   });
@@ -30,7 +30,7 @@ function lineOf(requestId: string): Promise<Line> {
 const canary = "sk-canary-4f1e8d2c9b7a6053";
 const bearer = { authorization: `Bearer ${keys.main}` };
 const json = { ...bearer, "content-type": "application/json" };
-const send = (path: string, init: RequestInit = {}) => fetch(`${house.gateway.url}${path}`, init);
+const send = (path: string, init: RequestInit = {}) => fetch(`${setup.gateway.url}${path}`, init);
 
 const refusals: readonly (readonly [number, string | undefined, () => Promise<Response>])[] = [
   [401, "invalid_api_key", () => send("/v1/models")],
@@ -38,7 +38,7 @@ const refusals: readonly (readonly [number, string | undefined, () => Promise<Re
   [401, "invalid_api_key", () => send(`/v1/models?key=${canary}`)],
   [400, "invalid_json", () => send("/v1/chat/completions", { method: "POST", headers: json, body: "{" })],
   [404, "not_found", () => send(`/v1/nothing/${canary}`, { headers: bearer })],
-  [404, "model_not_found", () => chat(house.gateway.url, { model: canary })],
+  [404, "model_not_found", () => chat(setup.gateway.url, { model: canary })],
   [405, "method_not_allowed", () => send("/v1/chat/completions", { method: "DELETE", headers: bearer })],
   [400, "invalid_request", () => send("/v1/models/..%2f..%2fmetrics", { headers: bearer })],
   [
@@ -69,28 +69,28 @@ test("every refusal is found by its request id, and nothing of what was refused 
     expect(line).toMatchObject({ level: "info", status, address: "127.0.0.1" });
     expect(line.error).toBe(error as string);
   }
-  expect(house.gateway.output()).not.toContain("canary");
+  expect(setup.gateway.output()).not.toContain("canary");
 });
 
 test("an answer and an error of ours too, with key, model and time; a stream when its last byte has left", async () => {
-  const whole = await chat(house.gateway.url, {});
+  const whole = await chat(setup.gateway.url, {});
   const expected = { route: "chat", method: "POST", key: expect.stringMatching(/^sk-/), model: "gpt-test" };
   expect(await lineOf(whole.headers.get("x-request-id") ?? "")).toMatchObject({ status: 200, ...expected });
-  const failed = await chat(house.gateway.url, { script: { status: 500 } });
+  const failed = await chat(setup.gateway.url, { script: { status: 500 } });
   const line = await lineOf(failed.headers.get("x-request-id") ?? "");
   expect(line).toMatchObject({ level: "warn", status: failed.status, ...expected });
   expect(line.error).toBe("upstream_error");
-  const stream = await chat(house.gateway.url, { stream: true });
+  const stream = await chat(setup.gateway.url, { stream: true });
   await stream.text();
   expect(await lineOf(stream.headers.get("x-request-id") ?? "")).toMatchObject({ status: 200, ...expected });
-  for (const line of house.gateway.output().split("\n")) expect(line).not.toContain(keys.main);
+  for (const line of setup.gateway.output().split("\n")) expect(line).not.toContain(keys.main);
 });
 
 test("start, reading again and end have lines", async () => {
-  house.gateway.reload();
-  await until(() => house.gateway.output().includes("The configuration was read again.") || null);
-  expect(await house.gateway.stop()).toBe(0);
-  const told = house.gateway.output();
+  setup.gateway.reload();
+  await until(() => setup.gateway.output().includes("The configuration was read again.") || null);
+  expect(await setup.gateway.stop()).toBe(0);
+  const told = setup.gateway.output();
   for (const part of [
     "The gateway takes calls.",
     "The gateway was asked to end.",

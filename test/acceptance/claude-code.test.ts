@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { TruthRecord } from "@sluice/simulator";
 import { type AgentAnswer, agentCall, ofType } from "./matrix/agent-call.ts";
 import { matrixConfig } from "./matrix/upstreams.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
 /** The requests of Claude Code as it sends them to a gateway, on Anthropic's models and on everyone else's. */
-let house: House;
+let setup: TestSetup;
 
 beforeAll(async () => {
-  house = await openHouse((url) => matrixConfig(url, ["limited", "long", "broken"]));
+  setup = await openSetup((url) => matrixConfig(url, ["limited", "long", "broken"]));
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 const betas =
   "claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27," +
@@ -68,7 +68,7 @@ function turn(model: string, messages: readonly object[], more: object = {}): ob
 }
 
 const post = (path: string, body: unknown, more: Record<string, string> = {}): Promise<AgentAnswer> =>
-  agentCall(`${house.gateway.url}${path}`, { headers: { ...headers, ...more }, body });
+  agentCall(`${setup.gateway.url}${path}`, { headers: { ...headers, ...more }, body });
 
 const userSays = (text: string, script: object = {}): object => ({
   role: "user",
@@ -79,20 +79,20 @@ const userSays = (text: string, script: object = {}): object => ({
 });
 
 async function lastTruth(): Promise<TruthRecord> {
-  const record = (await house.simulator.settled()).at(-1);
+  const record = (await setup.simulator.settled()).at(-1);
   if (record === undefined) throw new Error("nothing reached the upstream");
   return record;
 }
 
 describe("at its start", () => {
   test("the connection is warmed up at the base address", async () => {
-    const answer = await agentCall(house.gateway.url, { method: "HEAD", headers });
+    const answer = await agentCall(setup.gateway.url, { method: "HEAD", headers });
     expect(answer.status).toBe(200);
   });
 
   test("the list of models is in Anthropic's shape, with either credential, and without a redirect", async () => {
     for (const credential of [{ authorization: `Bearer ${keys.main}` }, { "x-api-key": keys.main }]) {
-      const answer = await agentCall(`${house.gateway.url}/v1/models?limit=1000`, {
+      const answer = await agentCall(`${setup.gateway.url}/v1/models?limit=1000`, {
         headers: { "anthropic-version": "2023-06-01", ...credential },
       });
       const { data, has_more } = answer.json() as { data: { id: string; display_name: string }[]; has_more: boolean };

@@ -14,21 +14,21 @@ import {
 } from "./codex-requests.ts";
 import { type AgentAnswer, agentCall, ofType } from "./matrix/agent-call.ts";
 import { matrixUpstreams, modelOn } from "./matrix/upstreams.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 
 /** The requests of Codex as it sends them to a Responses provider, on OpenAI's models and on everyone else's. */
-let house: House;
+let setup: TestSetup;
 
 beforeAll(async () => {
-  house = await openHouse(codexConfig);
+  setup = await openSetup(codexConfig);
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 const post = (body: unknown, more: Record<string, string> = {}, path = "/v1/responses"): Promise<AgentAnswer> =>
-  agentCall(`${house.gateway.url}${path}`, { headers: { ...headers, ...more }, body });
+  agentCall(`${setup.gateway.url}${path}`, { headers: { ...headers, ...more }, body });
 
 async function lastTruth(): Promise<TruthRecord> {
-  const record = (await house.simulator.settled()).at(-1);
+  const record = (await setup.simulator.settled()).at(-1);
   if (record === undefined) throw new Error("nothing reached the upstream");
   return record;
 }
@@ -61,7 +61,7 @@ describe("on OpenAI's models", () => {
   });
 
   test("its question for models is answered", async () => {
-    const answer = await agentCall(`${house.gateway.url}/v1/models?client_version=0.147.0`, { headers });
+    const answer = await agentCall(`${setup.gateway.url}/v1/models?client_version=0.147.0`, { headers });
     expect(answer.status).toBe(200);
   });
 
@@ -147,7 +147,7 @@ describe("what one of two accounts has sealed", () => {
     const first = await post(turn(model, [said]));
     const items = itemsOf(first);
     const output = { type: "function_call_output", call_id: items.at(-1)?.["call_id"], output: "done" };
-    await house.simulator.script({ status: 503 }, { count: 1, model: `gpt-sim-of-${servedBy(first)}` });
+    await setup.simulator.script({ status: 503 }, { count: 1, model: `gpt-sim-of-${servedBy(first)}` });
     const second = await post(turn(model, [said, ...items, output]));
     expect([400, 502, 503]).toContain(second.status);
     expect(second.json()).toMatchObject({ error: { message: expect.any(String) } });
@@ -264,7 +264,7 @@ describe.each(others)("what OpenAI does by itself, on %s", (name) => {
 
   test("half a summary is shown to nobody", async () => {
     const cut = { tokens: 3, finish: "length" } as const;
-    await house.simulator.script(cut, { count: 1, model: upstreamModel });
+    await setup.simulator.script(cut, { count: 1, model: upstreamModel });
     const streamed = await post(turn(model, [userSays("first wish"), { type: "compaction_trigger" }]));
     expect(ofType(streamed, "response.output_item.done")).toEqual([]);
     expect(streamed.text).toContain("cut off");
@@ -272,7 +272,7 @@ describe.each(others)("what OpenAI does by itself, on %s", (name) => {
       const [failed] = ofType(streamed, "response.failed");
       expect(failed?.["response"] as Item).toMatchObject({ status: "failed", output: [] });
     } else expect(streamed.status).toBe(502);
-    await house.simulator.script(cut, { count: 1, model: upstreamModel });
+    await setup.simulator.script(cut, { count: 1, model: upstreamModel });
     const whole = await post(
       { model, instructions: "x", input: [userSays("first wish")] },
       {},

@@ -5,18 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../until.ts";
 import { chat } from "./chat-call.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-damaged-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-let house: House;
+let setup: TestSetup;
 beforeEach(async () => {
-  house = await openHouse();
+  setup = await openSetup();
 });
-afterEach(() => house?.close());
+afterEach(() => setup?.close());
 
-const database = () => join(house.gateway.dataDir, "sluice.db");
+const database = () => join(setup.gateway.dataDir, "sluice.db");
 
 /** Where the root page of a table begins in the file, and how long a page is. */
 function pageOf(table: string): { readonly at: number; readonly size: number } {
@@ -31,19 +31,19 @@ function pageOf(table: string): { readonly at: number; readonly size: number } {
 }
 
 async function readiness(): Promise<readonly [number, string]> {
-  const answer = await fetch(`${house.gateway.url}/readyz`);
+  const answer = await fetch(`${setup.gateway.url}/readyz`);
   return [answer.status, await answer.text()];
 }
 
 async function metric(name: string): Promise<string | undefined> {
-  const text = await (await fetch(`${house.gateway.url}/metrics`)).text();
+  const text = await (await fetch(`${setup.gateway.url}/metrics`)).text();
   return text.split("\n").find((line) => line.startsWith(`${name} `));
 }
 
 /** Starts it without waiting for a readiness that may never come. Throws when it ends instead. */
 async function restarted(): Promise<readonly [number, string]> {
   let end: unknown = null;
-  void house.gateway.restart().catch((thrown: unknown) => {
+  void setup.gateway.restart().catch((thrown: unknown) => {
     end = thrown;
   });
   return until(() => {
@@ -53,10 +53,10 @@ async function restarted(): Promise<readonly [number, string]> {
 }
 
 test("damaged pages are noticed at the start: not ready, with the reason; the metric, the log and doctor say so too", async () => {
-  const healthy = await house.gateway.cli("doctor");
+  const healthy = await setup.gateway.cli("doctor");
   expect(healthy.stdout).toContain("ok    database pages: sound, indexes too");
   expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 1");
-  await house.gateway.stop();
+  await setup.gateway.stop();
   const { at, size } = pageOf("audit_log");
   const bytes = readFileSync(database());
   for (let byte = 0; byte < 200; byte++) bytes[at + byte] = (bytes[at + byte] ?? 0) ^ 0xff;
@@ -65,16 +65,16 @@ test("damaged pages are noticed at the start: not ready, with the reason; the me
 
   expect(await restarted()).toEqual([503, "the database is damaged; restore a backup\n"]);
   expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 0");
-  expect(house.gateway.output()).toContain("The database is damaged: stop the gateway and restore a backup.");
-  const found = await house.gateway.cli("doctor");
+  expect(setup.gateway.output()).toContain("The database is damaged: stop the gateway and restore a backup.");
+  const found = await setup.gateway.cli("doctor");
   expect(found.status).toBe(1);
   expect(found.stdout).toContain("fail  database pages: damaged: ");
   // What is recorded first in the journal is not refused.
-  expect((await chat(house.gateway.url, {})).status).toBe(200);
+  expect((await chat(setup.gateway.url, {})).status).toBe(200);
 });
 
 test("two hundred flipped bytes anywhere are noticed: the gateway is not ready, or does not start and says why", async () => {
-  await house.gateway.stop();
+  await setup.gateway.stop();
   pageOf("audit_log");
   const sound = join(folder, "sound.db");
   copyFileSync(database(), sound);
@@ -87,11 +87,11 @@ test("two hundred flipped bytes anywhere are noticed: the gateway is not ready, 
       bytes[at] = (bytes[at] ?? 0) ^ 0xff;
     }
     writeFileSync(database(), bytes);
-    expect((await house.gateway.cli("doctor")).stdout).toMatch(/fail {2}database/);
+    expect((await setup.gateway.cli("doctor")).stdout).toMatch(/fail {2}database/);
     const said = await restarted().catch((thrown: unknown) => thrown);
     if (Array.isArray(said)) expect(said).toEqual([503, "the database is damaged; restore a backup\n"]);
-    await house.gateway.kill9();
-    if (!Array.isArray(said)) expect(house.gateway.output()).toMatch(/^sluice: .*damaged/m);
+    await setup.gateway.kill9();
+    if (!Array.isArray(said)) expect(setup.gateway.output()).toMatch(/^sluice: .*damaged/m);
   }
 });
 

@@ -3,7 +3,7 @@ import type { ConfigFile } from "@sluice/contract";
 import { until } from "../until.ts";
 import { chat, dechunk, errorOf, eventsOf, rawChat } from "./chat-call.ts";
 import { expectedNanoUsd, exportLedger } from "./ledger-rows.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys, model, testConfig } from "./test-config.ts";
 
 const limited = {
@@ -36,27 +36,27 @@ function governed(url: string): ConfigFile {
   };
 }
 
-let house: House;
+let setup: TestSetup;
 let config: ConfigFile;
 
 beforeAll(async () => {
-  house = await openHouse((url) => {
+  setup = await openSetup((url) => {
     config = governed(url);
     return config;
   });
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 const call = (key: string, tokens = 1, more: Record<string, unknown> = {}): Promise<Response> =>
-  chat(house.gateway.url, { key, script: { tokens }, more });
+  chat(setup.gateway.url, { key, script: { tokens }, more });
 
 describe("limits", () => {
   test("requests per minute: exactly the limit is admitted, the rest is 429 and never reaches the upstream", async () => {
-    await house.simulator.clear();
+    await setup.simulator.clear();
     const beganAt = Date.now() / 1_000;
     const answers = await Promise.all(Array.from({ length: 8 }, () => call(limited.rpm)));
     expect(answers.filter((answer) => answer.status === 200).length).toBe(3);
-    expect((await house.simulator.settled()).length).toBe(3);
+    expect((await setup.simulator.settled()).length).toBe(3);
     const refused = answers.filter((answer) => answer.status === 429);
     expect(refused.length).toBe(5);
     for (const answer of refused) {
@@ -84,7 +84,7 @@ describe("limits", () => {
   test("concurrency: the third at the same time is refused, and admitted once one has ended", async () => {
     const slow = { key: limited.two, stream: true, script: { tokens: 400, event_ms: 5 } };
     const leaving = new AbortController();
-    const running = await Promise.all([chat(house.gateway.url, slow), chat(house.gateway.url, slow, leaving.signal)]);
+    const running = await Promise.all([chat(setup.gateway.url, slow), chat(setup.gateway.url, slow, leaving.signal)]);
     expect(running.map((answer) => answer.status)).toEqual([200, 200]);
     const third = await call(limited.two);
     expect(third.status).toBe(429);
@@ -121,15 +121,15 @@ describe("limits", () => {
       expect(error.resets_at).toBe(midnight.getTime() / 1000);
     };
     await refused();
-    await house.gateway.kill9();
-    await house.gateway.restart();
+    await setup.gateway.kill9();
+    await setup.gateway.restart();
     await refused();
   });
 });
 
 describe("credentials", () => {
   const models = (headers: Record<string, string>): Promise<Response> =>
-    fetch(`${house.gateway.url}/v1/models`, { headers });
+    fetch(`${setup.gateway.url}/v1/models`, { headers });
 
   test("are taken from either header, and refused when they are missing, unknown or contradict each other", async () => {
     expect((await models({ authorization: `Bearer ${keys.main}` })).status).toBe(200);
@@ -148,7 +148,7 @@ describe("credentials", () => {
   });
 
   test("made and revoked on the command line work, and stop working", async () => {
-    const made = await house.gateway.cli(
+    const made = await setup.gateway.cli(
       "key",
       "create",
       "--workspace",
@@ -164,7 +164,7 @@ describe("credentials", () => {
     expect(key.secret).toMatch(/^sk-sluice-/);
     const status = async (): Promise<number> => (await call(key.secret)).status;
     await until(async () => ((await status()) === 200 ? true : null));
-    const revoked = await house.gateway.cli("key", "revoke", key.id);
+    const revoked = await setup.gateway.cli("key", "revoke", key.id);
     expect(revoked.status, revoked.stderr).toBe(0);
     await until(async () => ((await status()) === 401 ? true : null));
     expect(await status()).toBe(401);
@@ -173,7 +173,7 @@ describe("credentials", () => {
 
 describe("the config file", () => {
   const listed = async (): Promise<string[]> => {
-    const answer = await fetch(`${house.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${keys.main}` } });
+    const answer = await fetch(`${setup.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${keys.main}` } });
     const { data } = (await answer.json()) as { readonly data: readonly { readonly id: string }[] };
     return data.map((one) => one.id);
   };
@@ -183,25 +183,25 @@ describe("the config file", () => {
   });
 
   test("is read again when it changes, and calls that run meanwhile are not disturbed", async () => {
-    const running = rawChat(house.gateway.port, { stream: true, script: { tokens: 200, event_ms: 5 } });
-    house.gateway.writeConfig(changed("gpt-added"));
+    const running = rawChat(setup.gateway.port, { stream: true, script: { tokens: 200, event_ms: 5 } });
+    setup.gateway.writeConfig(changed("gpt-added"));
     await until(async () => ((await listed()).includes("gpt-added") ? true : null));
-    expect((await chat(house.gateway.url, { model: "gpt-added" })).status).toBe(200);
+    expect((await chat(setup.gateway.url, { model: "gpt-added" })).status).toBe(200);
     expect(eventsOf(dechunk((await running).body)).at(-1)).toBe("[DONE]");
   });
 
   test("changes nothing when it is invalid, and says why", async () => {
     const before = await listed();
-    house.gateway.writeConfig('{"models": [{"name": "half", "deployments": [{"provider": "nobody"}]}]}');
-    house.gateway.reload();
-    await until(() => (house.gateway.output().includes("nobody") ? true : null));
+    setup.gateway.writeConfig('{"models": [{"name": "half", "deployments": [{"provider": "nobody"}]}]}');
+    setup.gateway.reload();
+    await until(() => (setup.gateway.output().includes("nobody") ? true : null));
     expect(await listed()).toEqual(before);
     expect((await call(keys.main)).status).toBe(200);
-    house.gateway.writeConfig("{ this is no JSON");
-    house.gateway.reload();
+    setup.gateway.writeConfig("{ this is no JSON");
+    setup.gateway.reload();
     expect((await call(keys.main)).status).toBe(200);
-    house.gateway.writeConfig(changed("gpt-again"));
-    house.gateway.reload();
+    setup.gateway.writeConfig(changed("gpt-again"));
+    setup.gateway.reload();
     await until(async () => ((await listed()).includes("gpt-again") ? true : null));
     expect(await listed()).not.toContain("gpt-added");
   });
@@ -213,7 +213,7 @@ describe("the record", () => {
     const request = tagged.headers.get("x-request-id");
     await tagged.text();
     const row = await until(async () => {
-      const rows = await exportLedger(house.gateway);
+      const rows = await exportLedger(setup.gateway);
       return rows.find((one) => one.request_id === request) ?? null;
     });
     expect(row).toMatchObject({
@@ -226,22 +226,22 @@ describe("the record", () => {
       usage_source: "upstream",
       cost_nano_usd: expectedNanoUsd({ input_uncached: 2, cache_read: 0, output: 7 }),
     });
-    const refusals = (await exportLedger(house.gateway)).filter((one) => one.outcome === "rejected");
+    const refusals = (await exportLedger(setup.gateway)).filter((one) => one.outcome === "rejected");
     expect(refusals.map((one) => one.error_code)).toContain("rate_limit_exceeded");
     expect(refusals.map((one) => one.error_code)).toContain("budget_exceeded");
     expect(refusals.every((one) => one.cost_nano_usd === 0 && one.usage_source === "none")).toBe(true);
-    const verified = await house.gateway.cli("ledger", "verify");
+    const verified = await setup.gateway.cli("ledger", "verify");
     expect(verified.status, verified.stderr).toBe(0);
   });
 
   test("holds each try of a call that was retried, the failed one at no cost", async () => {
     const script = { name: "governed", fail_first: 1, status: 500, tokens: 3 };
-    const answer = await chat(house.gateway.url, { script });
+    const answer = await chat(setup.gateway.url, { script });
     expect(answer.status).toBe(200);
     const request = answer.headers.get("x-request-id");
     await answer.text();
     const tries = await until(async () => {
-      const rows = (await exportLedger(house.gateway)).filter((one) => one.request_id === request);
+      const rows = (await exportLedger(setup.gateway)).filter((one) => one.request_id === request);
       return rows.length === 2 ? rows.toSorted((one, other) => one.retry_index - other.retry_index) : null;
     });
     expect(tries[0]).toMatchObject({ outcome: "failed", cost_nano_usd: 0, output: 0, retry_index: 0 });
@@ -249,7 +249,7 @@ describe("the record", () => {
   });
 
   test("is what the key itself is told at GET /v1/usage", async () => {
-    const answer = await fetch(`${house.gateway.url}/v1/usage`, {
+    const answer = await fetch(`${setup.gateway.url}/v1/usage`, {
       headers: { authorization: `Bearer ${limited.purse}` },
     });
     expect(answer.status).toBe(200);
@@ -258,11 +258,11 @@ describe("the record", () => {
 });
 
 test("SIGTERM: readiness fails, a live stream is finished, and the process ends with 0", async () => {
-  const running = rawChat(house.gateway.port, { stream: true, script: { tokens: 300, event_ms: 5 } });
-  await until(async () => ((await house.simulator.truth()).in_flight > 0 ? true : null));
-  const stopped = house.gateway.stop();
+  const running = rawChat(setup.gateway.port, { stream: true, script: { tokens: 300, event_ms: 5 } });
+  await until(async () => ((await setup.simulator.truth()).in_flight > 0 ? true : null));
+  const stopped = setup.gateway.stop();
   const answer = await running;
   expect(eventsOf(dechunk(answer.body)).at(-1)).toBe("[DONE]");
   expect(await stopped).toBe(0);
-  await house.gateway.restart();
+  await setup.gateway.restart();
 });

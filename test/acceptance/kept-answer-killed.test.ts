@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../until.ts";
 import { exportLedger } from "./ledger-rows.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys, model, testConfig, upstreamKey } from "./test-config.ts";
 
-let house: House;
+let setup: TestSetup;
 beforeAll(async () => {
-  house = await openHouse((base_url) => {
+  setup = await openSetup((base_url) => {
     const account = { kind: "openai", base_url, api_key: upstreamKey, allow_private_network: true } as const;
     return {
       ...testConfig(base_url),
@@ -15,13 +15,13 @@ beforeAll(async () => {
     };
   });
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 const headers = { authorization: `Bearer ${keys.main}`, "content-type": "application/json" };
 
 /** Begins a streamed answer that its upstream keeps, and kills the gateway as soon as the caller has heard its id. */
 async function killedOnceToldItsId(body: Readonly<Record<string, unknown>>): Promise<string> {
-  const answer = await fetch(`${house.gateway.url}/v1/responses`, {
+  const answer = await fetch(`${setup.gateway.url}/v1/responses`, {
     method: "POST",
     headers,
     body: JSON.stringify({ model: "gpt-test", stream: true, ...body }),
@@ -35,23 +35,23 @@ async function killedOnceToldItsId(body: Readonly<Record<string, unknown>>): Pro
     text += new TextDecoder().decode(piece.value);
     id = /"id":"(resp_[^"]+)"/.exec(text)?.[1];
   }
-  await house.gateway.kill9();
+  await setup.gateway.kill9();
   await reader?.cancel().catch(() => undefined);
-  await house.gateway.restart();
+  await setup.gateway.restart();
   return id;
 }
 
 async function rowsOf(id: string) {
-  return (await exportLedger(house.gateway)).filter((row) => "upstream_id" in row && row.upstream_id === id);
+  return (await exportLedger(setup.gateway)).filter((row) => "upstream_id" in row && row.upstream_id === id);
 }
 
-const show = (id: string): Promise<Response> => fetch(`${house.gateway.url}/v1/responses/${id}`, { headers });
+const show = (id: string): Promise<Response> => fetch(`${setup.gateway.url}/v1/responses/${id}`, { headers });
 
 test("an answer whose gateway was killed can be gone on from by the id that its caller had heard", async () => {
   const id = await killedOnceToldItsId({ input: 'a long tale [[sim {"tokens":300,"event_ms":20}]]', background: true });
-  const rest = await fetch(`${house.gateway.url}/v1/responses/${id}?stream=true&starting_after=2`, { headers });
+  const rest = await fetch(`${setup.gateway.url}/v1/responses/${id}?stream=true&starting_after=2`, { headers });
   expect([rest.status, (await rest.text()).includes("event: response.completed\n")]).toEqual([200, true]);
-  const next = await fetch(`${house.gateway.url}/v1/responses`, {
+  const next = await fetch(`${setup.gateway.url}/v1/responses`, {
     method: "POST",
     headers,
     body: JSON.stringify({ model: "gpt-test", input: "go on", previous_response_id: id }),
@@ -75,9 +75,9 @@ test("an answer made in the background is billed once, as its upstream counted i
   });
   expect(done).toMatchObject({ id });
   await show(id);
-  await house.gateway.stop();
+  await setup.gateway.stop();
   const rows = await rowsOf(id);
-  await house.gateway.restart();
+  await setup.gateway.restart();
   expect(rows.map(({ outcome }) => outcome).toSorted()).toEqual(["interrupted", "succeeded"]);
   expect(rows.filter(({ usage_source }) => usage_source !== "none").map(({ output }) => output)).toEqual([33]);
 });

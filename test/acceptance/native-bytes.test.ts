@@ -4,17 +4,17 @@ import type { ConfigFile } from "@sluice/contract";
 import type { Script, TruthRecord } from "@sluice/simulator";
 import { type NativeBody, nativeBodies, type Sealed } from "./matrix/native-bodies.ts";
 import { matrixConfig, matrixUpstreams, modelOn, type Upstream } from "./matrix/upstreams.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
-let house: House;
+let setup: TestSetup;
 let sealed: Sealed;
 
 beforeAll(async () => {
-  house = await openHouse((url) => withHeaders(matrixConfig(url, [])));
+  setup = await openSetup((url) => withHeaders(matrixConfig(url, [])));
   sealed = await sealedByUpstream();
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 /** The operator passes on two headers more, one of which nobody has heard of yet, and the fields that choose a model or a price. */
 function withHeaders(config: ConfigFile): ConfigFile {
@@ -116,11 +116,11 @@ async function call(
   native: NativeBody,
   options: { readonly stream: boolean; readonly script?: Script },
 ): Promise<Called> {
-  await house.simulator.clear();
+  await setup.simulator.clear();
   const model = modelOn(upstreamOf(native));
   const verb = options.stream ? "streamGenerateContent?alt=sse" : "generateContent";
   const path = native.path.endsWith(":") ? `${native.path.replace("PUBLIC", model)}${verb}` : native.path;
-  const answer = await fetch(house.gateway.url + path, {
+  const answer = await fetch(setup.gateway.url + path, {
     method: "POST",
     headers: {
       ...carried,
@@ -131,7 +131,7 @@ async function call(
     body: native.body({ stream: options.stream, sealed }).replace("MODEL", model),
   });
   const bytes = new Uint8Array(await answer.arrayBuffer());
-  const records = await house.simulator.settled();
+  const records = await setup.simulator.settled();
   const [record] = records;
   if (record === undefined) throw new Error(`nothing reached the upstream: ${Buffer.from(bytes).toString("utf8")}`);
   expect(records.length).toBe(1);
@@ -158,7 +158,7 @@ function sha256(bytes: Uint8Array): string {
 async function sealedByUpstream(): Promise<Sealed> {
   const post = async (path: string, body: unknown): Promise<string> => {
     const headers = { "content-type": "application/json", "x-api-key": keys.main, "anthropic-version": "2023-06-01" };
-    const answer = await fetch(house.gateway.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const answer = await fetch(setup.gateway.url + path, { method: "POST", headers, body: JSON.stringify(body) });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
     return text;

@@ -12,7 +12,7 @@ import { exportLedger } from "./ledger-rows.ts";
 import { type Gateway, startGateway } from "./start-gateway.ts";
 import { startSimulator } from "./start-simulator.ts";
 import { keys, testConfig } from "./test-config.ts";
-import { VideoClient, videoHouseConfig } from "./video-house.ts";
+import { VideoClient, videoSetupConfig } from "./video-setup.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-other-program-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,7 +26,7 @@ if (!kernelTells) console.log("not looked at: the locks themselves, because ther
 test("another program may read and copy the database in use: nothing written later is lost, even by kill -9", async () => {
   const truthFile = join(folder, "truth.jsonl");
   const simulator = await startSimulator({ truthFile });
-  const videos = videoHouseConfig(simulator.url);
+  const videos = videoSetupConfig(simulator.url);
   const chats = testConfig(simulator.url);
   const gateway = await startGateway({
     config: {

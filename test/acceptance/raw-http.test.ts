@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { patienceMs } from "../until.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 
-let house: House;
+let setup: TestSetup;
 beforeAll(async () => {
-  house = await openHouse();
+  setup = await openSetup();
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 /** Sends bytes as they are and gives back every status line that came, and the bodies. */
 function exchange(bytes: string): Promise<{ statuses: number[]; text: string }> {
   return new Promise((resolve) => {
-    const socket = connect(house.gateway.port, "127.0.0.1", () => socket.write(bytes, "latin1"));
+    const socket = connect(setup.gateway.port, "127.0.0.1", () => socket.write(bytes, "latin1"));
     let text = "";
     // A first answer is waited for; what else might come has half a second after it.
     socket.setTimeout(patienceMs, () => end());

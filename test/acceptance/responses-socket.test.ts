@@ -4,21 +4,21 @@ import { ResponsesWebSocketSession } from "openai/lib/responses/responses-websoc
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { until } from "../until.ts";
 import { matrixConfig } from "./matrix/upstreams.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
 /** Responses over a WebSocket as OpenAI's own SDK speaks it, against a started gateway. */
-let house: House;
+let setup: TestSetup;
 beforeAll(async () => {
-  house = await openHouse((simulatorUrl) => matrixConfig(simulatorUrl, []));
+  setup = await openSetup((simulatorUrl) => matrixConfig(simulatorUrl, []));
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 describe.each(["responses", "anthropic", "gemini", "chat"])("OpenAI's SDK on %s", (upstream) => {
   const model = `matrix/${upstream}/main`;
 
   test("creates a response, goes on from it, and reads lanes beside each other", async () => {
-    const client = new OpenAI({ apiKey: keys.main, baseURL: `${house.gateway.url}/v1`, maxRetries: 0 });
+    const client = new OpenAI({ apiKey: keys.main, baseURL: `${setup.gateway.url}/v1`, maxRetries: 0 });
     const socket = new ResponsesWS(client);
     const session = new ResponsesWebSocketSession(socket, {
       maxLanes: 4,

@@ -12,7 +12,7 @@ import { matrixTable } from "./matrix/print-matrix.ts";
 import { failingName, type PairResult, runMatrix } from "./matrix/run-matrix.ts";
 import { awsSecret, matrixConfig, matrixUpstreams } from "./matrix/upstreams.ts";
 import type { Literal } from "./matrix/vendor-literals.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
 /** Every official SDK against every kind of upstream. What a pair promises is a case; a pair is a test. */
@@ -20,22 +20,22 @@ const cases = [...textCases, ...toolCases, ...failureCases];
 const rows = matrixCallers({ url: "", key: "" });
 const purposes = rows.flatMap((caller) => failingPurposes.map((purpose) => failingName(caller, purpose)));
 
-let house: House;
+let setup: TestSetup;
 let results: readonly PairResult[] = [];
 const taped: Taped[] = [];
 
 beforeAll(async () => {
-  house = await openHouse((simulatorUrl) => matrixConfig(simulatorUrl, purposes));
+  setup = await openSetup((simulatorUrl) => matrixConfig(simulatorUrl, purposes));
   for (const { upstreamModel } of matrixUpstreams.filter(({ name }) => name.startsWith("bedrock"))) {
-    await house.simulator.script({ aws_secret: awsSecret }, { model: upstreamModel });
+    await setup.simulator.script({ aws_secret: awsSecret }, { model: upstreamModel });
   }
-  const door = { url: house.gateway.url, key: keys.main };
+  const door = { url: setup.gateway.url, key: keys.main };
   const latest = latestCallers({ ...door, onExchange: (one) => void taped.push(one) });
   const callers = matrixCallers(door).map((caller) => latest.find(({ name }) => name === caller.name) ?? caller);
-  results = await runMatrix(house, callers, cases);
+  results = await runMatrix(setup, callers, cases);
   console.log(`\n${matrixTable(results)}\n`);
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 describe.each(rows.map((caller) => caller.name))("%s", (caller) => {
   test.each(matrixUpstreams.map((upstream) => upstream.name))(`works on %s: ${cases.length} cases`, (upstream) => {
@@ -47,7 +47,7 @@ describe.each(rows.map((caller) => caller.name))("%s", (caller) => {
 
 describe("a conversation goes on at any other upstream, in the middle of a tool loop with thoughts", () => {
   test.each(latestCallers({ url: "", key: "" }).map((caller) => caller.name))("of %s", async (name) => {
-    const door = { url: house.gateway.url, key: keys.main };
+    const door = { url: setup.gateway.url, key: keys.main };
     const caller = latestCallers(door).find((one) => one.name === name);
     if (caller === undefined) throw new Error(`no caller ${name}`);
     expect(await movedConversations(caller)).toEqual([]);
@@ -59,7 +59,7 @@ describe("what one dialect asks for and another upstream cannot give is never dr
   test.each(rows.map(([name, row]): [string, string, string, Untranslatable] => [row.path, row.what, name, row]))(
     "%s: %s, on %s",
     async (path, _, upstream, { body, told }) => {
-      const answer = await fetch(house.gateway.url + path, {
+      const answer = await fetch(setup.gateway.url + path, {
         method: "POST",
         headers: { "content-type": "application/json", "x-api-key": keys.main, "anthropic-version": "2023-06-01" },
         body: JSON.stringify({ model: `matrix/${upstream}/main`, ...body }),
@@ -84,7 +84,7 @@ describe("what one dialect asks for and another upstream cannot give is never dr
 describe("what a vendor's SDK is given", () => {
   let literals: readonly Literal[] = [];
   beforeAll(async () => {
-    literals = distinct([...taped.flatMap(literalsIn), ...(await besideTheMatrix(house.gateway.url))]);
+    literals = distinct([...taped.flatMap(literalsIn), ...(await besideTheMatrix(setup.gateway.url))]);
   });
 
   test("every answer has the type that its vendor has published", async () => {

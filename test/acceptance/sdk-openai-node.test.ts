@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { bareEnvironment } from "../bare-environment.ts";
 import { until } from "../until.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
-let house: House;
+let setup: TestSetup;
 
 beforeAll(async () => {
-  house = await openHouse();
+  setup = await openSetup();
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 const node = Bun.which("node");
 
@@ -19,7 +19,7 @@ test.skipIf(node === null)(
   "the official client on Node lists, chats, streams, leaves and fails as it should",
   async () => {
     const script = join(import.meta.dir, "node-calls.mjs");
-    const child = Bun.spawn([node ?? "node", script, `${house.gateway.url}/v1`, keys.main], {
+    const child = Bun.spawn([node ?? "node", script, `${setup.gateway.url}/v1`, keys.main], {
       env: bareEnvironment(),
       stdout: "pipe",
       stderr: "pipe",
@@ -38,7 +38,7 @@ test.skipIf(node === null)(
     });
     expect(told.whole.request).toMatch(/^req_/);
     const record = await until(async () => {
-      const { data } = await house.simulator.truth();
+      const { data } = await setup.simulator.truth();
       return data.find((one) => one.aborted_at !== null);
     });
     expect(record.terminal_sent).toBe(false);

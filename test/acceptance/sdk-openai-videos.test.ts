@@ -2,17 +2,17 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ConfigFile } from "@sluice/contract";
 import OpenAI, { toFile } from "openai";
 import { until } from "../until.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
-let house: House;
+let setup: TestSetup;
 let client: OpenAI;
 
 beforeAll(async () => {
-  house = await openHouse(config);
-  client = new OpenAI({ baseURL: `${house.gateway.url}/v1`, apiKey: keys.main, maxRetries: 0 });
+  setup = await openSetup(config);
+  client = new OpenAI({ baseURL: `${setup.gateway.url}/v1`, apiKey: keys.main, maxRetries: 0 });
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 /** OpenAI itself, two vendors who speak otherwise, and the demo inside the gateway. */
 function config(simulatorUrl: string): ConfigFile {

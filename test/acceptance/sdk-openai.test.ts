@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Script } from "@sluice/simulator";
 import OpenAI from "openai";
 import { until } from "../until.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys, upstreamKey } from "./test-config.ts";
 
-let house: House;
+let setup: TestSetup;
 let client: OpenAI;
 
 beforeAll(async () => {
-  house = await openHouse();
-  client = new OpenAI({ baseURL: `${house.gateway.url}/v1`, apiKey: keys.main, maxRetries: 0 });
+  setup = await openSetup();
+  client = new OpenAI({ baseURL: `${setup.gateway.url}/v1`, apiKey: keys.main, maxRetries: 0 });
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 function user(content: string, script?: Script): { role: "user"; content: string } {
   return { role: "user", content: script === undefined ? content : `${content} [[sim ${JSON.stringify(script)}]]` };
@@ -80,7 +80,7 @@ describe("chat completions", () => {
   });
 
   test("carry every member of the body untouched but the model, and the provider's key instead of the caller's", async () => {
-    await house.simulator.clear();
+    await setup.simulator.clear();
     const body = {
       model: "gpt-test",
       messages: [user("héllo \u{1f30a}", { keep_received: true })],
@@ -88,7 +88,7 @@ describe("chat completions", () => {
       a_field_of_next_year: { deep: [1, 2.5, "x"], flag: null },
     };
     await client.chat.completions.create(body);
-    const [record] = await house.simulator.settled();
+    const [record] = await setup.simulator.settled();
     expect(JSON.parse(record?.received_body ?? "")).toEqual({ ...body, model: "up-test" });
     expect(record?.authorization_last4).toBe(upstreamKey.slice(-4));
     expect(record?.request_headers["x-stainless-lang"]).toBe("js");
@@ -138,7 +138,7 @@ describe("chat completions", () => {
   });
 
   test("stop upstream when the caller aborts the stream", async () => {
-    await house.simulator.clear();
+    await setup.simulator.clear();
     const stream = await client.chat.completions.create({
       model: "gpt-test",
       stream: true,
@@ -151,7 +151,7 @@ describe("chat completions", () => {
       break;
     }
     const record = await until(async () => {
-      const { data } = await house.simulator.truth();
+      const { data } = await setup.simulator.truth();
       return data[0]?.aborted_at ? data[0] : null;
     });
     expect(record.terminal_sent).toBe(false);
@@ -177,11 +177,11 @@ describe("errors arrive as the SDK's own classes", () => {
   });
 
   test("missing messages are a BadRequestError that names the field, and never reach the upstream", async () => {
-    await house.simulator.clear();
+    await setup.simulator.clear();
     const error = await thrownBy(client.post("/chat/completions", { body: { model: "gpt-test" } }));
     expect(error).toBeInstanceOf(OpenAI.BadRequestError);
     expect(error).toMatchObject({ code: "missing_required_parameter", param: "messages" });
-    expect((await house.simulator.truth()).total).toBe(0);
+    expect((await setup.simulator.truth()).total).toBe(0);
   });
 
   test("the upstream's own 4xx passes as it is", async () => {

@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import type { ConfigFile } from "@sluice/contract";
 import OpenAI, { toFile } from "openai";
 import { until } from "../until.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys, model, testConfig, testPrice } from "./test-config.ts";
 
 const provided = ["openai", "anthropic"];
@@ -35,20 +35,20 @@ function configure(simulatorUrl: string): ConfigFile {
   };
 }
 
-let house: House;
+let setup: TestSetup;
 let openai: OpenAI;
 let anthropic: Anthropic;
 beforeAll(async () => {
-  house = await openHouse(configure);
-  const base = `${house.gateway.url}/v1/providers`;
+  setup = await openSetup(configure);
+  const base = `${setup.gateway.url}/v1/providers`;
   openai = new OpenAI({ baseURL: `${base}/openai/v1`, apiKey: keys.main, maxRetries: 0 });
   anthropic = new Anthropic({ baseURL: `${base}/anthropic`, apiKey: keys.main, maxRetries: 0 });
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 /** USD of the key's calls by model, once everything that was called is in the books. */
 async function spent(): Promise<Readonly<Record<string, number>>> {
-  const answer = await fetch(`${house.gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${keys.main}` } });
+  const answer = await fetch(`${setup.gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${keys.main}` } });
   const { data } = (await answer.json()) as { data: readonly { model: string; cost_usd: number }[] };
   return Object.fromEntries(data.map((row) => [row.model, row.cost_usd]));
 }

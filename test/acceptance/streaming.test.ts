@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Script, TruthRecord } from "@sluice/simulator";
 import { atRest, until } from "../until.ts";
 import { type ChatOptions, dechunk, eventsOf, rawChat } from "./chat-call.ts";
-import { type House, openHouse } from "./open-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
 import { openSlowReader } from "./slow-reader.ts";
 import { model, testConfig } from "./test-config.ts";
 
-let house: House;
+let setup: TestSetup;
 
 beforeAll(async () => {
-  house = await openHouse((url) => {
+  setup = await openSetup((url) => {
     const config = testConfig(url);
     // Upstream names that carry a script: this deployment always behaves so.
     const faulty = (name: string, script: Script) =>
@@ -34,15 +34,15 @@ beforeAll(async () => {
     };
   });
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 const withUsage = { stream_options: { include_usage: true } };
 
 /** A streamed call over a bare socket, and the upstream's record of it. */
 async function stream(options: ChatOptions): Promise<{ text: string; head: string; record: TruthRecord }> {
-  await house.simulator.clear();
-  const answer = await rawChat(house.gateway.port, { stream: true, ...options });
-  const record = (await house.simulator.settled()).at(-1);
+  await setup.simulator.clear();
+  const answer = await rawChat(setup.gateway.port, { stream: true, ...options });
+  const record = (await setup.simulator.settled()).at(-1);
   if (record === undefined) throw new Error(`nothing reached the upstream: ${answer.text}`);
   return { text: dechunk(answer.body), head: answer.head, record };
 }
@@ -80,25 +80,25 @@ describe("the bytes of a stream", () => {
   });
 
   test("arrive as they are made: a word is here before the next one is said", async () => {
-    await house.simulator.clear();
+    await setup.simulator.clear();
     const leaving = new AbortController();
     const first = Promise.withResolvers<void>();
     // The upstream says a few words and then nothing more: whoever gathered the answer would have nothing to pass on.
     const call = rawChat(
-      house.gateway.port,
+      setup.gateway.port,
       { stream: true, script: { tokens: 10, stall_after_events: 4 } },
       { leave: leaving.signal, onText: (text) => text.includes("quick") && first.resolve() },
     );
     await first.promise;
-    expect((await house.simulator.truth()).in_flight).toBe(1);
+    expect((await setup.simulator.truth()).in_flight).toBe(1);
     leaving.abort();
     expect((await call).body).not.toContain("[DONE]");
   });
 
   test("of a whole reply are the upstream's too", async () => {
-    await house.simulator.clear();
-    const answer = await rawChat(house.gateway.port, { script: { keep_sent: true } });
-    const [record] = await house.simulator.settled();
+    await setup.simulator.clear();
+    const answer = await rawChat(setup.gateway.port, { script: { keep_sent: true } });
+    const [record] = await setup.simulator.settled();
     expect(answer.body).toBe(Buffer.from(record?.sent_body ?? "").toString("latin1"));
   });
 });
@@ -126,7 +126,7 @@ describe("an upstream that breaks off after the first event", () => {
   test("in one burst with its last bytes: an error event or an error answer, never a clean end", async () => {
     for (let round = 0; round < 10; round += 1) {
       const fault = round % 2 === 0 ? { cut_after_events: 4 } : { break_chunking_after_events: 4 };
-      const answer = await rawChat(house.gateway.port, { stream: true, script: { tokens: 9, ...fault } });
+      const answer = await rawChat(setup.gateway.port, { stream: true, script: { tokens: 9, ...fault } });
       expect(answer.text).toContain('"code":"upstream_truncated"');
       expect(answer.text).not.toContain("[DONE]");
     }
@@ -152,10 +152,10 @@ describe("an upstream that breaks off after the first event", () => {
   });
 
   test("no other deployment is tried: what was said cannot be unsaid", async () => {
-    await house.simulator.clear();
-    const answer = await rawChat(house.gateway.port, { stream: true, model: "no-way-back" });
+    await setup.simulator.clear();
+    const answer = await rawChat(setup.gateway.port, { stream: true, model: "no-way-back" });
     expect(answer.body).toContain("upstream_truncated");
-    expect((await house.simulator.settled()).length).toBe(1);
+    expect((await setup.simulator.settled()).length).toBe(1);
   });
 });
 
@@ -183,7 +183,7 @@ describe("an upstream that fails before the first event", () => {
   ] satisfies [string, Script, number, string, string][])(
     "with nobody behind it: %s is an error answer",
     async (_, script, status, code, says) => {
-      const answer = await rawChat(house.gateway.port, { stream: true, model: "gpt-impatient", script });
+      const answer = await rawChat(setup.gateway.port, { stream: true, model: "gpt-impatient", script });
       expect(answer.head).toContain(`HTTP/1.1 ${status}`);
       const { error } = JSON.parse(answer.body);
       expect(error.code).toBe(code);
@@ -198,7 +198,7 @@ describe("a whole reply that is not whole", () => {
     ["with a content-length that promises more", { content_length_delta: 10 }],
     ["not JSON", { malformed: true }],
   ] satisfies [string, Script][])("%s is a 502, never a 200", async (_, script) => {
-    const answer = await rawChat(house.gateway.port, { script });
+    const answer = await rawChat(setup.gateway.port, { script });
     expect(answer.head).toContain("HTTP/1.1 502");
     expect(JSON.parse(answer.body).error.code).toMatch(/^upstream_(truncated|error)$/);
   });
@@ -209,8 +209,8 @@ describe("a caller that goes away", () => {
     ["in the middle of a stream", true, { tokens: 300_000, event_ms: 4 }, "brown"],
     ["during silence inside a stream", true, { tokens: 9, stall_after_events: 3 }, "quick"],
   ] satisfies [string, boolean, Script, string][])("%s cancels the upstream", async (_, streamed, script, word) => {
-    await house.simulator.clear();
-    await rawChat(house.gateway.port, { stream: streamed, script }, { leaveAfter: word });
+    await setup.simulator.clear();
+    await rawChat(setup.gateway.port, { stream: streamed, script }, { leaveAfter: word });
     expect(await abortedRecord()).toMatchObject({ terminal_sent: false, hits: 1 });
   });
 
@@ -218,14 +218,14 @@ describe("a caller that goes away", () => {
     ["before a whole reply", false],
     ["before a stream's first byte", true],
   ])("%s cancels the upstream", async (_, streamed) => {
-    await house.simulator.clear();
+    await setup.simulator.clear();
     const leaving = new AbortController();
     const call = rawChat(
-      house.gateway.port,
+      setup.gateway.port,
       { stream: streamed, script: { latency_ms: 600_000 } },
       { leave: leaving.signal },
     );
-    await until(async () => ((await house.simulator.truth()).in_flight === 1 ? true : null));
+    await until(async () => ((await setup.simulator.truth()).in_flight === 1 ? true : null));
     leaving.abort();
     expect(await abortedRecord()).toMatchObject({ status: 0, hits: 1 });
     await call;
@@ -233,10 +233,10 @@ describe("a caller that goes away", () => {
 });
 
 test("a slow reader slows the upstream, and in the end gets everything", async () => {
-  await house.simulator.clear();
-  const reader = openSlowReader(house.gateway.port, { stream: true, script: { tokens: 300_000 } });
+  await setup.simulator.clear();
+  const reader = openSlowReader(setup.gateway.port, { stream: true, script: { tokens: 300_000 } });
   await reader.begun;
-  const emitted = async (): Promise<number> => (await house.simulator.truth()).data[0]?.bytes_emitted ?? 0;
+  const emitted = async (): Promise<number> => (await setup.simulator.truth()).data[0]?.bytes_emitted ?? 0;
   const held = await atRest(emitted);
   expect(held).toBeGreaterThan(0);
   // Both connections' kernel buffers may hold ten megabytes each; the whole answer is seventy.
@@ -247,7 +247,7 @@ test("a slow reader slows the upstream, and in the end gets everything", async (
 });
 
 test("fifteen seconds of silence are filled with a comment, which is no event", async () => {
-  const answer = await rawChat(house.gateway.port, {
+  const answer = await rawChat(setup.gateway.port, {
     stream: true,
     script: { tokens: 2, stall_after_events: 2, stall_ms: 16_000 },
   });
@@ -258,7 +258,7 @@ test("fifteen seconds of silence are filled with a comment, which is no event", 
 
 function abortedRecord(): Promise<TruthRecord> {
   return until(async () => {
-    const { data } = await house.simulator.truth();
+    const { data } = await setup.simulator.truth();
     return data.find((record) => record.aborted_at !== null) ?? null;
   });
 }

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type House, openHouse } from "./open-house.ts";
-import { type Json, VideoClient, videoHouseConfig } from "./video-house.ts";
+import { openSetup, type TestSetup } from "./open-setup.ts";
+import { type Json, VideoClient, videoSetupConfig } from "./video-setup.ts";
 
-let house: House;
+let setup: TestSetup;
 let api: VideoClient;
 beforeAll(async () => {
-  house = await openHouse(videoHouseConfig);
-  api = new VideoClient(house.gateway.url);
+  setup = await openSetup(videoSetupConfig);
+  api = new VideoClient(setup.gateway.url);
 });
-afterAll(() => house?.close());
+afterAll(() => setup?.close());
 
 const clip = { model: "clip", prompt: "she waves from the boat", ratio: "16:9", duration: 5, resolution: "720p" };
 const slow = ` [[sim ${JSON.stringify({ queued_ms: 60_000 })}]]`;
@@ -77,8 +77,8 @@ test("from the address of a picture to a finished clip: group, asset, task, poll
   ]);
   expect((await api.get(contentUrl, { range: `bytes=${whole.length}-` })).status).toBe(416);
 
-  const [vendors] = await house.simulator.tasks();
-  expect((await house.simulator.tasks()).length).toBe(1);
+  const [vendors] = await setup.simulator.tasks();
+  expect((await setup.simulator.tasks()).length).toBe(1);
   const { usage, cost } = done as {
     usage: { output_tokens: number };
     cost: { amount_usd: number; estimated: boolean };
@@ -103,7 +103,7 @@ test("tasks are listed newest first, a queued one is cancelled and costs nothing
     status: 409,
     body: { error: { code: "conflict" } },
   });
-  expect((await house.simulator.tasks()).find(({ state }) => state === "cancelled")).toBeDefined();
+  expect((await setup.simulator.tasks()).find(({ state }) => state === "cancelled")).toBeDefined();
 });
 
 test("material that its library refuses is Failed with the library's reason, and no task may refer to it", async () => {
@@ -207,10 +207,10 @@ describe("a wrong request is told which parameter is wrong and what it takes", (
   });
 
   test("nothing of all that reached a vendor", async () => {
-    await house.simulator.clear();
+    await setup.simulator.clear();
     await api.post(task, { ...clip, ratio: "5:7" });
     await api.post(task, { ...clip, callback_url: "http://[::1]/hook" });
     await api.post(assets, { ...asset, asset_type: "image" });
-    expect((await house.simulator.truth()).total).toBe(0);
+    expect((await setup.simulator.truth()).total).toBe(0);
   });
 });

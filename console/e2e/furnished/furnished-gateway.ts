@@ -1,8 +1,8 @@
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { password, type Somebody, signInAs } from "../somebody.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
-import { makeFilms } from "./studio.ts";
-import { addSupply } from "./supply.ts";
+import { addCatalog } from "./catalog.ts";
+import { makeFilms } from "./media.ts";
 import { addTenants, type Tenants } from "./tenants.ts";
 import { callsWith, makeTraffic } from "./traffic.ts";
 
@@ -20,7 +20,7 @@ export interface FurnishedGateway {
   stop(): Promise<void>;
 }
 
-/** A gateway as it looks after a while of use by two teams, all of it made through its own doors. */
+/** A gateway as it looks after a while of use by two teams, all of it made through its own API. */
 export async function furnishGateway(): Promise<FurnishedGateway> {
   const simulator = serveSimulator();
   const gateway = await startGateway({ administrator, config: configFile(simulator.url) });
@@ -30,7 +30,7 @@ export async function furnishGateway(): Promise<FurnishedGateway> {
   };
   try {
     const ada = await signInAs(gateway.url, administrator.email);
-    await addSupply(ada, simulator.url);
+    await addCatalog(ada, simulator.url);
     const tenants = await addTenants(ada, gateway.url);
     const requestId = await makeTraffic(gateway.url, tenants, simulator);
     const taskId = await makeFilms(ada, callsWith(gateway.url, tenants), simulator);

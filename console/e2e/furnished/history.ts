@@ -6,7 +6,7 @@ const days = 14;
 
 /**
  * Two weeks of use before today, for pictures: the sums of this hour again in hours that are over, more by day than by
- * night. Tests do not need it; there is no other door to the past.
+ * night. Tests do not need it; there is no other way to the past.
  */
 export function addHistory(dataDir: string): void {
   const database = new Database(join(dataDir, "sluice.db"));

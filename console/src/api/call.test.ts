@@ -4,7 +4,7 @@ import { Problem } from "../client/problem.ts";
 import { createCall } from "./call.ts";
 import { Confirmation } from "./confirmation.ts";
 
-function house(answers: readonly (Problem | object)[]) {
+function dependencies(answers: readonly (Problem | object)[]) {
   const confirmation = new Confirmation();
   const sent: string[] = [];
   let signedOut = 0;
@@ -21,7 +21,7 @@ const stale = new Problem("confirm_sign_in", "Sign in again.");
 const remove = { params: { model: "gpt/4.1" } };
 
 test("what needs a fresh sign-in waits for one and is then sent again", async () => {
-  const { call, confirmation, sent } = house([stale, {}]);
+  const { call, confirmation, sent } = dependencies([stale, {}]);
   const removed = call("models.remove", remove);
   await until(() => confirmation.asked());
   expect([confirmation.asked(), sent.length]).toEqual([true, 1]);
@@ -32,7 +32,7 @@ test("what needs a fresh sign-in waits for one and is then sent again", async ()
 });
 
 test("two calls that need it share one dialog, and a dismissed one sends nothing again", async () => {
-  const { call, confirmation, sent } = house([stale, stale]);
+  const { call, confirmation, sent } = dependencies([stale, stale]);
   const both = Promise.allSettled([call("models.remove", remove), call("models.remove", remove)]);
   await until(() => confirmation.asked() && sent.length === 2);
   confirmation.answer(false);
@@ -41,7 +41,7 @@ test("two calls that need it share one dialog, and a dismissed one sends nothing
 });
 
 test("a session that is gone is told, an abort is passed on, anything else becomes a problem", async () => {
-  const gone = house([new Problem("not_signed_in", "Sign in first.")]);
+  const gone = dependencies([new Problem("not_signed_in", "Sign in first.")]);
   expect(await gone.call("tokens.list").catch((thrown: unknown) => thrown)).toBeInstanceOf(Problem);
   expect(gone.signedOut()).toBe(1);
   const abort = new DOMException("stop", "AbortError");

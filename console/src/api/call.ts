@@ -4,7 +4,7 @@ import { asProblem, isAbort } from "../client/problem.ts";
 import type { Confirmation } from "./confirmation.ts";
 import { routeLines } from "./route-lines.ts";
 
-export interface CallHouse {
+export interface CallDependencies {
   readonly confirmation: Confirmation;
   /** The session has ended, or never was. */
   readonly onSignedOut: () => void;
@@ -16,20 +16,20 @@ type SendJson = typeof sendJson;
  * The admin API over the page's own session. What needs a fresh sign-in asks for one and is then sent again; when the
  * session is gone, the sign-in page opens and brings its visitor back here.
  */
-export function createCall(house: CallHouse, send: SendJson = sendJson): ConsoleCall {
-  return consoleClient(guarded(house, send), routeLines);
+export function createCall(dependencies: CallDependencies, send: SendJson = sendJson): ConsoleCall {
+  return consoleClient(guarded(dependencies, send), routeLines);
 }
 
 /** The same guard for calls that are not in the table: sign-in's own. */
-export function guarded(house: CallHouse, send: SendJson = sendJson): SendJson {
+export function guarded(dependencies: CallDependencies, send: SendJson = sendJson): SendJson {
   return async (path, init) => {
     try {
       return await send(path, init);
     } catch (thrown) {
       if (isAbort(thrown)) throw thrown;
       const problem = asProblem(thrown);
-      if (problem.code === "not_signed_in") house.onSignedOut();
-      if (problem.code !== "confirm_sign_in" || !(await house.confirmation.ask())) throw problem;
+      if (problem.code === "not_signed_in") dependencies.onSignedOut();
+      if (problem.code !== "confirm_sign_in" || !(await dependencies.confirmation.ask())) throw problem;
       return await send(path, init);
     }
   };

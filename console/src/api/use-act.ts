@@ -1,7 +1,7 @@
 import type { AnswerOf, CallOptions, RouteId } from "@sluice/contract";
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
 import { asProblem, type Problem } from "../client/problem.ts";
-import { noticeDone, noticeProblem } from "../parts/notice.tsx";
+import { noticeDone, noticeProblem } from "../components/notice.tsx";
 import { useClient } from "./call-context.tsx";
 
 export interface ActSettings<Id extends RouteId> {

@@ -6,7 +6,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { asProblem, type Problem } from "../client/problem.ts";
-import { noticeDone, noticeProblem } from "../parts/notice.tsx";
+import { noticeDone, noticeProblem } from "../components/notice.tsx";
 import { useAsk } from "./call-context.tsx";
 
 const base = "/api/auth";

@@ -27,28 +27,28 @@ const root = createRootRoute({
 const at = <const Path extends string>(path: Path, load: Parameters<typeof lazyRouteComponent>[0]) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
 
-/** Every page is its own chunk and stands in a folder of `pages/`. */
+/** Every page is its own chunk and stands in a folder of `features/`. */
 const tree = root.addChildren([
-  at("/", () => import("../pages/home/page.tsx")),
-  at("/keys", () => import("../pages/keys/page.tsx")),
-  at("/keys/$key", () => import("../pages/key/page.tsx")),
-  at("/workspaces", () => import("../pages/workspaces/page.tsx")),
-  at("/workspaces/$workspace", () => import("../pages/workspace/page.tsx")),
-  at("/providers", () => import("../pages/providers/page.tsx")),
-  at("/providers/$provider", () => import("../pages/provider/page.tsx")),
-  at("/models", () => import("../pages/models/page.tsx")),
-  at("/models/$model", () => import("../pages/model/page.tsx")),
-  at("/requests", () => import("../pages/requests/page.tsx")),
-  at("/requests/$request", () => import("../pages/request/page.tsx")),
-  at("/tasks", () => import("../pages/tasks/page.tsx")),
-  at("/tasks/$task", () => import("../pages/task/page.tsx")),
-  at("/assets", () => import("../pages/assets/page.tsx")),
-  at("/playground", () => import("../pages/playground/page.tsx")),
-  at("/limits", () => import("../pages/limits/page.tsx")),
-  at("/audit", () => import("../pages/audit/page.tsx")),
-  at("/settings", () => import("../pages/settings/page.tsx")),
-  at("/profile", () => import("../pages/profile/page.tsx")),
-  at("/sign-in", () => import("../pages/sign-in/page.tsx")),
+  at("/", () => import("../features/overview/page.tsx")),
+  at("/keys", () => import("../features/keys/list/page.tsx")),
+  at("/keys/$key", () => import("../features/keys/detail/page.tsx")),
+  at("/workspaces", () => import("../features/workspaces/list/page.tsx")),
+  at("/workspaces/$workspace", () => import("../features/workspaces/detail/page.tsx")),
+  at("/providers", () => import("../features/providers/list/page.tsx")),
+  at("/providers/$provider", () => import("../features/providers/detail/page.tsx")),
+  at("/models", () => import("../features/models/list/page.tsx")),
+  at("/models/$model", () => import("../features/models/detail/page.tsx")),
+  at("/requests", () => import("../features/requests/list/page.tsx")),
+  at("/requests/$request", () => import("../features/requests/detail/page.tsx")),
+  at("/tasks", () => import("../features/tasks/list/page.tsx")),
+  at("/tasks/$task", () => import("../features/tasks/detail/page.tsx")),
+  at("/assets", () => import("../features/assets/page.tsx")),
+  at("/playground", () => import("../features/playground/page.tsx")),
+  at("/limits", () => import("../features/limits/page.tsx")),
+  at("/audit", () => import("../features/audit/page.tsx")),
+  at("/settings", () => import("../features/settings/page.tsx")),
+  at("/profile", () => import("../features/profile/page.tsx")),
+  at("/sign-in", () => import("../features/sign-in/page.tsx")),
 ]);
 
 export const consoleRouter = () =>

@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { ProblemAlert } from "../parts/problem-alert.tsx";
+import { ProblemAlert } from "../components/problem-alert.tsx";
 import { giveBackupCode, giveCode } from "./sign-in-calls.ts";
 import { useDoing } from "./use-doing.ts";
 

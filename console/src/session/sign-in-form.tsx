@@ -2,7 +2,7 @@ import { Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine
 import type { SessionAnswer } from "@sluice/contract";
 import { IconFingerprint } from "@tabler/icons-react";
 import { type FormEvent, useRef, useState } from "react";
-import { ProblemAlert } from "../parts/problem-alert.tsx";
+import { ProblemAlert } from "../components/problem-alert.tsx";
 import { CodeForm } from "./code-form.tsx";
 import { passkeysWork, signInElsewhere, signInWithPasskey, signInWithPassword } from "./sign-in-calls.ts";
 import { useDoing } from "./use-doing.ts";

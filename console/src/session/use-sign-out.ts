@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { sendJson } from "../client/call.ts";
 import { asProblem } from "../client/problem.ts";
-import { noticeProblem } from "../parts/notice.tsx";
+import { noticeProblem } from "../components/notice.tsx";
 
 /** Ends the session at the gateway, forgets everything the page has learned, and lets the sign-in page come. */
 export function useSignOut(): () => Promise<void> {

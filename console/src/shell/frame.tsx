@@ -1,7 +1,7 @@
 import { Navigate, Outlet, useLocation, useMatch, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useCall } from "../api/use-call.ts";
-import { ProblemAlert } from "../parts/problem-alert.tsx";
+import { ProblemAlert } from "../components/problem-alert.tsx";
 import { useArrival } from "../session/arrival.tsx";
 import { nextPage } from "../session/next-page.ts";
 import { SessionProvider } from "../session/session-context.tsx";

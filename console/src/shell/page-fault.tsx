@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { asProblem } from "../client/problem.ts";
-import { PageFrame } from "../parts/page-frame.tsx";
+import { PageFrame } from "../components/page-frame.tsx";
 
 /** A page that broke. The rest of the console stands; a new version of the gateway is the usual reason, and loading anew mends that. */
 export function PageFault({ error, reset }: ErrorComponentProps) {

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { IconMapQuestion } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { EmptyState } from "../parts/empty-state.tsx";
-import { PageFrame } from "../parts/page-frame.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { PageFrame } from "../components/page-frame.tsx";
 
 export function PageMissing() {
   return (

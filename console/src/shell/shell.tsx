@@ -12,7 +12,7 @@ import { useTypedAhead } from "./use-typed-ahead.ts";
 
 const CommandPalette = lazy(() => import("./command-palette.tsx"));
 const ShortcutHelp = lazy(() => import("./shortcut-help.tsx"));
-const NextStep = lazy(() => import("../first-run/next-step.tsx"));
+const NextStep = lazy(() => import("../features/first-run/next-step.tsx"));
 
 /** The bars around every page. The left one becomes a drawer where there is no room for it. */
 export function Shell({ children }: { readonly children: ReactNode }) {

@@ -2,6 +2,7 @@
 export * from "./areas.ts";
 export * from "./client.ts";
 export * from "./keys.ts";
+export * from "./media.ts";
 export * from "./models.ts";
 export * from "./paths.ts";
 export * from "./providers.ts";
@@ -12,7 +13,6 @@ export * from "./routes.ts";
 export * from "./session.ts";
 export * from "./settings.ts";
 export * from "./states.ts";
-export * from "./studio.ts";
 export * from "./usage.ts";
 export { type LeaverKeys, leaverKeysSchema, type Person, personSchema } from "./words.ts";
 export * from "./workspaces.ts";

@@ -30,12 +30,12 @@ export const providerKindSchema = z.object({
 export type ProviderKindForm = z.infer<typeof providerKindSchema>;
 
 /**
- * `unknown`: not asked lately. `well`: answered lately. `unwell`: its breaker is half open, or it cools, or some of its
+ * `unknown`: not asked lately. `healthy`: answered lately. `unhealthy`: its breaker is half open, or it cools, or some of its
  * deployments are down. `down`: its breaker is open.
  */
 export const healthSchema = z.object({
   state: z
-    .enum(["unknown", "well", "degraded", "unwell", "down"])
+    .enum(["unknown", "healthy", "degraded", "unhealthy", "down"])
     .describe("`degraded`: it answers, but of the attempts of the last hour one in twenty or more failed."),
   breaker: z.enum(["closed", "open", "half-open"]).nullable(),
   cooling_ms: ms,

@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import { keyRoutes } from "./keys.ts";
+import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
 import { providerRoutes } from "./providers.ts";
 import { requestRoutes } from "./requests.ts";
 import type { PathNames } from "./route.ts";
 import { sessionRoutes } from "./session.ts";
 import { settingsRoutes } from "./settings.ts";
-import { studioRoutes } from "./studio.ts";
 import { usageRoutes } from "./usage.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
@@ -19,7 +19,7 @@ export const consoleRoutes = {
   ...modelRoutes,
   ...usageRoutes,
   ...requestRoutes,
-  ...studioRoutes,
+  ...mediaRoutes,
   ...settingsRoutes,
 } as const;
 

@@ -46,7 +46,7 @@ export const usageSeriesSchema = z.object({
 });
 export type UsageSeries = z.infer<typeof usageSeriesSchema>;
 
-export const limitStandingRowSchema = z.object({
+export const limitUsageRowSchema = z.object({
   scope: z.enum(["workspace", "group", "key"]),
   scope_id: id,
   label: z.string(),
@@ -63,7 +63,7 @@ export const limitStandingRowSchema = z.object({
     })
     .nullable(),
 });
-export type LimitStandingRow = z.infer<typeof limitStandingRowSchema>;
+export type LimitUsageRow = z.infer<typeof limitUsageRowSchema>;
 
 export const usageRoutes = {
   "usage.series": route({
@@ -94,6 +94,6 @@ export const usageRoutes = {
     summary: "Every limit and budget, how far it is used, and where it is going",
     needs: "viewer",
     query: z.object({ search: z.string().max(256).optional(), key: id.optional() }),
-    answer: z.object({ data: z.array(limitStandingRowSchema), truncated: z.boolean() }),
+    answer: z.object({ data: z.array(limitUsageRowSchema), truncated: z.boolean() }),
   }),
 } as const;

@@ -1,23 +1,23 @@
 import { Hono } from "hono";
 import { asFailure, Failure } from "#core/index.ts";
 import type { AdminOptions } from "./admin-options.ts";
-import { consoleCalls } from "./calls/console-calls.ts";
-import { type AdminEnv, mountCalls } from "./calls/mount-calls.ts";
 import { answerConsolePage } from "./console-page.ts";
 import { answerDocs, docsFile } from "./docs-page.ts";
 import { failureAnswer } from "./failure-answer.ts";
+import { consoleHandlers } from "./handlers/console-handlers.ts";
+import { type AdminEnv, mountHandlers } from "./handlers/mount-handlers.ts";
 import { PolicyReports } from "./policy-reports.ts";
-import { mountRawCalls } from "./raw/mount-raw-calls.ts";
 import { pagePolicy, policyReportPath } from "./security-headers.ts";
 import { answerSetup } from "./setup-call.ts";
 import { answerFile, answerText } from "./static-answer.ts";
+import { mountStreamingRoutes } from "./streaming/mount-streaming-routes.ts";
 import { Throttle } from "./throttle.ts";
 
-/** Routes and calls of the control face. They never throw. */
+/** Routes and calls of the control plane. They never throw. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const throttle = new Throttle(options.clock);
   const policyReports = new PolicyReports(options);
-  // Made when somebody first asks: it takes more memory than everything else of this room.
+  // Made when somebody first asks: it takes more memory than everything else of this module.
   let openApi: string | null = null;
   const app = new Hono<AdminEnv>();
 
@@ -46,8 +46,8 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { console } = options;
   if (console !== null) {
     app.all("/api/auth/*", async (c) => noStore(await console.signIn.handle(c.req.raw, { ip: c.env.ip })));
-    mountRawCalls(app, console, console);
-    mountCalls(app, consoleCalls(console), console);
+    mountStreamingRoutes(app, console, console);
+    mountHandlers(app, consoleHandlers(console), console);
   }
   for (const [path, allow] of onlyMethods) app.all(path, () => methodNotAllowed(allow));
   app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));

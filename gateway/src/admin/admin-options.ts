@@ -1,11 +1,13 @@
 import type { Setup } from "#identity/index.ts";
 import type { Clock, Observer, SignIn, StaticFiles } from "#ports/index.ts";
-import type { ConsoleHouse } from "./calls/console-calls.ts";
-import type { MountOptions } from "./calls/mount-calls.ts";
-import type { RawCallsHouse } from "./raw/mount-raw-calls.ts";
+import type { ConsoleHandlerDependencies } from "./handlers/console-handlers.ts";
+import type { MountOptions } from "./handlers/mount-handlers.ts";
+import type { StreamingDependencies } from "./streaming/mount-streaming-routes.ts";
 
 /** Everything that the console's calls stand on. */
-export type AdminConsole = ConsoleHouse & RawCallsHouse & MountOptions & { readonly signIn: SignIn };
+export type AdminConsole = ConsoleHandlerDependencies &
+  StreamingDependencies &
+  MountOptions & { readonly signIn: SignIn };
 
 export interface AdminOptions {
   /** Holds `console/…` (the console's build) and `docs/…` (the API reference's own files, see `docsFiles`). */

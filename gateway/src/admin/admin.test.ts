@@ -90,7 +90,7 @@ async function codeOf(response: Response): Promise<string> {
   return `${response.status} ${String(code)}`;
 }
 
-test("every answer of the control face carries strict browser headers", async () => {
+test("every answer of the control plane carries strict browser headers", async () => {
   const { call } = await openAdmin();
   for (const path of ["/console/", "/docs", "/docs/start.js", "/openapi.json", "/api/status", "/api/nothing"]) {
     const response = await call(path);

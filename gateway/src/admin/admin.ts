@@ -1,6 +1,6 @@
 import type { createAdminApp } from "./admin-app.ts";
 import type { AdminOptions } from "./admin-options.ts";
-import type { AdminEnv } from "./calls/mount-calls.ts";
+import type { AdminEnv } from "./handlers/mount-handlers.ts";
 import { withSecurityHeaders } from "./security-headers.ts";
 
 export interface Admin {
@@ -8,7 +8,7 @@ export interface Admin {
   readonly fetch: (request: Request, info: AdminEnv["Bindings"]) => Promise<Response>;
 }
 
-/** The control face. What it is made of is loaded with its first call: a gateway that carries calls only has none of it. */
+/** The control plane. What it is made of is loaded with its first call: a gateway that carries calls only has none of it. */
 export function createAdmin(options: AdminOptions): Admin {
   let loading: Promise<ReturnType<typeof createAdminApp>> | null = null;
   return {
@@ -42,10 +42,10 @@ const parts: readonly (() => Promise<unknown>)[] = [
   () => import("@sluice/contract/console/requests"),
   () => import("@sluice/contract/console/session"),
   () => import("@sluice/contract/console/settings"),
-  () => import("@sluice/contract/console/studio"),
+  () => import("@sluice/contract/console/media"),
   () => import("@sluice/contract/console/usage"),
   () => import("@sluice/contract/console/workspaces"),
-  () => import("./raw/mount-raw-calls.ts"),
-  () => import("./calls/console-calls.ts"),
+  () => import("./streaming/mount-streaming-routes.ts"),
+  () => import("./handlers/console-handlers.ts"),
   () => import("./admin-app.ts"),
 ];

@@ -1,7 +1,7 @@
 /**
- * admin: the control face. Serves the console, the API reference, and the control API.
+ * admin: the control plane. Serves the console, the API reference, and the control API.
  *
- * Words: a static file comes through a port, this room never opens one; set-up is the making of the first
+ * Words: a static file comes through a port, this module never opens one; set-up is the making of the first
  * administrator with a one-time token.
  *
  * Promises: nothing here is needed to carry a call, and a fault here stops none. Every answer carries strict browser
@@ -13,7 +13,7 @@ export { type Admin, createAdmin } from "./admin.ts";
 export type { AdminConsole, AdminOptions } from "./admin-options.ts";
 export { NoticeSender, type NoticeSenderOptions } from "./budgets/notice-sender.ts";
 export { NoticeWatch, type NoticeWatchOptions } from "./budgets/notice-watch.ts";
-export type { ConfigFacts, ProcessFacts } from "./calls/system-calls.ts";
 export { docsFiles } from "./docs-page.ts";
-export type { RawCallsHouse } from "./raw/mount-raw-calls.ts";
+export type { ConfigFacts, ProcessFacts } from "./handlers/system-handlers.ts";
+export type { StreamingDependencies } from "./streaming/mount-streaming-routes.ts";
 export { RequestTail, type RequestTailOptions } from "./tail/request-tail.ts";

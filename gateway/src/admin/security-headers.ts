@@ -47,7 +47,7 @@ const headers = {
   "permissions-policy": "camera=(), geolocation=(), microphone=(self), payment=(), usb=()",
 } as const;
 
-/** Puts on what every answer of the control face carries; an answer without a policy of its own may load nothing. */
+/** Puts on what every answer of the control plane carries; an answer without a policy of its own may load nothing. */
 export function withSecurityHeaders(response: Response): Response {
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
   if (!response.headers.has("content-security-policy")) {

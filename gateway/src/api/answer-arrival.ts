@@ -1,7 +1,7 @@
 import { asFailure, Failure } from "#core/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { adminRoute } from "./admin-route.ts";
-import type { Exchange, Face, Seen } from "./face.ts";
+import type { ApiDependencies, Exchange, Seen } from "./dependencies.ts";
 import { renderFailure } from "./respond.ts";
 import { dialectOf, routeOf } from "./routes.ts";
 
@@ -18,9 +18,9 @@ export interface Arrival extends Omit<Exchange, "requestId" | "streams" | "seen"
 }
 
 /** Finds who answers a request and reports how it ended. Never rejects: a failure is told in the caller's dialect. */
-export async function answerArrival(face: Face, arrival: Arrival): Promise<Response> {
+export async function answerArrival(dependencies: ApiDependencies, arrival: Arrival): Promise<Response> {
   const { request, path, startedMs } = arrival;
-  const requestId = face.ids.next("req_");
+  const requestId = dependencies.ids.next("req_");
   const route = routeOf(path, request.method);
   // Now: of a caller who leaves early the connection no longer says it.
   const address = arrival.address();
@@ -29,12 +29,12 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
   let streaming = false;
   const report = (): void => {
     arrival.done();
-    face.observer.requestEnd({
+    dependencies.observer.requestEnd({
       requestId,
       method: request.method,
       route: route?.name ?? adminRoute(path),
       status: response.status,
-      totalMs: face.clock.monotonic() - startedMs,
+      totalMs: dependencies.clock.monotonic() - startedMs,
       address,
       ...seen,
     });
@@ -48,13 +48,16 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
     }
     if (route === null) {
       if (!dataPlane.test(path)) {
-        response = withRequestId(await face.admin(request, { ip: address, patient: arrival.patient }), requestId);
+        response = withRequestId(
+          await dependencies.admin(request, { ip: address, patient: arrival.patient }),
+          requestId,
+        );
         report();
         return response;
       }
       throw new Failure("not_found", `There is no ${request.method} ${path}.`);
     }
-    if (face.draining() && path.startsWith("/v1")) {
+    if (dependencies.draining() && path.startsWith("/v1")) {
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
     }
     const endpoint = asksForSocket(request) ? (route.socket ?? route.methods["GET"]) : route.methods[request.method];
@@ -75,20 +78,26 @@ export async function answerArrival(face: Face, arrival: Arrival): Promise<Respo
         return report;
       },
     };
-    const answered = endpoint(face, exchange);
+    const answered = endpoint(dependencies, exchange);
     response = answered instanceof Promise ? await answered : answered;
   } catch (thrown) {
     const failure = asFailure(thrown);
     seen.error = failure.code;
-    response = failed(face, thrown, failure, requestId, dialectOf(route, path, request.headers));
+    response = failed(dependencies, thrown, failure, requestId, dialectOf(route, path, request.headers));
   }
   if (!streaming) report();
   return response;
 }
 
-function failed(face: Face, thrown: unknown, failure: Failure, requestId: string, dialect: Dialect): Response {
+function failed(
+  dependencies: ApiDependencies,
+  thrown: unknown,
+  failure: Failure,
+  requestId: string,
+  dialect: Dialect,
+): Response {
   if (failure.code === "internal_error") {
-    face.observer.log("error", "A request ended in an unexpected error.", { requestId, error: failure.cause });
+    dependencies.observer.log("error", "A request ended in an unexpected error.", { requestId, error: failure.cause });
   }
   const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
   return renderFailure(failure, requestId, allow, dialect);
@@ -105,7 +114,7 @@ export function asksForSocket({ method, headers }: Request): boolean {
 
 const dataPlane = /^\/v1(beta)?(\/|$)/;
 
-/** Health is asked for at both doors; the warm-up of a connection goes to the address that callers use. */
+/** Health is asked for at both ports; the warm-up of a connection goes to the address that callers use. */
 function isServed(door: Door, path: string, hasRoute: boolean): boolean {
   if (door === "all" || path === "/healthz" || path === "/readyz") return true;
   if (path === "/") return door === "console" || hasRoute;

@@ -1,7 +1,7 @@
 import type { Principal } from "#core/index.ts";
 import { answerArrival } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
-import type { Face } from "./face.ts";
+import type { ApiDependencies } from "./dependencies.ts";
 import { targetOf } from "./target.ts";
 
 /** A call of the data plane by somebody who may use a key without knowing its secret. */
@@ -21,12 +21,12 @@ export interface AsKeyCall {
  * The same way that a call with the key's secret takes: limits, ledger, streams, headers and errors are the same, and the
  * body is read by whoever reads it there. What the caller itself signed in with stays here.
  */
-export function createAsKey(face: Face): (call: AsKeyCall) => Promise<Response> {
-  const bodies = new BodyDeadlines(face.clock);
+export function createAsKey(dependencies: ApiDependencies): (call: AsKeyCall) => Promise<Response> {
+  const bodies = new BodyDeadlines(dependencies.clock);
   return (call) => {
-    const startedMs = face.clock.monotonic();
+    const startedMs = dependencies.clock.monotonic();
     const principal = withTags(call);
-    const own: Face = { ...face, authenticator: { authenticate: () => principal } };
+    const own: ApiDependencies = { ...dependencies, authenticator: { authenticate: () => principal } };
     return answerArrival(own, {
       request: innerRequest(call),
       ...targetOf(call.target),

@@ -1,7 +1,7 @@
 import { type BodyMarks, type CarriedMedia, mentionsAssets, outcomeOf } from "#bodies/index.ts";
 import { bounds, Failure, type Principal } from "#core/index.ts";
 import type { BodyPlace } from "./body-room.ts";
-import type { Face } from "./face.ts";
+import type { ApiDependencies } from "./dependencies.ts";
 
 export interface BodyWithAssets {
   /** What was given, to be used from now on in its place. */
@@ -15,19 +15,19 @@ export interface BodyWithAssets {
  * Throws asset_not_found, and invalid_request for one that is not Active, and for too many.
  */
 export async function withAssets(
-  face: Face,
+  dependencies: ApiDependencies,
   principal: Principal,
   { body, marks }: { readonly body: Uint8Array; readonly marks: BodyMarks | null },
   place: BodyPlace,
 ): Promise<BodyWithAssets> {
   if (!(marks?.assets ?? mentionsAssets(body))) return { sent: body, body };
-  const found = await face.bodies.do("assets", null, body);
+  const found = await dependencies.bodies.do("assets", null, body);
   const urls: [id: string, url: string][] = [];
   const media: CarriedMedia[] = [];
   const beside: Uint8Array[] = [];
   let size = 0;
   for (const id of outcomeOf(found).answer) {
-    const { url, inline } = await face.assets.portable(principal.workspace.id, id);
+    const { url, inline } = await dependencies.assets.portable(principal.workspace.id, id);
     urls.push([id, url]);
     if (inline === null) continue;
     size += inline.bytes.length;
@@ -38,7 +38,7 @@ export async function withAssets(
   if (urls.length === 0) return { sent: found.body, body: found.body };
   // In base64, in the body, and in what goes upstream.
   place.hold(2 * found.body.length + 4 * size);
-  const put = await face.bodies.do("put-assets", { urls, media }, found.body, { beside });
+  const put = await dependencies.bodies.do("put-assets", { urls, media }, found.body, { beside });
   return { sent: put.body, body: outcomeOf(put).made ?? put.body };
 }
 

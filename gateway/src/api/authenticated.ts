@@ -1,9 +1,9 @@
 import type { Principal } from "#core/index.ts";
-import type { Exchange, Face } from "./face.ts";
+import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
 /** Without a pause where the key is in the cache. */
-export function authenticated(face: Face, exchange: Exchange): Principal | Promise<Principal> {
-  const found = face.authenticator.authenticate(exchange.request.headers, exchange.address);
+export function authenticated(dependencies: ApiDependencies, exchange: Exchange): Principal | Promise<Principal> {
+  const found = dependencies.authenticator.authenticate(exchange.request.headers, exchange.address);
   return found instanceof Promise ? found.then((principal) => seen(principal, exchange)) : seen(found, exchange);
 }
 

@@ -23,7 +23,7 @@ export class BodyRoom {
   }
 }
 
-/** What one request holds of the room. */
+/** What one request holds of the memory for bodies. */
 export class BodyPlace {
   readonly #take: (more: number) => void;
   #bytes = 0;

@@ -3,34 +3,34 @@ import { bounds, Failure } from "#core/index.ts";
 import { BodyPieces } from "./body-pieces.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, tooLarge } from "./body-rules.ts";
-import type { Exchange, Face } from "./face.ts";
+import type { ApiDependencies, Exchange } from "./dependencies.ts";
 import { encodingOf, unpack } from "./unpack.ts";
 
-type BodyFace = Pick<Face, "bodies">;
+type BodyFace = Pick<ApiDependencies, "bodies">;
 type BodyExchange = Pick<Exchange, "request" | "bodies">;
 
 /** A JSON body as `readJsonPieces` reads it, put together where it is: for those that are small. */
 export async function readJsonBody(
-  face: BodyFace,
+  dependencies: BodyFace,
   exchange: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,
 ): Promise<Uint8Array> {
-  return wholeOf(await readJsonPieces(face, exchange, place, rules));
+  return wholeOf(await readJsonPieces(dependencies, exchange, place, rules));
 }
 
 /**
- * Reads a JSON body to its end and unpacked, within the rules and the room for all bodies. It is not looked into. Throws
+ * Reads a JSON body to its end and unpacked, within the rules and the memory for all bodies. It is not looked into. Throws
  * Failure 400, 408, 413, 415 or 503.
  */
 export async function readJsonPieces(
-  face: BodyFace,
+  dependencies: BodyFace,
   exchange: BodyExchange,
   place: BodyPlace,
   rules: BodyRules,
 ): Promise<BodyBytes> {
   requireJson(exchange.request.headers);
-  return await readPieces(face, exchange, place, rules);
+  return await readPieces(dependencies, exchange, place, rules);
 }
 
 /** The same of a body of any type. */

@@ -1,8 +1,8 @@
 import { readMultipartType } from "#protocols/index.ts";
-import type { Speech } from "#relay/index.ts";
+import type { EndpointProtocol } from "#relay/index.ts";
 import { authenticated } from "./authenticated.ts";
 import { mayBeLarge } from "./body.ts";
-import type { Endpoint } from "./face.ts";
+import type { Endpoint } from "./dependencies.ts";
 import { type FormFactsReader, readFormBody } from "./form-body-reader.ts";
 import { refusedUnread, runCall } from "./model-call.ts";
 
@@ -18,24 +18,24 @@ export const jsonOrForm =
   "The body must be JSON or a form: send `content-type: application/json` or `multipart/form-data`.";
 
 /** A call of a model with a form: into the spool as it arrives, and from there upstream with only its model replaced. */
-export function formCall(speech: Speech, { fields, wanted }: FormRules): Endpoint {
-  return async (face, exchange) => {
-    const principal = await authenticated(face, exchange);
+export function formCall(protocol: EndpointProtocol, { fields, wanted }: FormRules): Endpoint {
+  return async (dependencies, exchange) => {
+    const principal = await authenticated(dependencies, exchange);
     const type = readMultipartType(exchange.request.headers.get("content-type"), wanted);
     exchange.patient();
     if (mayBeLarge(exchange.request)) {
-      const refused = await refusedUnread(face, exchange, speech, principal);
+      const refused = await refusedUnread(dependencies, exchange, protocol, principal);
       if (refused !== null) return refused;
     }
-    const bodyStartMs = face.clock.monotonic();
-    const { facts, form } = await readFormBody(exchange.request, type, face.spool, {
+    const bodyStartMs = dependencies.clock.monotonic();
+    const { facts, form } = await readFormBody(exchange.request, type, dependencies.spool, {
       deadlines: exchange.bodies,
       fields: fields(),
     });
-    const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
+    const bodyWaitMs = dependencies.clock.monotonic() - bodyStartMs;
     try {
-      return await runCall(face, exchange, {
-        speech,
+      return await runCall(dependencies, exchange, {
+        protocol,
         principal,
         facts,
         body: form,

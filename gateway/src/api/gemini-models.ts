@@ -1,6 +1,6 @@
 import { bounds, Failure, type Model } from "#core/index.ts";
 import { serves } from "#relay/index.ts";
-import { batchEmbedSpeech, generateSpeech } from "./speeches.ts";
+import { batchEmbedProtocol, generateProtocol } from "./endpoint-protocols.ts";
 
 /** A page of models in Gemini's shape. `after` is a page token of an earlier one. Source: Gemini API reference, models.list. */
 export function geminiModels(models: readonly Model[], query: URLSearchParams): object {
@@ -27,8 +27,8 @@ export function geminiModel(model: Model): object {
 
 /** Tokens can be counted wherever something can be generated, if only as an estimate. */
 function methodsOf(model: Model): readonly string[] {
-  const generates = model.type === "chat" && serves([model], generateSpeech);
-  const embeds = model.type === "embedding" && serves([model], batchEmbedSpeech);
+  const generates = model.type === "chat" && serves([model], generateProtocol);
+  const embeds = model.type === "embedding" && serves([model], batchEmbedProtocol);
   return [
     ...(generates ? ["generateContent"] : []),
     ...(embeds ? ["embedContent", "batchEmbedContents"] : []),

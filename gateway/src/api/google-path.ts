@@ -1,6 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { PathFacts } from "#protocols/index.ts";
-import type { Exchange } from "./face.ts";
+import type { Exchange } from "./dependencies.ts";
 import { modelPrefix } from "./model-path.ts";
 
 /** Google's own prefix. Its SDK from version 3 on asks below `/v1/models/` instead, where other vendors' clients look models up. */

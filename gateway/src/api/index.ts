@@ -1,11 +1,11 @@
 /**
- * api: the /v1 face. Endpoint table, body reading, answering; failures are rendered here, in the caller's dialect.
+ * api: the /v1 API. Endpoint table, body reading, answering; failures are rendered here, in the caller's dialect.
  * It decides nothing about upstreams: a call is authenticated, read, and handed to the relay.
  */
 
 export { type AsKeyCall, createAsKey } from "./as-key.ts";
 export { AskRate } from "./ask-rate.ts";
 export { BodyRoom } from "./body-room.ts";
+export type { ApiDependencies, LimitStatus } from "./dependencies.ts";
 export { endpointsOf } from "./endpoints/models.ts";
-export type { Face, LimitStanding } from "./face.ts";
 export { type ApiServer, serveApi } from "./server.ts";

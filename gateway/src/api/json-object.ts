@@ -3,7 +3,7 @@ import { type JsonObject, parseSmall, type ScanLimits } from "#protocols/index.t
 import { readJsonBody } from "./body.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, controlBody } from "./body-rules.ts";
-import type { Exchange, Face } from "./face.ts";
+import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
 export interface ReadObject {
   readonly bytes: Uint8Array;
@@ -16,20 +16,20 @@ const limits: ScanLimits = { values: bounds.plainValuesMax, members: bounds.plai
 
 /** A JSON body as a value. Throws Failure invalid_json, and what reading it throws. */
 export async function readJsonObject(
-  face: Face,
+  dependencies: ApiDependencies,
   exchange: Exchange,
   place: BodyPlace,
   rules: BodyRules,
 ): Promise<ReadObject> {
-  const bytes = await readJsonBody(face, exchange, place, rules);
+  const bytes = await readJsonBody(dependencies, exchange, place, rules);
   return { bytes, text: new TextDecoder().decode(bytes), value: parseSmall(bytes, limits) };
 }
 
 /** The body of a call that makes something small. */
-export async function readControlObject(face: Face, exchange: Exchange): Promise<JsonObject> {
-  const place = face.bodyRoom.open();
+export async function readControlObject(dependencies: ApiDependencies, exchange: Exchange): Promise<JsonObject> {
+  const place = dependencies.bodyRoom.open();
   try {
-    return (await readJsonObject(face, exchange, place, controlBody)).value;
+    return (await readJsonObject(dependencies, exchange, place, controlBody)).value;
   } finally {
     place.release();
   }

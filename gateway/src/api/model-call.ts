@@ -2,20 +2,20 @@ import { type BodyBytes, type BodyMarks, outcomeOf, sizeOf, wholeOf } from "#bod
 import { bounds, type Catalog, type Model, type Principal, unreadModel } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
-import { type Call, type Speech, serves } from "#relay/index.ts";
+import { type Call, type EndpointProtocol, serves } from "#relay/index.ts";
 import { withAssets } from "./assets-in-body.ts";
 import { authenticated } from "./authenticated.ts";
 import { mayBeLarge, readJsonPieces } from "./body.ts";
 import { modelBody } from "./body-rules.ts";
+import type { ApiDependencies, Endpoint, Exchange } from "./dependencies.ts";
 import { modelNotFound } from "./endpoints/models.ts";
-import type { Endpoint, Exchange, Face } from "./face.ts";
 import { captureOf } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
 import { readTags } from "./tags.ts";
 
 /** What one endpoint of model calls does differently from the others. */
 export interface ModelCallOptions {
-  readonly speech: Speech;
+  readonly protocol: EndpointProtocol;
   /** What the path says of the call, where the body does not. `available`: whether the caller may use a model of this name. */
   readonly path?: (exchange: Exchange, available: (model: string) => boolean) => PathFacts;
   /** Refuses what cannot be called so, before the body is read. Throws Failure. */
@@ -30,41 +30,41 @@ export interface ModelCallOptions {
 
 /** A call of a model with a JSON body: authenticated, read, and handed to the relay. */
 export function modelCall(options: ModelCallOptions): Endpoint {
-  const { speech } = options;
-  return async (face, exchange) => {
-    const principal = await authenticated(face, exchange);
+  const { protocol } = options;
+  return async (dependencies, exchange) => {
+    const principal = await authenticated(dependencies, exchange);
     options.require?.(exchange);
-    const path = options.path?.(exchange, (name) => isCallable(face.catalog(), principal, name)) ?? null;
+    const path = options.path?.(exchange, (name) => isCallable(dependencies.catalog(), principal, name)) ?? null;
     exchange.patient();
     if (mayBeLarge(exchange.request)) {
-      const refused = await refusedUnread(face, exchange, speech, principal);
+      const refused = await refusedUnread(dependencies, exchange, protocol, principal);
       if (refused !== null) return refused;
     }
-    const place = face.bodyRoom.open();
+    const place = dependencies.bodyRoom.open();
     try {
-      const bodyStartMs = face.clock.monotonic();
-      const arrived = await readJsonPieces(face, exchange, place, modelBody);
-      const bodyWaitMs = face.clock.monotonic() - bodyStartMs;
+      const bodyStartMs = dependencies.clock.monotonic();
+      const arrived = await readJsonPieces(dependencies, exchange, place, modelBody);
+      const bodyWaitMs = dependencies.clock.monotonic() - bodyStartMs;
       // What goes upstream is a copy with another model in it.
       place.hold(sizeOf(arrived) * 2);
       // Reading comes first: it refuses what is no JSON, or nested too deeply.
-      const asked = readRequest(face, exchange, speech, arrived, path);
+      const asked = readRequest(dependencies, exchange, protocol, arrived, path);
       let read = asked instanceof Promise ? await asked : asked;
       let original = read.body;
       if (options.takesAssets === true) {
-        const { sent, body } = await withAssets(face, principal, read, place);
+        const { sent, body } = await withAssets(dependencies, principal, read, place);
         original = sent;
         if (body === sent) read = { ...read, body };
-        else read = await readRequest(face, exchange, speech, body, path);
+        else read = await readRequest(dependencies, exchange, protocol, body, path);
       }
       const { facts, body, marks } = read;
       if (options.unserved !== undefined) {
-        const models = callableModels(face.catalog(), principal, facts.model);
-        if (models.length > 0 && !serves(models, speech)) return options.unserved(facts, exchange.requestId);
+        const models = callableModels(dependencies.catalog(), principal, facts.model);
+        if (models.length > 0 && !serves(models, protocol)) return options.unserved(facts, exchange.requestId);
       }
       const query = options.forwardsQuery === true ? exchange.query : "";
-      return await runCall(face, exchange, {
-        speech,
+      return await runCall(dependencies, exchange, {
+        protocol,
         principal,
         facts,
         body,
@@ -90,9 +90,9 @@ interface ReadRequest {
 
 /** Without a pause for all but large bodies, which go to a thread and come back. */
 function readRequest(
-  face: Face,
+  dependencies: ApiDependencies,
   { request }: Exchange,
-  { wire, endpoint, bodies }: Speech,
+  { wire, endpoint, bodies }: EndpointProtocol,
   bytes: BodyBytes,
   path: PathFacts | null,
 ): ReadRequest | Promise<ReadRequest> {
@@ -100,13 +100,13 @@ function readRequest(
     const body = wholeOf(bytes);
     return { facts: wire.readRequest(body, path), body, marks: null };
   }
-  return face.bodies
+  return dependencies.bodies
     .do("read", { endpoint, dialect: bodies, path }, bytes, { signal: request.signal })
     .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
 }
 
 export interface ReadCall {
-  readonly speech: Speech;
+  readonly protocol: EndpointProtocol;
   readonly principal: Principal;
   readonly facts: RequestFacts;
   readonly body: NonNullable<Call["body"]>;
@@ -119,21 +119,21 @@ export interface ReadCall {
 }
 
 /** A call that is authenticated and read, on its way through the relay and back to its caller. */
-export async function runCall(face: Face, exchange: Exchange, read: ReadCall): Promise<Response> {
+export async function runCall(dependencies: ApiDependencies, exchange: Exchange, read: ReadCall): Promise<Response> {
   const { requestId } = exchange;
-  const { speech, principal, facts } = read;
+  const { protocol, principal, facts } = read;
   exchange.seen.model = facts.model;
-  const models = callableModels(face.catalog(), principal, facts.model);
-  const capture = captureOf(face, exchange, { principal, body: read.sent, models });
+  const models = callableModels(dependencies.catalog(), principal, facts.model);
+  const capture = captureOf(dependencies, exchange, { principal, body: read.sent, models });
   const end = new StreamEnd();
   const call = callOf(exchange, read, models, end.tell);
   const result =
     models.length === 0
-      ? face.relay.refuse(call, modelNotFound(facts.model), whyNotFound(principal, facts.model))
-      : await face.relay.run(call);
+      ? dependencies.relay.refuse(call, modelNotFound(facts.model), whyNotFound(principal, facts.model))
+      : await dependencies.relay.run(call);
   if ("failure" in result) {
     exchange.seen.error = result.failure.code;
-    const refusal = renderFailure(result.failure, requestId, result.headers, speech.dialect);
+    const refusal = renderFailure(result.failure, requestId, result.headers, protocol.dialect);
     await capture?.answered(refusal);
     return refusal;
   }
@@ -151,7 +151,7 @@ function callOf(
   return {
     requestId,
     principal: read.principal,
-    speech: read.speech,
+    protocol: read.protocol,
     facts: read.facts,
     body: read.body,
     marks: read.marks,
@@ -173,16 +173,16 @@ function callOf(
  * read.
  */
 export async function refusedUnread(
-  face: Face,
+  dependencies: ApiDependencies,
   exchange: Exchange,
-  speech: Speech,
+  protocol: EndpointProtocol,
   principal: Principal,
 ): Promise<Response | null> {
-  const read = { speech, principal, facts: unread, body: null, sent: noBytes, marks: null, bodyWaitMs: 0, query: "" };
-  const refusal = await face.relay.refusedUnread(callOf(exchange, read, [], () => {}));
+  const read = { protocol, principal, facts: unread, body: null, sent: noBytes, marks: null, bodyWaitMs: 0, query: "" };
+  const refusal = await dependencies.relay.refusedUnread(callOf(exchange, read, [], () => {}));
   if (refusal === null) return null;
   exchange.seen.error = refusal.failure.code;
-  return renderFailure(refusal.failure, exchange.requestId, refusal.headers, speech.dialect);
+  return renderFailure(refusal.failure, exchange.requestId, refusal.headers, protocol.dialect);
 }
 
 const noBytes = new Uint8Array(0);

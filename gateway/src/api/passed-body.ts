@@ -6,7 +6,7 @@ import type { PassedPlace } from "#relay/index.ts";
 import { readBytes } from "./body.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { modelBody, tooLarge } from "./body-rules.ts";
-import type { Exchange, Face } from "./face.ts";
+import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
 export interface ReadPassedBody {
   readonly body: Uint8Array | Spooled | null;
@@ -19,17 +19,21 @@ export interface ReadPassedBody {
  * byte of it is changed.
  */
 export class PassedBody {
-  readonly #face: Pick<Face, "bodies" | "spool">;
+  readonly #face: Pick<ApiDependencies, "bodies" | "spool">;
   readonly #exchange: Pick<Exchange, "request" | "bodies">;
   readonly #place: PassedPlace;
   readonly #room: BodyPlace;
   #spooled: Spooled | null = null;
 
-  constructor(face: Pick<Face, "bodies" | "spool" | "bodyRoom">, exchange: Exchange, place: PassedPlace) {
-    this.#face = face;
+  constructor(
+    dependencies: Pick<ApiDependencies, "bodies" | "spool" | "bodyRoom">,
+    exchange: Exchange,
+    place: PassedPlace,
+  ) {
+    this.#face = dependencies;
     this.#exchange = exchange;
     this.#place = place;
-    this.#room = face.bodyRoom.open();
+    this.#room = dependencies.bodyRoom.open();
   }
 
   /** Whether there is one, by what the head says. */
@@ -71,8 +75,8 @@ export class PassedBody {
 
   /** What is no call of the dialect after all is passed on all the same: its vendor says what is wrong with it. */
   async #understood(bytes: BodyBytes): Promise<ReadPassedBody> {
-    const { path, speech } = this.#place;
-    const { endpoint, bodies: dialect, wire } = speech;
+    const { path, protocol } = this.#place;
+    const { endpoint, bodies: dialect, wire } = protocol;
     const inPath = path === null || dialect.startsWith("gemini") ? null : path;
     const size = sizeOf(bytes);
     if (size <= bounds.readInPlaceBytesMax) {

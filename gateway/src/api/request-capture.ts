@@ -2,7 +2,7 @@ import { type Model, type Principal, secretsOf } from "#core/index.ts";
 import type { CapturedBody, CapturedRequest, FormBody } from "#ports/index.ts";
 import type { Delivery } from "#relay/index.ts";
 import { BodyExcerpt, excerptOf, isText, noteOf } from "./body-excerpt.ts";
-import type { Exchange, Face } from "./face.ts";
+import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
 export interface CapturedCall {
   readonly principal: Principal;
@@ -16,19 +16,27 @@ export interface CapturedCall {
 type CapturableBody = Uint8Array | Pick<FormBody, "size" | "contentType">;
 
 /** null for the many keys of which nothing is kept: then nothing is done either. */
-export function captureOf(face: Face, exchange: Exchange, call: CapturedCall): RequestCapture | null {
-  return call.principal.key.capture === "none" ? null : new RequestCapture(face, exchange, call);
+export function captureOf(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  call: CapturedCall,
+): RequestCapture | null {
+  return call.principal.key.capture === "none" ? null : new RequestCapture(dependencies, exchange, call);
 }
 
 type Request = Omit<CapturedRequest, "responseHeaders" | "responseBody">;
 
 /** One request of a key that says that it is to be kept, until its answer has gone. Told to the explainer once. */
 export class RequestCapture {
-  readonly #explainer: Face["explainer"];
+  readonly #explainer: ApiDependencies["explainer"];
   readonly #bodies: boolean;
   readonly #request: Request;
 
-  constructor({ explainer }: Face, { request, requestId }: Exchange, { principal, body, models }: CapturedCall) {
+  constructor(
+    { explainer }: ApiDependencies,
+    { request, requestId }: Exchange,
+    { principal, body, models }: CapturedCall,
+  ) {
     this.#explainer = explainer;
     this.#bodies = principal.key.capture === "bodies";
     const providers = new Set(models.flatMap(({ deployments }) => deployments.map(({ provider }) => provider)));

@@ -1,4 +1,5 @@
 import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/index.ts";
+import type { Endpoint } from "./dependencies.ts";
 import {
   assetGroupsPath,
   createAssetGroup,
@@ -43,7 +44,6 @@ import {
   videosContent,
   videosPath,
 } from "./endpoints/videos.ts";
-import type { Endpoint } from "./face.ts";
 import { geminiPrefix, isGoogles, verbOf } from "./google-path.ts";
 import { modelPrefix } from "./model-path.ts";
 

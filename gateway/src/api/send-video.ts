@@ -1,10 +1,10 @@
 import type { Principal } from "#core/index.ts";
 import type { ContentWish } from "#tasks/index.ts";
-import type { Exchange, Face } from "./face.ts";
+import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
 /** The bytes of a video or of a picture of it, or the part of them that is asked for, as its caller reads them. */
 export async function sendVideo(
-  face: Face,
+  dependencies: ApiDependencies,
   exchange: Exchange,
   principal: Principal,
   { id, still }: { readonly id: string } & Pick<ContentWish, "still">,
@@ -12,7 +12,7 @@ export async function sendVideo(
   const { request, requestId } = exchange;
   exchange.patient();
   const range = request.headers.get("range");
-  const content = await face.videos.content(principal.workspace.id, id, { range, still }, request.signal);
+  const content = await dependencies.videos.content(principal.workspace.id, id, { range, still }, request.signal);
   // Of a HEAD only the headers are wanted: the bytes are let go of unread.
   const wanted = request.method !== "HEAD";
   if (!wanted) await content.body?.cancel();

@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import { answerArrival, asksForSocket, type Door } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import { CallerAddress } from "./caller-address.ts";
-import type { Face, SocketOpening } from "./face.ts";
+import type { ApiDependencies, SocketOpening } from "./dependencies.ts";
 import { flawOf } from "./plain-target.ts";
 import { exactPaths } from "./routes.ts";
 import { type OpenSession, type SocketLink, type SocketSession, SocketSessions } from "./socket/socket-link.ts";
@@ -16,7 +16,7 @@ export interface ApiServer {
   leave(): void;
   /** Requests being answered, streams included. */
   readonly pending: () => number;
-  /** Closes the door; `now` also ends what is still open. */
+  /** Closes the port; `now` also ends what is still open. */
   stop(now: boolean): Promise<void>;
 }
 
@@ -32,9 +32,9 @@ export interface ApiServerOptions {
 }
 
 /** Opens the port. The only place that knows the HTTP server of the runtime. */
-export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
-  const bodies = new BodyDeadlines(face.clock);
-  const callers = new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: face.observer });
+export function serveApi(dependencies: ApiDependencies, options: ApiServerOptions): ApiServer {
+  const bodies = new BodyDeadlines(dependencies.clock);
+  const callers = new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: dependencies.observer });
   const door = options.door ?? "all";
   const idleSeconds = options.idleSeconds ?? bounds.idleConnectionMs / 1_000;
   const sessions = new SocketSessions();
@@ -48,11 +48,11 @@ export function serveApi(face: Face, options: ApiServerOptions): ApiServer {
     // The runtime shares the port by default outside development; two gateways would then split the calls between them.
     reusePort: false,
     routes: shapesOf((request, server, flaw) =>
-      answer(face, request, server, { bodies, callers, sessions, idleSeconds, door, flaw }),
+      answer(dependencies, request, server, { bodies, callers, sessions, idleSeconds, door, flaw }),
     ),
     // What no shape fits: an empty part, or more parts than any path of ours.
     fetch: (request, server) =>
-      answer(face, request, server, { bodies, callers, sessions, idleSeconds, door, flaw: emptyPart }),
+      answer(dependencies, request, server, { bodies, callers, sessions, idleSeconds, door, flaw: emptyPart }),
     websocket: socketHandlers(sessions),
     error: () => new Response("internal error\n", { status: 500 }),
   });
@@ -104,13 +104,18 @@ function shapesOf(
   return shapes;
 }
 
-function answer(face: Face, request: Request, server: BunServer, entrance: Entrance): Promise<Response | undefined> {
-  const startedMs = face.clock.monotonic();
+function answer(
+  dependencies: ApiDependencies,
+  request: Request,
+  server: BunServer,
+  entrance: Entrance,
+): Promise<Response | undefined> {
+  const startedMs = dependencies.clock.monotonic();
   const { path, query } = targetOf(request.url);
   let lifted = false;
   let switched = false;
   let address: string | null = null;
-  const answered = answerArrival(face, {
+  const answered = answerArrival(dependencies, {
     request,
     path,
     query,
@@ -143,11 +148,11 @@ function answer(face: Face, request: Request, server: BunServer, entrance: Entra
         return switched;
       },
       call: (inner) =>
-        answerArrival(face, {
+        answerArrival(dependencies, {
           request: inner,
           path,
           query: "",
-          startedMs: face.clock.monotonic(),
+          startedMs: dependencies.clock.monotonic(),
           address: () => address ?? "",
           bodies: entrance.bodies,
           patient: () => {},

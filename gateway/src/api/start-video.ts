@@ -5,8 +5,8 @@ import type { CreateCall, SentBody, TaskBody } from "#tasks/index.ts";
 import { authenticated } from "./authenticated.ts";
 import { mayBeLarge } from "./body.ts";
 import type { BodyPlace } from "./body-room.ts";
+import type { ApiDependencies, Exchange } from "./dependencies.ts";
 import { modelNotFound } from "./endpoints/models.ts";
-import type { Exchange, Face } from "./face.ts";
 import { callableModels } from "./model-call.ts";
 import { captureOf, type RequestCapture } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
@@ -22,19 +22,23 @@ export interface VideoAsking {
 }
 
 /** Starts a video task, once its caller, its body and its model are known. */
-export async function startVideo(face: Face, exchange: Exchange, asking: VideoAsking): Promise<Response> {
-  const principal = await authenticated(face, exchange);
+export async function startVideo(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  asking: VideoAsking,
+): Promise<Response> {
+  const principal = await authenticated(dependencies, exchange);
   exchange.patient();
-  if (mayBeLarge(exchange.request)) await face.videos.check(principal);
-  const place = face.bodyRoom.open();
+  if (mayBeLarge(exchange.request)) await dependencies.videos.check(principal);
+  const place = dependencies.bodyRoom.open();
   let asked: Asked;
   try {
-    asked = await readAsked(face, exchange, { principal, place, asking });
+    asked = await readAsked(dependencies, exchange, { principal, place, asking });
   } catch (thrown) {
     place.release();
     throw thrown;
   }
-  return await create(face, exchange, { ...asked, principal, place, asking });
+  return await create(dependencies, exchange, { ...asked, principal, place, asking });
 }
 
 interface Asker {
@@ -53,11 +57,15 @@ interface Asked {
 }
 
 /** Nothing but its material is held of the body when this is over. */
-async function readAsked(face: Face, exchange: Exchange, { principal, place, asking }: Asker): Promise<Asked> {
+async function readAsked(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  { principal, place, asking }: Asker,
+): Promise<Asked> {
   const { request } = exchange;
   const read = await asking.read(place, principal);
   const size = sizeOf(read.bytes);
-  const { body, sent } = await face.videos.read(read, request.signal);
+  const { body, sent } = await dependencies.videos.read(read, request.signal);
   const model = body.value["model"];
   if (model === undefined || model === "") {
     throw new Failure("missing_required_parameter", 'The parameter "model" is missing.', { param: "model" });
@@ -66,17 +74,17 @@ async function readAsked(face: Face, exchange: Exchange, { principal, place, ask
     throw new Failure("invalid_request", 'The parameter "model" must be a string.', { param: "model" });
   }
   exchange.seen.model = model;
-  const models = callableModels(face.catalog(), principal, model);
+  const models = callableModels(dependencies.catalog(), principal, model);
   if (models.length === 0) throw modelNotFound(model.slice(0, bounds.modelNameBytesMax));
   const tags = readTags(request.headers, principal);
   const idempotencyKey = readIdempotencyKey(request.headers);
-  const capture = captureOf(face, exchange, { principal, body: sent, models });
+  const capture = captureOf(dependencies, exchange, { principal, body: sent, models });
   place.hold(body.material?.size ?? Math.min(size, body.text.length));
   return { body, model, models, capture, tags, idempotencyKey };
 }
 
 async function create(
-  face: Face,
+  dependencies: ApiDependencies,
   exchange: Exchange,
   { place, capture, asking, ...asked }: Asked & Asker,
 ): Promise<Response> {
@@ -84,7 +92,7 @@ async function create(
   const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
   try {
     const call: CreateCall = { ...asked, requestId, userAgent, held: place, signal: request.signal };
-    const response = asking.answer(await face.videos.create(call));
+    const response = asking.answer(await dependencies.videos.create(call));
     await capture?.answered(response);
     return response;
   } catch (thrown) {

@@ -21,7 +21,7 @@ export interface AssetCall {
   readonly signal: AbortSignal;
 }
 
-export interface GroupAsked {
+export interface NewGroupRequest {
   readonly platform: PlatformId;
   readonly name: string;
   readonly description: string;
@@ -29,7 +29,7 @@ export interface GroupAsked {
   readonly projectName: string | null;
 }
 
-export interface AssetAsked {
+export interface NewAssetRequest {
   readonly platform: PlatformId;
   readonly groupId: string;
   readonly url: string;
@@ -41,7 +41,7 @@ const names = { least: 1, most: bounds.assetNameCharactersMax, forbidden: /\p{Cc
 /** Of a description: line breaks and tabs may stand in it. */
 const texts = { least: 0, most: bounds.assetDescriptionCharactersMax, forbidden: /[^\P{Cc}\n\r\t]/u };
 
-export function readGroupCall(call: GroupCall): GroupAsked {
+export function readGroupCall(call: GroupCall): NewGroupRequest {
   return {
     platform: readPlatform(call.platform),
     name: readText(required(call.name, "name"), "name", names),
@@ -50,7 +50,7 @@ export function readGroupCall(call: GroupCall): GroupAsked {
   };
 }
 
-export function readAssetCall(call: AssetCall): AssetAsked {
+export function readAssetCall(call: AssetCall): NewAssetRequest {
   const platform = readPlatform(call.platform);
   const groupId = readText(required(call.groupId, "group_id"), "group_id", names);
   const type = required(call.type, "asset_type");
@@ -79,7 +79,7 @@ export function readPlatform(value: unknown): PlatformId {
  * The platform of a look at one thing. null: a platform that does not exist, on which the thing cannot be either, so that
  * the answer is that of a missing thing.
  */
-export function readPlatformOfLook(value: string | null): PlatformId | null {
+export function readPlatformOfPoll(value: string | null): PlatformId | null {
   const text = required(value, "platform");
   return platformIds.find((id) => id === text) ?? null;
 }

@@ -14,14 +14,14 @@ import {
   readAssetCall,
   readGroupCall,
   readPlatform,
-  readPlatformOfLook,
+  readPlatformOfPoll,
 } from "./asset-calls.ts";
 import { Bindings } from "./bindings.ts";
 import { type BlobAnswer, blobAnswer } from "./blob-answer.ts";
 import { blobLink, readBlob } from "./blob-links.ts";
 import { Deletions } from "./deletions.ts";
+import type { AssetsDependencies } from "./dependencies.ts";
 import { DueWorker } from "./due-worker.ts";
-import type { AssetsHouse } from "./house.ts";
 import { chooseAccount } from "./library-account.ts";
 import { workLocally } from "./local-work.ts";
 import { Mirror } from "./mirror.ts";
@@ -29,7 +29,7 @@ import { Resolver } from "./resolver.ts";
 import { UnusedBlobs } from "./unused-blobs.ts";
 
 /** Which assets a list shows, as the caller wrote it; null: all. */
-export interface AssetsAsked {
+export interface AssetListOptions {
   readonly platform: string | null;
   readonly groupId: string | null;
   readonly status: string | null;
@@ -40,7 +40,7 @@ export interface AssetsAsked {
  * What an upstream's library is asked to make is not given up when the caller leaves: nobody would know what it made.
  */
 export class Assets implements AssetResolver {
-  readonly #house: AssetsHouse;
+  readonly #dependencies: AssetsDependencies;
   readonly #end = new AbortController();
   readonly #mirror: Mirror;
   readonly #unused: UnusedBlobs;
@@ -48,15 +48,20 @@ export class Assets implements AssetResolver {
   readonly #resolver: Resolver;
   readonly #worker: DueWorker;
 
-  constructor(house: AssetsHouse) {
-    this.#house = house;
+  constructor(dependencies: AssetsDependencies) {
+    this.#dependencies = dependencies;
     const { signal } = this.#end;
-    this.#mirror = new Mirror(house);
-    this.#unused = new UnusedBlobs(house);
-    this.#deletions = new Deletions({ house, mirror: this.#mirror, unused: this.#unused, signal });
-    this.#resolver = new Resolver({ house, mirror: this.#mirror, bindings: new Bindings(house, signal), signal });
+    this.#mirror = new Mirror(dependencies);
+    this.#unused = new UnusedBlobs(dependencies);
+    this.#deletions = new Deletions({ dependencies, mirror: this.#mirror, unused: this.#unused, signal });
+    this.#resolver = new Resolver({
+      dependencies,
+      mirror: this.#mirror,
+      bindings: new Bindings(dependencies, signal),
+      signal,
+    });
     this.#worker = new DueWorker({
-      ...house,
+      ...dependencies,
       work: (asset, leaseUntil, ended) => this.#work(asset, leaseUntil, ended),
     });
   }
@@ -82,38 +87,38 @@ export class Assets implements AssetResolver {
     const account =
       asked.platform === "local"
         ? null
-        : chooseAccount(this.#house.catalog(), asked.platform, asked.projectName, this.#house);
+        : chooseAccount(this.#dependencies.catalog(), asked.platform, asked.projectName, this.#dependencies);
     const texts = { ...asked, projectName: asked.projectName ?? account?.ownProject ?? "default" };
     const upstreamId = account === null ? null : await account.createGroup(texts, this.#end.signal);
-    const now = this.#house.clock.now();
+    const now = this.#dependencies.clock.now();
     const group: AssetGroup = {
       ...texts,
-      id: this.#house.ids.next("ag_"),
+      id: this.#dependencies.ids.next("ag_"),
       workspaceId: call.workspaceId,
       providerId: account?.provider.id ?? null,
       upstreamId,
       createdAt: now,
       updatedAt: now,
     };
-    await this.#house.store.createGroup(group);
+    await this.#dependencies.store.createGroup(group);
     return group;
   }
 
   /** `platform` as the caller wrote it; it is required. */
   async group(workspaceId: string, id: string, platform: string | null): Promise<AssetGroup> {
-    const wanted = readPlatformOfLook(platform);
+    const wanted = readPlatformOfPoll(platform);
     return this.#groupOn(workspaceId, id, wanted);
   }
 
   /** Newest first, behind `cursor`. */
   async groups(workspaceId: string, platform: string | null, cursor: string | null, limit: number) {
-    return this.#house.store.groups({ workspaceId, ...platformFilter(platform) }, cursor, limit);
+    return this.#dependencies.store.groups({ workspaceId, ...platformFilter(platform) }, cursor, limit);
   }
 
   /** With everything in it. */
   async deleteGroup(workspaceId: string, id: string, signal: AbortSignal): Promise<void> {
     checkPresent(signal);
-    const found = await this.#house.store.findGroup(workspaceId, id);
+    const found = await this.#dependencies.store.findGroup(workspaceId, id);
     if (found === null || !(await this.#deletions.group(found))) throw groupMissing(id);
   }
 
@@ -123,9 +128,9 @@ export class Assets implements AssetResolver {
     checkPresent(call.signal);
     const group = await this.#groupOn(call.workspaceId, groupId, platform);
     const upstream = await this.#createUpstream(group, { url, type, name });
-    const now = this.#house.clock.now();
+    const now = this.#dependencies.clock.now();
     const asset: Asset = {
-      id: this.#house.ids.next("as_"),
+      id: this.#dependencies.ids.next("as_"),
       workspaceId: call.workspaceId,
       groupId: group.id,
       platform,
@@ -141,34 +146,34 @@ export class Assets implements AssetResolver {
       contentType: null,
       createdAt: now,
       updatedAt: now,
-      dueAt: upstream === null ? now : now + bounds.assetLookMs,
+      dueAt: upstream === null ? now : now + bounds.assetPollMs,
     };
-    await this.#house.store.createAsset(asset);
+    await this.#dependencies.store.createAsset(asset);
     if (upstream === null) this.#worker.nudge();
     return asset;
   }
 
   /** One that an upstream's library is processing is looked at there, unless that was a moment ago. */
   async asset(workspaceId: string, id: string, platform: string | null): Promise<Asset> {
-    const wanted = readPlatformOfLook(platform);
-    const found = await this.#house.store.findAsset(workspaceId, id);
+    const wanted = readPlatformOfPoll(platform);
+    const found = await this.#dependencies.store.findAsset(workspaceId, id);
     if (found === null || found.platform !== wanted) throw assetMissing(id);
     return this.#mirror.refresh(found, this.#end.signal);
   }
 
-  async assets(workspaceId: string, asked: AssetsAsked, cursor: string | null, limit: number) {
+  async assets(workspaceId: string, asked: AssetListOptions, cursor: string | null, limit: number) {
     const filter = {
       workspaceId,
       ...platformFilter(asked.platform),
       ...(asked.groupId === null ? {} : { groupId: asked.groupId }),
       ...(asked.status === null ? {} : { status: readStatus(asked.status) }),
     };
-    return this.#house.store.assets(filter, cursor, limit);
+    return this.#dependencies.store.assets(filter, cursor, limit);
   }
 
   async deleteAsset(workspaceId: string, id: string, signal: AbortSignal): Promise<void> {
     checkPresent(signal);
-    const found = await this.#house.store.findAsset(workspaceId, id);
+    const found = await this.#dependencies.store.findAsset(workspaceId, id);
     if (found === null || !(await this.#deletions.asset(found))) throw assetMissing(id);
   }
 
@@ -187,8 +192,8 @@ export class Assets implements AssetResolver {
 
   /** Where whoever has the link can read the asset's bytes for a while; null without bytes of ours or a public address. */
   blobUrl(asset: Asset, lifetimeMs: number): string | null {
-    const base = this.#house.publicUrl();
-    return base === null ? null : blobLink(asset, base, lifetimeMs, this.#house);
+    const base = this.#dependencies.publicUrl();
+    return base === null ? null : blobLink(asset, base, lifetimeMs, this.#dependencies);
   }
 
   /** The address to show: a signed one of ours for what is in our store, else the one that it came from. */
@@ -197,7 +202,7 @@ export class Assets implements AssetResolver {
   }
 
   readBlob(hash: string, query: URLSearchParams, range: string | null): Promise<BlobAnswer> {
-    return readBlob(hash, query, range, this.#house);
+    return readBlob(hash, query, range, this.#dependencies);
   }
 
   /**
@@ -205,24 +210,26 @@ export class Assets implements AssetResolver {
    * asset_not_found, and not_found where there are none.
    */
   async content(workspaceId: string, id: string, range: string | null): Promise<BlobAnswer> {
-    const asset = await this.#house.store.findAsset(workspaceId, id);
+    const asset = await this.#dependencies.store.findAsset(workspaceId, id);
     if (asset === null) throw assetMissing(id);
     const { blobHash: hash, contentType: type } = asset;
-    const blob = hash === null || type === null ? null : await this.#house.blobs.stat(hash);
+    const blob = hash === null || type === null ? null : await this.#dependencies.blobs.stat(hash);
     if (hash === null || type === null || blob === null) throw notOurs(asset);
-    const answer = await blobAnswer(this.#house.blobs, { hash, size: blob.size, type }, range, { etag: `"${hash}"` });
+    const answer = await blobAnswer(this.#dependencies.blobs, { hash, size: blob.size, type }, range, {
+      etag: `"${hash}"`,
+    });
     if (answer.status === 404) throw notOurs(asset);
     return answer;
   }
 
   async #work(asset: Asset, leaseUntil: number, signal: AbortSignal): Promise<void> {
-    if (asset.status !== "Processing") return this.#house.store.updateAsset(asset.id, { dueAt: null });
-    if (asset.platform !== "local") await this.#mirror.look(asset, signal);
-    else await workLocally(asset, leaseUntil, { house: this.#house, unused: this.#unused }, signal);
+    if (asset.status !== "Processing") return this.#dependencies.store.updateAsset(asset.id, { dueAt: null });
+    if (asset.platform !== "local") await this.#mirror.poll(asset, signal);
+    else await workLocally(asset, leaseUntil, { dependencies: this.#dependencies, unused: this.#unused }, signal);
   }
 
   async #groupOn(workspaceId: string, id: string, platform: PlatformId | null): Promise<AssetGroup> {
-    const group = await this.#house.store.findGroup(workspaceId, id);
+    const group = await this.#dependencies.store.findGroup(workspaceId, id);
     if (group === null || group.platform !== platform) throw groupMissing(id);
     return group;
   }

@@ -1,5 +1,5 @@
 import { type Asset, type AssetBinding, type AssetGroup, bounds, Failure } from "#core/index.ts";
-import type { AssetsHouse } from "./house.ts";
+import type { AssetsDependencies } from "./dependencies.ts";
 import type { LibraryAccount } from "./library-account.ts";
 import { pause } from "./pause.ts";
 
@@ -8,13 +8,13 @@ import { pause } from "./pause.ts";
  * project, from an address that the account can fetch, and remembered. Who asks for the same thing at the same time waits for the same.
  */
 export class Bindings {
-  readonly #house: AssetsHouse;
+  readonly #dependencies: AssetsDependencies;
   readonly #signal: AbortSignal;
   readonly #bindings = new Map<string, Promise<AssetBinding>>();
   readonly #groups = new Map<string, Promise<string>>();
 
-  constructor(house: AssetsHouse, signal: AbortSignal) {
-    this.#house = house;
+  constructor(dependencies: AssetsDependencies, signal: AbortSignal) {
+    this.#dependencies = dependencies;
     this.#signal = signal;
   }
 
@@ -23,7 +23,7 @@ export class Bindings {
    * when it is still at it after bounds.assetBindMs: the binding stays, and the next one goes on from there.
    */
   async bound(asset: Asset, account: LibraryAccount, addressOf: () => Promise<string>): Promise<AssetBinding> {
-    const known = await this.#house.store.binding(asset.id, account.provider.id);
+    const known = await this.#dependencies.store.binding(asset.id, account.provider.id);
     if (known?.status === "Active") return known;
     return shared(this.#bindings, `${asset.id} ${account.provider.id}`, () =>
       this.#bind(asset, account, known, addressOf),
@@ -36,7 +36,7 @@ export class Bindings {
     known: AssetBinding | null,
     addressOf: () => Promise<string>,
   ): Promise<AssetBinding> {
-    const group = await this.#house.store.findGroup(asset.workspaceId, asset.groupId);
+    const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
     if (group === null) throw new Failure("asset_not_found", `There is no asset ${asset.id}.`);
     const begun = known?.status === "Processing" ? known : await this.#create(asset, group, account, addressOf);
     return this.#untilActive(begun, account);
@@ -48,7 +48,7 @@ export class Bindings {
     account: LibraryAccount,
     addressOf: () => Promise<string>,
   ): Promise<AssetBinding> {
-    const { store, clock } = this.#house;
+    const { store, clock } = this.#dependencies;
     const providerId = account.provider.id;
     const upstreamGroupId = await shared(this.#groups, `${group.id} ${providerId}`, () =>
       this.#groupOn(account, group),
@@ -71,7 +71,7 @@ export class Bindings {
 
   /** The container that other assets of the group already have there, or a new one. */
   async #groupOn(account: LibraryAccount, group: AssetGroup): Promise<string> {
-    const { store } = this.#house;
+    const { store } = this.#dependencies;
     const filter = { workspaceId: group.workspaceId, groupId: group.id };
     const { assets } = await store.assets(filter, null, bounds.assetSiblingsMax);
     for (const sibling of assets) {
@@ -82,12 +82,12 @@ export class Bindings {
   }
 
   async #untilActive(begun: AssetBinding, account: LibraryAccount): Promise<AssetBinding> {
-    const { clock, store } = this.#house;
+    const { clock, store } = this.#dependencies;
     const endMs = clock.monotonic() + bounds.assetBindMs;
-    let waitMs = bounds.assetLookMs / 2;
+    let waitMs = bounds.assetPollMs / 2;
     for (;;) {
       await pause(waitMs, clock, this.#signal);
-      const seen = await account.look(begun.upstreamId, account.ownProject, this.#signal);
+      const seen = await account.poll(begun.upstreamId, account.ownProject, this.#signal);
       const status = seen?.status ?? "Failed";
       if (status !== "Processing") {
         const binding: AssetBinding = { ...begun, status, updatedAt: clock.now() };
@@ -108,7 +108,7 @@ export class Bindings {
           },
         );
       }
-      waitMs = Math.min(waitMs * 2, bounds.assetLookMs * 2);
+      waitMs = Math.min(waitMs * 2, bounds.assetPollMs * 2);
     }
   }
 }

@@ -2,9 +2,9 @@ import { timingSafeEqual } from "node:crypto";
 import { type Asset, bounds } from "#core/index.ts";
 import type { BlobStore, Clock } from "#ports/index.ts";
 import { type BlobAnswer, blobAnswer, missing } from "./blob-answer.ts";
-import type { TextSigner } from "./house.ts";
+import type { TextSigner } from "./dependencies.ts";
 
-interface Means {
+interface Dependencies {
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly signer: TextSigner;
@@ -20,7 +20,7 @@ export function blobLink(
   asset: Pick<Asset, "blobHash" | "contentType">,
   base: string,
   lifetimeMs: number,
-  { clock, signer }: Pick<Means, "clock" | "signer">,
+  { clock, signer }: Pick<Dependencies, "clock" | "signer">,
 ): string | null {
   if (asset.blobHash === null || asset.contentType === null) return null;
   const expires = String(Math.ceil((clock.now() + lifetimeMs) / 1_000));
@@ -37,7 +37,7 @@ export async function readBlob(
   hash: string,
   query: URLSearchParams,
   range: string | null,
-  { blobs, clock, signer }: Means,
+  { blobs, clock, signer }: Dependencies,
 ): Promise<BlobAnswer> {
   const type = query.get("type") ?? "";
   const expires = query.get("expires") ?? "";

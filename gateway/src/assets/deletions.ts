@@ -1,11 +1,11 @@
 import { type Asset, type AssetBinding, type AssetGroup, bounds } from "#core/index.ts";
-import type { AssetsHouse } from "./house.ts";
+import type { AssetsDependencies } from "./dependencies.ts";
 import type { LibraryAccount } from "./library-account.ts";
 import type { Mirror } from "./mirror.ts";
 import type { UnusedBlobs } from "./unused-blobs.ts";
 
-interface DeletionParts {
-  readonly house: AssetsHouse;
+interface DeletionDependencies {
+  readonly dependencies: AssetsDependencies;
   readonly mirror: Mirror;
   readonly unused: UnusedBlobs;
   readonly signal: AbortSignal;
@@ -16,15 +16,15 @@ interface DeletionParts {
  * on other accounts are deleted as far as they can be. Bytes go with the last asset that has them. False: it was gone.
  */
 export class Deletions {
-  readonly #parts: DeletionParts;
+  readonly #dependencies: DeletionDependencies;
 
-  constructor(parts: DeletionParts) {
-    this.#parts = parts;
+  constructor(dependencies: DeletionDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async asset(asset: Asset): Promise<boolean> {
-    const { store } = this.#parts.house;
-    const { signal } = this.#parts;
+    const { store } = this.#dependencies.dependencies;
+    const { signal } = this.#dependencies;
     const group = await store.findGroup(asset.workspaceId, asset.groupId);
     const projectName = group?.projectName ?? "default";
     const upstreamId = asset.upstreamId;
@@ -33,13 +33,13 @@ export class Deletions {
       await this.#copy(binding, (account) => account.deleteAsset(binding.upstreamId, account.ownProject, signal));
     }
     const deleted = await store.deleteAsset(asset.workspaceId, asset.id);
-    if (asset.blobHash !== null) await this.#parts.unused.drop(asset.blobHash);
+    if (asset.blobHash !== null) await this.#dependencies.unused.drop(asset.blobHash);
     return deleted;
   }
 
   async group(group: AssetGroup): Promise<boolean> {
-    const { store } = this.#parts.house;
-    const { signal } = this.#parts;
+    const { store } = this.#dependencies.dependencies;
+    const { signal } = this.#dependencies;
     const upstreamId = group.upstreamId;
     if (upstreamId !== null) await this.#holder(group)?.deleteGroup(upstreamId, group.projectName, signal);
     const hashes = new Set<string>();
@@ -60,18 +60,18 @@ export class Deletions {
       await this.#copy(binding, (account) => account.deleteGroup(binding.upstreamGroupId, account.ownProject, signal));
     }
     const deleted = await store.deleteGroup(group.workspaceId, group.id);
-    for (const hash of hashes) await this.#parts.unused.drop(hash);
+    for (const hash of hashes) await this.#dependencies.unused.drop(hash);
     return deleted;
   }
 
   #holder(held: Pick<Asset, "id" | "providerId" | "platform">): LibraryAccount | null {
-    const holder = this.#parts.mirror.holderOf(held);
+    const holder = this.#dependencies.mirror.holderOf(held);
     if (holder === null) this.#left(held.id, held.providerId, "its account is no longer set up");
     return holder;
   }
 
   async #copy(binding: AssetBinding, act: (account: LibraryAccount) => Promise<void>): Promise<void> {
-    const account = this.#parts.mirror.accountOf(binding.providerId);
+    const account = this.#dependencies.mirror.accountOf(binding.providerId);
     try {
       if (account !== null) await act(account);
       else this.#left(binding.assetId, binding.providerId, "its account is no longer set up");
@@ -81,10 +81,14 @@ export class Deletions {
   }
 
   #left(id: string, provider: string | null, error: unknown): void {
-    this.#parts.house.observer.log("warn", "What was deleted here stays in an upstream's asset library.", {
-      asset: id,
-      provider,
-      error,
-    });
+    this.#dependencies.dependencies.observer.log(
+      "warn",
+      "What was deleted here stays in an upstream's asset library.",
+      {
+        asset: id,
+        provider,
+        error,
+      },
+    );
   }
 }

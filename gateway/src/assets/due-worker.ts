@@ -17,7 +17,7 @@ export class DueWorker {
   #untick = (): void => {};
   #started = false;
   /** A look for due assets is under way, and whether another is to follow it. */
-  #looking: Promise<void> | null = null;
+  #polling: Promise<void> | null = null;
   #again = false;
 
   constructor(options: DueWorkerOptions) {
@@ -33,13 +33,13 @@ export class DueWorker {
   /** There may be something to do now. */
   nudge(): void {
     if (!this.#started || this.#end.signal.aborted) return;
-    if (this.#looking !== null) {
+    if (this.#polling !== null) {
       this.#again = true;
       return;
     }
     this.#untick();
-    this.#looking = this.#look().finally(() => {
-      this.#looking = null;
+    this.#polling = this.#poll().finally(() => {
+      this.#polling = null;
       if (this.#again) {
         this.#again = false;
         this.nudge();
@@ -53,11 +53,11 @@ export class DueWorker {
   async stop(): Promise<void> {
     this.#end.abort();
     this.#untick();
-    await this.#looking;
+    await this.#polling;
     await Promise.all(this.#active);
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { store, clock, observer } = this.#options;
     const free = bounds.assetsAtOnceMax - this.#active.size;
     if (free <= 0) return;

@@ -11,8 +11,8 @@
  * down fails its asset after a few tries.
  */
 export type { AssetCall, GroupCall } from "./asset-calls.ts";
-export { Assets, type AssetsAsked } from "./assets.ts";
+export { type AssetListOptions, Assets } from "./assets.ts";
 export type { BlobAnswer } from "./blob-answer.ts";
 export { type ByteRange, readRange } from "./byte-range.ts";
-export type { AssetsHouse, TextSigner } from "./house.ts";
+export type { AssetsDependencies, TextSigner } from "./dependencies.ts";
 export { assetAnswer, groupAnswer } from "./show.ts";

@@ -27,7 +27,7 @@ export interface AssetTexts extends Pick<Asset, "type" | "name"> {
   readonly projectName: string;
 }
 
-interface Means {
+interface Dependencies {
   readonly transport: Transport;
   readonly clock: Clock;
 }
@@ -36,12 +36,12 @@ interface Means {
 export class LibraryAccount {
   readonly provider: Provider;
   readonly #library: AssetLibrary;
-  readonly #means: Means;
+  readonly #dependencies: Dependencies;
 
-  constructor(provider: Provider, library: AssetLibrary, means: Means) {
+  constructor(provider: Provider, library: AssetLibrary, dependencies: Dependencies) {
     this.provider = provider;
     this.#library = library;
-    this.#means = means;
+    this.#dependencies = dependencies;
   }
 
   get platform(): Exclude<PlatformId, "local"> {
@@ -55,18 +55,18 @@ export class LibraryAccount {
   }
 
   async createGroup(group: GroupTexts, signal: AbortSignal): Promise<string> {
-    const draft = this.#library.createGroup(this.provider, group, this.#means.clock.now());
+    const draft = this.#library.createGroup(this.provider, group, this.#dependencies.clock.now());
     return this.#told(async () => this.#library.readId(await this.#ask(draft, signal)));
   }
 
   async createAsset(asset: AssetTexts, signal: AbortSignal): Promise<string> {
-    const draft = this.#library.createAsset(this.provider, asset, this.#means.clock.now());
+    const draft = this.#library.createAsset(this.provider, asset, this.#dependencies.clock.now());
     return this.#told(async () => this.#library.readId(await this.#ask(draft, signal)));
   }
 
   /** null: the library has no such asset any more. */
-  look(upstreamId: string, projectName: string, signal: AbortSignal): Promise<LibraryAsset | null> {
-    const draft = this.#library.getAsset(this.provider, { upstreamId, projectName }, this.#means.clock.now());
+  poll(upstreamId: string, projectName: string, signal: AbortSignal): Promise<LibraryAsset | null> {
+    const draft = this.#library.getAsset(this.provider, { upstreamId, projectName }, this.#dependencies.clock.now());
     return this.#told(async () => {
       const answer = await this.#askUnlessGone(draft, signal);
       return answer === null ? null : this.#library.readAsset(answer);
@@ -75,12 +75,12 @@ export class LibraryAccount {
 
   /** What is gone already counts as deleted. */
   async deleteAsset(upstreamId: string, projectName: string, signal: AbortSignal): Promise<void> {
-    const draft = this.#library.deleteAsset(this.provider, { upstreamId, projectName }, this.#means.clock.now());
+    const draft = this.#library.deleteAsset(this.provider, { upstreamId, projectName }, this.#dependencies.clock.now());
     await this.#told(() => this.#askUnlessGone(draft, signal));
   }
 
   async deleteGroup(upstreamId: string, projectName: string, signal: AbortSignal): Promise<void> {
-    const draft = this.#library.deleteGroup(this.provider, { upstreamId, projectName }, this.#means.clock.now());
+    const draft = this.#library.deleteGroup(this.provider, { upstreamId, projectName }, this.#dependencies.clock.now());
     await this.#told(() => this.#askUnlessGone(draft, signal));
   }
 
@@ -101,13 +101,13 @@ export class LibraryAccount {
   /** In our words with the library's code. What the library says of the request itself is the caller's to hear. */
   #refusal({ status, headers, body }: GoodAnswer): { readonly gone: boolean; readonly failure: Failure } {
     const safe = withoutQuotedKeys(body, this.provider);
-    const { gone, failure, code } = this.#library.classify(status, headers, safe, this.#means.clock.now());
+    const { gone, failure, code } = this.#library.classify(status, headers, safe, this.#dependencies.clock.now());
     if (code === undefined || code === null || !codeForm.test(code)) return { gone, failure };
-    const { param, retry, unwell, upstream, retryAfterMs } = failure;
+    const { param, retry, unhealthy, upstream, retryAfterMs } = failure;
     const told = new Failure(failure.code, `${failure.message.replace(/\.$/, "")} (${code}).`, {
       param,
       retry,
-      unwell,
+      unhealthy,
       ...(upstream === undefined ? {} : { upstream }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });
@@ -117,7 +117,7 @@ export class LibraryAccount {
   async #send(draft: OutboundDraft, signal: AbortSignal): Promise<GoodAnswer> {
     const { timeouts, allowPrivateNetwork } = this.provider;
     const { method, url, headers, body } = draft;
-    const answer = await this.#means.transport.send(
+    const answer = await this.#dependencies.transport.send(
       {
         method,
         url,
@@ -142,13 +142,13 @@ export class LibraryAccount {
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "client_closed" || failure.code === "internal_error") throw failure;
-      const { param, retry, unwell, upstream, retryAfterMs } = failure;
+      const { param, retry, unhealthy, upstream, retryAfterMs } = failure;
       const callersFault = retry === "never" && upstream !== undefined && upstream.status < 500;
       const code = callersFault ? "invalid_request" : failure.code;
       throw new Failure(code, `The asset library of ${this.platform}: ${failure.message}`, {
         param,
         retry,
-        unwell,
+        unhealthy,
         cause: failure,
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       });
@@ -164,9 +164,11 @@ function good({ status }: GoodAnswer): boolean {
 }
 
 /** The account as one with a library; null when its kind has none, or it lacks what a library needs. */
-export function libraryAccount(provider: Provider, means: Means): LibraryAccount | null {
+export function libraryAccount(provider: Provider, dependencies: Dependencies): LibraryAccount | null {
   const library = assetLibrary(provider.kind);
-  return library === null || library.lacks(provider) !== null ? null : new LibraryAccount(provider, library, means);
+  return library === null || library.lacks(provider) !== null
+    ? null
+    : new LibraryAccount(provider, library, dependencies);
 }
 
 /**
@@ -177,13 +179,13 @@ export function chooseAccount(
   catalog: Catalog,
   platform: Exclude<PlatformId, "local">,
   projectName: string | null,
-  means: Means,
+  dependencies: Dependencies,
 ): LibraryAccount {
   const candidates = [...catalog.providers.values()]
     .filter(({ enabled, kind }) => enabled && assetLibrary(kind)?.platform === platform)
     .sort((one, other) => rank(one, projectName) - rank(other, projectName) || (one.id < other.id ? -1 : 1));
   for (const provider of candidates) {
-    const account = libraryAccount(provider, means);
+    const account = libraryAccount(provider, dependencies);
     if (account !== null) return account;
   }
   const [nearest] = candidates;

@@ -1,9 +1,9 @@
 import { bounds } from "#core/index.ts";
+import { type Refusal, refused } from "./asset-refusal.ts";
 import type { ByteView } from "./blob-view.ts";
 import { durationOf } from "./duration.ts";
 import { imageSizeOf } from "./image-size.ts";
 import type { MediaType } from "./media-type.ts";
-import { type Refusal, refused } from "./refusal.ts";
 
 /** Whether the measures of a file, as far as they can be read, are ones that material may have. null: nothing against it. */
 export async function measureProblem(view: ByteView, media: MediaType): Promise<Refusal | null> {

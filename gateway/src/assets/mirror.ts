@@ -1,45 +1,45 @@
 import { type Asset, bounds } from "#core/index.ts";
 import type { LibraryAsset } from "#providers/index.ts";
-import type { AssetsHouse } from "./house.ts";
+import type { AssetsDependencies } from "./dependencies.ts";
 import { goneError, type LibraryAccount, libraryAccount } from "./library-account.ts";
 
-interface Look {
+interface Poll {
   readonly at: number;
   readonly done: Promise<Asset>;
 }
 
 /** Keeps the rows of assets that an upstream's library is processing like what the library says. */
 export class Mirror {
-  readonly #house: AssetsHouse;
+  readonly #dependencies: AssetsDependencies;
   /** The last look at each asset that is still processing, by this process; who asks meanwhile shares it. */
-  readonly #looks = new Map<string, Look>();
+  readonly #polls = new Map<string, Poll>();
 
-  constructor(house: AssetsHouse) {
-    this.#house = house;
+  constructor(dependencies: AssetsDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** The asset as the library shows it now, or as it was a moment ago. A library that cannot be asked changes nothing. */
   refresh(asset: Asset, signal: AbortSignal): Promise<Asset> {
     if (asset.status !== "Processing" || asset.platform === "local") return Promise.resolve(asset);
-    const now = this.#house.clock.now();
-    const last = this.#looks.get(asset.id);
+    const now = this.#dependencies.clock.now();
+    const last = this.#polls.get(asset.id);
     if (last !== undefined && now - last.at < bounds.assetFreshMs) return last.done;
-    return this.look(asset, signal);
+    return this.poll(asset, signal);
   }
 
-  look(asset: Asset, signal: AbortSignal): Promise<Asset> {
-    const done = this.#look(asset, signal).then((seen) => {
-      if (seen.status !== "Processing") this.#looks.delete(asset.id);
+  poll(asset: Asset, signal: AbortSignal): Promise<Asset> {
+    const done = this.#poll(asset, signal).then((seen) => {
+      if (seen.status !== "Processing") this.#polls.delete(asset.id);
       return seen;
     });
-    this.#looks.delete(asset.id);
+    this.#polls.delete(asset.id);
     this.#forgetOld();
-    this.#looks.set(asset.id, { at: this.#house.clock.now(), done });
+    this.#polls.set(asset.id, { at: this.#dependencies.clock.now(), done });
     return done;
   }
 
-  async #look(asset: Asset, signal: AbortSignal): Promise<Asset> {
-    const { clock, store, observer } = this.#house;
+  async #poll(asset: Asset, signal: AbortSignal): Promise<Asset> {
+    const { clock, store, observer } = this.#dependencies;
     let seen: Pick<LibraryAsset, "status" | "error"> | null = null;
     let failed = false;
     try {
@@ -68,9 +68,9 @@ export class Mirror {
   async #ask(asset: Asset, signal: AbortSignal): Promise<Pick<LibraryAsset, "status" | "error"> | null> {
     const account = this.holderOf(asset);
     if (account === null || asset.upstreamId === null) return null;
-    const group = await this.#house.store.findGroup(asset.workspaceId, asset.groupId);
+    const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
     if (group === null) return null;
-    return (await account.look(asset.upstreamId, group.projectName, signal)) ?? { status: "Failed", error: goneError };
+    return (await account.poll(asset.upstreamId, group.projectName, signal)) ?? { status: "Failed", error: goneError };
   }
 
   /** The account that holds a group or an asset as it is set up now, enabled or not: what it holds is still there. */
@@ -80,22 +80,22 @@ export class Mirror {
   }
 
   accountOf(providerId: string | null): LibraryAccount | null {
-    const provider = providerId === null ? undefined : this.#house.catalog().providers.get(providerId);
-    return provider === undefined ? null : libraryAccount(provider, this.#house);
+    const provider = providerId === null ? undefined : this.#dependencies.catalog().providers.get(providerId);
+    return provider === undefined ? null : libraryAccount(provider, this.#dependencies);
   }
 
   /** Libraries take seconds mostly, so the looks are close at first and then spread. */
   #waitMs(ageMs: number, failed: boolean): number {
-    const least = failed ? bounds.assetLookMsMax : bounds.assetLookMs;
-    const waitMs = Math.min(bounds.assetLookMsMax, Math.max(least, ageMs / 2));
-    return Math.round(waitMs * (0.75 + this.#house.chance.unit() / 2));
+    const least = failed ? bounds.assetPollMsMax : bounds.assetPollMs;
+    const waitMs = Math.min(bounds.assetPollMsMax, Math.max(least, ageMs / 2));
+    return Math.round(waitMs * (0.75 + this.#dependencies.chance.unit() / 2));
   }
 
   #forgetOld(): void {
-    const before = this.#house.clock.now() - bounds.assetFreshMs;
-    for (const [id, look] of this.#looks) {
-      if (look.at >= before) break;
-      this.#looks.delete(id);
+    const before = this.#dependencies.clock.now() - bounds.assetFreshMs;
+    for (const [id, poll] of this.#polls) {
+      if (poll.at >= before) break;
+      this.#polls.delete(id);
     }
   }
 }

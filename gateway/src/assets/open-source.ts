@@ -1,6 +1,6 @@
 import { asFailure, bounds } from "#core/index.ts";
 import type { Clock, OutboundAnswer, Transport } from "#ports/index.ts";
-import { type Refusal, refused, refusedForNow } from "./refusal.ts";
+import { type Refusal, refused, refusedForNow } from "./asset-refusal.ts";
 import { fetchProblem, nextAddress } from "./web-address.ts";
 
 /** Answers after which the same question may be answered better. */
@@ -64,8 +64,8 @@ async function ask(
  * refuses, it refuses the next time too.
  */
 export function broken(thrown: unknown): Refusal {
-  const { code, trouble } = asFailure(thrown);
-  if (trouble === "url" || trouble === "private_address" || trouble === "forbidden_address") {
+  const { code, accountFault } = asFailure(thrown);
+  if (accountFault === "url" || accountFault === "private_address" || accountFault === "forbidden_address") {
     return refused("fetch_failed", "The host's address is not a public one.");
   }
   if (code === "upstream_timeout") return refusedForNow("fetch_failed", "The host did not answer in time.");

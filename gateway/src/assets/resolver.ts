@@ -2,12 +2,12 @@ import { type Asset, asFailure, bounds, Failure, type Provider } from "#core/ind
 import type { AssetResolver, ResolvedAsset } from "#ports/index.ts";
 import type { Bindings } from "./bindings.ts";
 import { blobLink } from "./blob-links.ts";
-import type { AssetsHouse } from "./house.ts";
+import type { AssetsDependencies } from "./dependencies.ts";
 import { type LibraryAccount, libraryAccount } from "./library-account.ts";
 import type { Mirror } from "./mirror.ts";
 
-interface ResolverParts {
-  readonly house: AssetsHouse;
+interface ResolverDependencies {
+  readonly dependencies: AssetsDependencies;
   readonly mirror: Mirror;
   readonly bindings: Bindings;
   readonly signal: AbortSignal;
@@ -17,13 +17,13 @@ const mediaTypes = { Image: "image", Video: "video", Audio: "audio" } as const;
 
 /** What upstreams are given in the place of an asset. */
 export class Resolver implements AssetResolver {
-  readonly #house: AssetsHouse;
+  readonly #dependencies: AssetsDependencies;
   readonly #mirror: Mirror;
   readonly #bindings: Bindings;
   readonly #signal: AbortSignal;
 
-  constructor({ house, mirror, bindings, signal }: ResolverParts) {
-    this.#house = house;
+  constructor({ dependencies, mirror, bindings, signal }: ResolverDependencies) {
+    this.#dependencies = dependencies;
     this.#mirror = mirror;
     this.#bindings = bindings;
     this.#signal = signal;
@@ -43,7 +43,7 @@ export class Resolver implements AssetResolver {
 
   async #for(asset: Asset, account: Provider): Promise<Place> {
     if (asset.providerId === account.id && asset.upstreamId !== null) return libraryReference(asset.upstreamId);
-    const library = libraryAccount(account, this.#house);
+    const library = libraryAccount(account, this.#dependencies);
     if (asset.platform === "local") return this.#localAsset(asset, library);
     if (library === null || library.platform !== asset.platform) return at(await this.#publicAddress(asset));
     const { upstreamId } = await this.#bindings.bound(asset, library, () => this.#publicAddress(asset));
@@ -56,7 +56,7 @@ export class Resolver implements AssetResolver {
       const asset = await this.#active(workspaceId, id);
       // What is in our own store can be given to every account alike.
       if (asset.platform === "local" || asset.providerId === null) continue;
-      const bound = (await this.#house.store.bindings(id)).filter(({ status }) => status === "Active");
+      const bound = (await this.#dependencies.store.bindings(id)).filter(({ status }) => status === "Active");
       const holding: readonly string[] = [asset.providerId, ...bound.map(({ providerId }) => providerId)];
       const before: readonly string[] = common ?? holding;
       common = before.filter((providerId) => holding.includes(providerId));
@@ -65,7 +65,7 @@ export class Resolver implements AssetResolver {
   }
 
   async #active(workspaceId: string, assetId: string): Promise<Asset> {
-    const found = await this.#house.store.findAsset(workspaceId, assetId);
+    const found = await this.#dependencies.store.findAsset(workspaceId, assetId);
     if (found === null) throw new Failure("asset_not_found", `There is no asset ${assetId}.`);
     const asset = await this.#mirror.refresh(found, this.#signal);
     if (asset.status === "Active") return asset;
@@ -89,7 +89,7 @@ export class Resolver implements AssetResolver {
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "invalid_request" || failure.code === "client_closed") throw failure;
-      this.#house.observer.log("warn", "An asset library did not take an asset; its address is given instead.", {
+      this.#dependencies.observer.log("warn", "An asset library did not take an asset; its address is given instead.", {
         asset: asset.id,
         provider: library.provider.id,
         error: failure,
@@ -99,19 +99,22 @@ export class Resolver implements AssetResolver {
   }
 
   #link(asset: Asset): string | null {
-    const base = this.#house.publicUrl();
-    return base === null ? null : blobLink(asset, base, bounds.blobUrlUpstreamMs, this.#house);
+    const base = this.#dependencies.publicUrl();
+    return base === null ? null : blobLink(asset, base, bounds.blobUrlUpstreamMs, this.#dependencies);
   }
 
   /** Where the library itself serves it, which lives longer than its first address; else that first address. */
   async #publicAddress(asset: Asset): Promise<string> {
     const holder = this.#mirror.holderOf(asset);
-    const group = await this.#house.store.findGroup(asset.workspaceId, asset.groupId);
+    const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
     if (holder === null || group === null || asset.upstreamId === null) return asset.sourceUrl;
     try {
-      return (await holder.look(asset.upstreamId, group.projectName, this.#signal))?.url ?? asset.sourceUrl;
+      return (await holder.poll(asset.upstreamId, group.projectName, this.#signal))?.url ?? asset.sourceUrl;
     } catch (thrown) {
-      this.#house.observer.log("debug", "An asset library could not be asked.", { asset: asset.id, error: thrown });
+      this.#dependencies.observer.log("debug", "An asset library could not be asked.", {
+        asset: asset.id,
+        error: thrown,
+      });
       return asset.sourceUrl;
     }
   }
@@ -125,7 +128,7 @@ export class Resolver implements AssetResolver {
         `The asset ${asset.id} is too large to be sent inside a request, and this gateway has no public address under which an upstream could fetch it: set SLUICE_PUBLIC_URL.`,
       );
     }
-    const stream = await this.#house.blobs.read(blobHash, 0, sizeBytes);
+    const stream = await this.#dependencies.blobs.read(blobHash, 0, sizeBytes);
     if (stream === null) throw lost(asset);
     const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
     return { url: `asset://${asset.id}`, inline: { mediaType: contentType, bytes } };

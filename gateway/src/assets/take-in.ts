@@ -1,11 +1,11 @@
 import { type Asset, type AssetType, asFailure, bounds } from "#core/index.ts";
 import type { AnswerBody, BlobInfo } from "#ports/index.ts";
+import { isRefusal, type Refusal, refused, refusedForNow } from "./asset-refusal.ts";
 import { BlobView } from "./blob-view.ts";
-import type { AssetsHouse } from "./house.ts";
+import type { AssetsDependencies } from "./dependencies.ts";
 import { measureProblem } from "./measure.ts";
 import { mediaTypeOf } from "./media-type.ts";
 import { broken, openSource } from "./open-source.ts";
-import { isRefusal, type Refusal, refused, refusedForNow } from "./refusal.ts";
 
 export interface TakenIn {
   readonly blob: BlobInfo;
@@ -18,11 +18,11 @@ export interface TakenIn {
  */
 export async function takeIn(
   asset: Pick<Asset, "sourceUrl" | "type">,
-  house: Pick<AssetsHouse, "blobs" | "transport" | "clock" | "observer">,
+  dependencies: Pick<AssetsDependencies, "blobs" | "transport" | "clock" | "observer">,
   drop: (hash: string) => Promise<void>,
   signal: AbortSignal,
 ): Promise<TakenIn | Refusal> {
-  const answer = await openSource(asset.sourceUrl, house, signal);
+  const answer = await openSource(asset.sourceUrl, dependencies, signal);
   if (isRefusal(answer)) return answer;
   const { body } = answer;
   try {
@@ -35,9 +35,9 @@ export async function takeIn(
     if (media.type !== asset.type) {
       return refused("wrong_type", `asset_type is ${asset.type}, but what is at the address is ${media.contentType}.`);
     }
-    const blob = await store(opening, body, { type: asset.type, house, signal });
+    const blob = await store(opening, body, { type: asset.type, dependencies, signal });
     if (isRefusal(blob)) return blob;
-    const problem = await measureProblem(new BlobView(house.blobs, blob), media);
+    const problem = await measureProblem(new BlobView(dependencies.blobs, blob), media);
     if (problem === null) return { blob, contentType: media.contentType };
     await drop(blob.hash);
     return problem;
@@ -77,14 +77,18 @@ async function readOpening(body: AnswerBody): Promise<Opening | Refusal> {
   return { begin: new Uint8Array(bytes.subarray(0, bounds.mediaOpeningBytes)), unsent: bytes };
 }
 
-interface Means {
+interface Dependencies {
   readonly type: AssetType;
-  readonly house: Pick<AssetsHouse, "blobs" | "observer">;
+  readonly dependencies: Pick<AssetsDependencies, "blobs" | "observer">;
   readonly signal: AbortSignal;
 }
 
 /** One piece for each pull, so that no more than a piece is ever held, and a slow disk slows the host. */
-async function store(opening: Opening, body: AnswerBody, { type, house, signal }: Means): Promise<BlobInfo | Refusal> {
+async function store(
+  opening: Opening,
+  body: AnswerBody,
+  { type, dependencies, signal }: Dependencies,
+): Promise<BlobInfo | Refusal> {
   let hostFailed: unknown = null;
   const bytes = new ReadableStream<Uint8Array>(
     {
@@ -104,11 +108,11 @@ async function store(opening: Opening, body: AnswerBody, { type, house, signal }
     { highWaterMark: 0 },
   );
   try {
-    return await house.blobs.put(bytes, bytesMax[type], signal);
+    return await dependencies.blobs.put(bytes, bytesMax[type], signal);
   } catch (thrown) {
     if (hostFailed !== null) return broken(hostFailed);
     if (asFailure(thrown).code === "request_too_large") return tooLarge(type);
-    if (!signal.aborted) house.observer.log("error", "An asset could not be stored.", { error: thrown });
+    if (!signal.aborted) dependencies.observer.log("error", "An asset could not be stored.", { error: thrown });
     return refusedForNow("storage_failed", "The bytes could not be stored.");
   }
 }

@@ -9,9 +9,9 @@ export class UnusedBlobs {
   readonly #blobs: BlobStore;
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(house: { readonly store: AssetStore; readonly blobs: BlobStore }) {
-    this.#store = house.store;
-    this.#blobs = house.blobs;
+  constructor(dependencies: { readonly store: AssetStore; readonly blobs: BlobStore }) {
+    this.#store = dependencies.store;
+    this.#blobs = dependencies.blobs;
   }
 
   /** Removes the bytes unless an asset uses them. */

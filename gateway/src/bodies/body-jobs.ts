@@ -1,4 +1,4 @@
-import type { AskedEmbedding, AskedImages, Provider, VideoTurn, WireDialectId } from "#core/index.ts";
+import type { Provider, RequestedEmbedding, RequestedImages, VideoTurn, WireDialectId } from "#core/index.ts";
 import type { BlobInfo, OutboundMethod } from "#ports/index.ts";
 import type {
   CallEndpointId,
@@ -139,16 +139,16 @@ export interface BodyJobs {
   /** Makes the body for an upstream that is asked for pictures in another way. */
   images: {
     readonly ask: ImageSides;
-    readonly answer: { readonly asked: AskedImages; readonly warnings: readonly string[] };
+    readonly answer: { readonly asked: RequestedImages; readonly warnings: readonly string[] };
   };
   /** Makes the body for an upstream that is asked for vectors in another way. */
   embeddings: {
     readonly ask: EmbeddingSides & { readonly upstreamModel: string };
-    readonly answer: { readonly asked: AskedEmbedding; readonly warnings: readonly string[] };
+    readonly answer: { readonly asked: RequestedEmbedding; readonly warnings: readonly string[] };
   };
   /** Makes the caller's answer of what such an upstream answered. */
   "embeddings-answer": {
-    readonly ask: EmbeddingSides & AskedEmbedding & { readonly model: string; readonly inputTokens: number };
+    readonly ask: EmbeddingSides & RequestedEmbedding & { readonly model: string; readonly inputTokens: number };
     readonly answer: null;
   };
   /** Listens to a whole reply. */
@@ -172,7 +172,7 @@ export interface BodyJobs {
     readonly ask: {
       readonly createdAt: number;
       readonly stream: "image_generation" | "image_edit" | null;
-      readonly asked: AskedImages;
+      readonly asked: RequestedImages;
     };
     readonly answer: { readonly images: number };
   };

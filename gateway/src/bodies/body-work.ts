@@ -4,7 +4,7 @@ import { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";
 import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 import { failureOf } from "./carried-failure.ts";
 import { doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
-import type { JobDesk } from "./job-desk.ts";
+import type { JobContext } from "./job-desk.ts";
 
 /** What came of a job. `body` is what was given, to be used from now on in its place: it may have been to a thread and back. */
 export interface WorkedOn<Kind extends BodyJobKind> {
@@ -17,7 +17,7 @@ export interface BodyOutcome<Kind extends BodyJobKind> {
   readonly answer: BodyAnswer<Kind>;
 }
 
-export interface BodyWorkOptions extends JobDesk {
+export interface BodyWorkOptions extends JobContext {
   /** null: everything is done where it is. */
   readonly offload: Offload | null;
 }

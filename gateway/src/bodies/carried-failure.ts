@@ -9,14 +9,14 @@ export interface CarriedFailure extends Omit<FailureOptions, "cause" | "upstream
 }
 
 export function carriedFailure(failure: Failure): CarriedFailure {
-  const { code, message, param, retry, retryAfterMs, details, unwell, arrival, cause } = failure;
+  const { code, message, param, retry, retryAfterMs, details, unhealthy, arrival, cause } = failure;
   const unexpected = code !== "internal_error" ? null : cause instanceof Error ? `${cause.name}: ${cause.message}` : "";
   return {
     code,
     message,
     param,
     retry,
-    unwell,
+    unhealthy,
     arrival,
     unexpected,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -7,7 +7,7 @@ import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 import { type CarriedFailure, carriedFailure } from "./carried-failure.ts";
 import { answerVectors, writeVectorsAsked } from "./embedding-jobs.ts";
 import { answerImages, writeImages } from "./image-jobs.ts";
-import type { Job, JobDesk } from "./job-desk.ts";
+import type { Job, JobContext } from "./job-desk.ts";
 import { inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
 import { answerTurn, translateTurn } from "./turn-jobs.ts";
 import { unpackBody } from "./unpack-job.ts";
@@ -55,11 +55,11 @@ const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
 /** Does one job. Never throws. */
 export function doBodyJob<Kind extends BodyJobKind>(
   { kind, ask, body: bytes, beside }: WorkOrder<Kind>,
-  desk: JobDesk,
+  context: JobContext,
 ): WorkReply<Kind> {
   const body = wholeOfSpent(bytes);
   try {
-    const { made, answer } = jobs[kind](body, ask, beside, desk);
+    const { made, answer } = jobs[kind](body, ask, beside, context);
     return { body, made, answer, failure: null };
   } catch (thrown) {
     const failure: Failure = asFailure(thrown);

@@ -2,7 +2,7 @@ import type { NewId } from "#protocols/index.ts";
 import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
 
 /** What a job works with beside its order. */
-export interface JobDesk {
+export interface JobContext {
   readonly newId: NewId;
 }
 
@@ -17,5 +17,5 @@ export type Job<Kind extends BodyJobKind> = (
   body: Uint8Array,
   ask: BodyAsk<Kind>,
   beside: readonly Uint8Array[],
-  desk: JobDesk,
+  context: JobContext,
 ) => Done<Kind>;

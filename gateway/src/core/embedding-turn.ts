@@ -19,7 +19,7 @@ export interface EmbeddingInput {
 }
 
 /** What an answer is written by: the turn without its texts. */
-export interface AskedEmbedding {
+export interface RequestedEmbedding {
   readonly count: number;
   /** The vectors are wanted as base64 of little-endian 32-bit floats. */
   readonly base64: boolean;

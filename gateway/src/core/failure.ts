@@ -88,7 +88,7 @@ export interface UpstreamAnswer {
  * What is wrong between us and an upstream, where it is something an operator can mend: its URL, its address, its name, the
  * way to it, its certificate, or the account's credential or credit.
  */
-export type UpstreamTrouble =
+export type AccountFault =
   | "url"
   | "private_address"
   | "forbidden_address"
@@ -113,11 +113,11 @@ export interface FailureOptions {
   readonly retryAfterMs?: number;
   readonly details?: FailureDetails;
   readonly upstream?: UpstreamAnswer;
-  /** True when the deployment itself is unwell, so that the breaker counts it. */
-  readonly unwell?: boolean;
+  /** True when the deployment itself is unhealthy, so that the breaker counts it. */
+  readonly unhealthy?: boolean;
   /** Default: unknown. */
   readonly arrival?: Arrival;
-  readonly trouble?: UpstreamTrouble;
+  readonly accountFault?: AccountFault;
   readonly cause?: unknown;
 }
 
@@ -129,9 +129,9 @@ export class Failure extends Error {
   readonly retryAfterMs: number | undefined;
   readonly details: FailureDetails | undefined;
   readonly upstream: UpstreamAnswer | undefined;
-  readonly unwell: boolean;
+  readonly unhealthy: boolean;
   readonly arrival: Arrival;
-  readonly trouble: UpstreamTrouble | null;
+  readonly accountFault: AccountFault | null;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -141,9 +141,9 @@ export class Failure extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.details = options.details;
     this.upstream = options.upstream;
-    this.unwell = options.unwell ?? false;
+    this.unhealthy = options.unhealthy ?? false;
     this.arrival = options.arrival ?? "unknown";
-    this.trouble = options.trouble ?? null;
+    this.accountFault = options.accountFault ?? null;
   }
 
   get status(): number {
@@ -152,17 +152,17 @@ export class Failure extends Error {
 
   /** The same with some of it otherwise. */
   with(changes: FailureOptions & { readonly message?: string }): Failure {
-    const { param, retry, retryAfterMs, details, upstream, unwell, arrival, trouble, cause } = this;
+    const { param, retry, retryAfterMs, details, upstream, unhealthy, arrival, accountFault, cause } = this;
     return new Failure(this.code, changes.message ?? this.message, {
       param,
       retry,
-      unwell,
+      unhealthy,
       arrival,
       cause,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...(details === undefined ? {} : { details }),
       ...(upstream === undefined ? {} : { upstream }),
-      ...(trouble === null ? {} : { trouble }),
+      ...(accountFault === null ? {} : { accountFault }),
       ...changes,
     });
   }

@@ -22,7 +22,7 @@ export interface ImageTurn {
 }
 
 /** What an answer is written by: the turn without its words and pictures. */
-export type AskedImages = Pick<ImageTurn, "size" | "quality" | "background">;
+export type RequestedImages = Pick<ImageTurn, "size" | "quality" | "background">;
 
 /** In pixels. */
 export interface ImageSize {

@@ -90,7 +90,7 @@ export interface Task {
   /** The caller's body, as JSON text, assets not yet resolved. */
   readonly request: string;
   /** What was asked for, normalised, for the answer. */
-  readonly asked: TaskAsked;
+  readonly asked: TaskRequest;
   readonly output: TaskOutput | null;
   readonly error: TaskError | null;
   readonly usage: Usage | null;
@@ -121,7 +121,7 @@ export interface Task {
   readonly deletedAt?: number;
 }
 
-export interface TaskAsked {
+export interface TaskRequest {
   readonly prompt: string | null;
   readonly ratio: string | null;
   readonly durationSeconds: number | null;

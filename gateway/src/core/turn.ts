@@ -25,14 +25,14 @@ export interface Turn {
   /** How many answers are wanted; only one can be translated. */
   readonly choices: number;
   readonly format: AnswerFormat | null;
-  readonly reasoning: ReasoningWish | null;
+  readonly reasoning: ReasoningRequest | null;
   readonly verbosity: string | null;
   readonly userId: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly cacheKey: string | null;
   readonly serviceTier: string | null;
   /** A search of the web by the vendor's own tool is wanted. */
-  readonly search?: SearchWish;
+  readonly search?: SearchRequest;
   /** Pictures may be part of the answer. */
   readonly pictures?: boolean;
   /** The caller of chat completions speaks of `functions`, as before there were tools: it is answered in the same words. */
@@ -50,7 +50,7 @@ export interface GoogleExtras {
 }
 
 /** A search of the web that the vendor carries out by itself while the model answers. */
-export interface SearchWish {
+export interface SearchRequest {
   readonly usesMax: number | null;
   readonly allowedDomains: readonly string[];
   readonly blockedDomains: readonly string[];
@@ -73,7 +73,7 @@ export interface Compaction {
 }
 
 /** What an answer is written by: the turn without what was said. */
-export type AskedTurn = Omit<Turn, "messages">;
+export type RequestedTurn = Omit<Turn, "messages">;
 
 export type TurnRole = "user" | "assistant" | "system";
 
@@ -193,7 +193,7 @@ export type AnswerFormat =
     };
 
 /** How much the model should think: an effort in words, a budget in tokens, or both as far as they were said. */
-export interface ReasoningWish {
+export interface ReasoningRequest {
   readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
   readonly budgetTokens: number | null;
   /** The caller wants to see what was thought, or a summary of it. */

@@ -1,4 +1,4 @@
-import type { TaskAsked } from "./task.ts";
+import type { TaskRequest } from "./task.ts";
 
 /** Material of a video: what it begins or ends with, or what it should look and sound like. */
 export interface VideoMaterial {
@@ -9,7 +9,7 @@ export interface VideoMaterial {
 }
 
 /** A video task in neutral form, its assets resolved for the upstream that is to make it. */
-export interface VideoTurn extends Omit<TaskAsked, "remixOf"> {
+export interface VideoTurn extends Omit<TaskRequest, "remixOf"> {
   /** What the upstream calls the video that is made anew; its length, shape and sound stay. Absent: none. */
   readonly remixOf?: string;
   readonly material: readonly VideoMaterial[];

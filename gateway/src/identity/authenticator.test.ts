@@ -60,7 +60,7 @@ class KeysInMemory implements KeyStore {
   }
 }
 
-function house(overrides: Partial<ApiKey> = {}, catalog: Partial<Catalog> = {}) {
+function gateway(overrides: Partial<ApiKey> = {}, catalog: Partial<Catalog> = {}) {
   const keyStore = new KeysInMemory();
   keyStore.keys.set("digest of secret", { ...key, ...overrides });
   const clock = new FakeClock(1_000_000);
@@ -100,7 +100,7 @@ async function refusalOf(act: () => unknown): Promise<string> {
 
 describe("a known caller", () => {
   test("is read from the database once, then answered without any wait", async () => {
-    const { authenticator, keyStore } = house();
+    const { authenticator, keyStore } = gateway();
     expect((await authenticator.authenticate(bearer("secret"), address)).key.id).toBe("key_1");
     for (let call = 0; call < 100; call++) {
       expect(authenticator.authenticate(bearer("secret"), address)).not.toBeInstanceOf(Promise);
@@ -109,13 +109,13 @@ describe("a known caller", () => {
   });
 
   test("is read once however many first calls come together", async () => {
-    const { authenticator, keyStore } = house();
+    const { authenticator, keyStore } = gateway();
     await Promise.all(Array.from({ length: 50 }, () => authenticator.authenticate(bearer("secret"), address)));
     expect(keyStore.reads).toBe(1);
   });
 
   test("may send the key in either header, or the same in both", async () => {
-    const { authenticator } = house();
+    const { authenticator } = gateway();
     for (const headers of [
       bearer("secret"),
       new Headers({ "x-api-key": "secret" }),
@@ -126,7 +126,7 @@ describe("a known caller", () => {
   });
 
   test("is refused from the moment a change notice says so", async () => {
-    const { authenticator, keyStore } = house();
+    const { authenticator, keyStore } = gateway();
     await authenticator.authenticate(bearer("secret"), address);
     keyStore.keys.set("digest of secret", { ...key, enabled: false });
     authenticator.changed({ kind: "key", digest: "digest of secret" });
@@ -134,7 +134,7 @@ describe("a known caller", () => {
   });
 
   test("that is revoked while its first read is under way is not remembered as good", async () => {
-    const { authenticator, keyStore } = house();
+    const { authenticator, keyStore } = gateway();
     const first = authenticator.authenticate(bearer("secret"), address);
     keyStore.keys.delete("digest of secret");
     authenticator.changed({ kind: "key", digest: "digest of secret" });
@@ -143,7 +143,7 @@ describe("a known caller", () => {
   });
 
   test("stops being let in at the moment its key expires", async () => {
-    const { authenticator, clock } = house({ expiresAt: 1_000_500 });
+    const { authenticator, clock } = gateway({ expiresAt: 1_000_500 });
     await authenticator.authenticate(bearer("secret"), address);
     clock.advance(500);
     expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe("expired_api_key");
@@ -154,7 +154,7 @@ describe("a key as a caller, for whoever may use it without its secret", () => {
   const held = { ...key, allowedIps: ["203.0.113.7"] };
 
   test("is the principal that its secret would be, wherever it is used from", async () => {
-    const { authenticator } = house({ allowedIps: held.allowedIps });
+    const { authenticator } = gateway({ allowedIps: held.allowedIps });
     const [own, known] = [
       authenticator.principalOf(held),
       await authenticator.authenticate(bearer("secret"), () => "203.0.113.7"),
@@ -163,12 +163,12 @@ describe("a key as a caller, for whoever may use it without its secret", () => {
   });
 
   test("is refused as its secret would be", async () => {
-    const { authenticator, clock } = house();
+    const { authenticator, clock } = gateway();
     const refused = (more: Partial<ApiKey>) => refusalOf(() => authenticator.principalOf({ ...key, ...more }));
     expect(await refused({ enabled: false })).toBe("disabled_api_key");
     expect(await refused({ expiresAt: clock.now() })).toBe("expired_api_key");
     expect(await refused({ groupId: "grp_gone" })).toBe("invalid_api_key");
-    const closed = house({}, { workspaces: new Map([["ws_1", { ...workspace, enabled: false }]]) });
+    const closed = gateway({}, { workspaces: new Map([["ws_1", { ...workspace, enabled: false }]]) });
     expect(await refusalOf(() => closed.authenticator.principalOf(key))).toBe("forbidden");
   });
 });
@@ -185,18 +185,18 @@ describe("a caller that is not let in", () => {
       "conflicting_credentials",
     ],
   ])("with %s is refused as %s", async (_title, headers, code) => {
-    const { authenticator } = house();
+    const { authenticator } = gateway();
     expect(await refusalOf(() => authenticator.authenticate(headers, address))).toBe(code);
   });
 
   test("costs one database read for each guess, and none for a repeated one", async () => {
-    const { authenticator, keyStore } = house();
+    const { authenticator, keyStore } = gateway();
     for (let call = 0; call < 20; call++) await refusalOf(() => authenticator.authenticate(bearer("guess"), address));
     expect(keyStore.reads).toBe(1);
   });
 
   test("is let in soon after its key was made", async () => {
-    const { authenticator, keyStore } = house();
+    const { authenticator, keyStore } = gateway();
     expect(await refusalOf(() => authenticator.authenticate(bearer("new"), address))).toBe("invalid_api_key");
     keyStore.keys.set("digest of new", key);
     authenticator.changed({ kind: "key", digest: "digest of new" });
@@ -209,12 +209,12 @@ describe("a caller that is not let in", () => {
     [["198.51.100.0/24", "2001:db8::/32"], "ip_not_allowed"],
     [[], "ip_not_allowed"],
   ])("from an address outside %j: %s", async (allowedIps, outcome) => {
-    const { authenticator } = house({ allowedIps });
+    const { authenticator } = gateway({ allowedIps });
     expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe(outcome);
   });
 
   test("belongs to a workspace that is disabled", async () => {
-    const { authenticator } = house({}, { workspaces: new Map([["ws_1", { ...workspace, enabled: false }]]) });
+    const { authenticator } = gateway({}, { workspaces: new Map([["ws_1", { ...workspace, enabled: false }]]) });
     expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe("forbidden");
   });
 });

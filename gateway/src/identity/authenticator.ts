@@ -11,7 +11,7 @@ export interface AuthenticatorOptions {
   readonly clock: Clock;
 }
 
-interface Standing {
+interface CachedPrincipal {
   readonly catalog: Catalog;
   readonly principal: Principal;
 }
@@ -25,7 +25,7 @@ export class Authenticator {
   readonly #catalog: () => Catalog;
   readonly #clock: Clock;
   readonly #cache: KeyCache;
-  readonly #standings = new WeakMap<ApiKey, Standing>();
+  readonly #principals = new WeakMap<ApiKey, CachedPrincipal>();
   #calls = 0;
 
   constructor(options: AuthenticatorOptions) {
@@ -81,8 +81,8 @@ export class Authenticator {
   /** The principal of a key under the catalog in force, made once per snapshot. */
   #principal(key: ApiKey): Principal {
     const catalog = this.#catalog();
-    const standing = this.#standings.get(key);
-    if (standing !== undefined && standing.catalog === catalog) return standing.principal;
+    const cached = this.#principals.get(key);
+    if (cached !== undefined && cached.catalog === catalog) return cached.principal;
     const workspace = catalog.workspaces.get(key.workspaceId);
     const group = catalog.groups.get(key.groupId);
     if (workspace === undefined || group === undefined) throw unknownKey();
@@ -93,7 +93,7 @@ export class Authenticator {
       workspace,
       scopes: Object.freeze([workspace.scope, group.scope, key.scope]),
     });
-    this.#standings.set(key, { catalog, principal });
+    this.#principals.set(key, { catalog, principal });
     return principal;
   }
 }

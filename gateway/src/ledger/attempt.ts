@@ -50,14 +50,14 @@ export interface Attempt {
   settle(end: AttemptEnd): LedgerEntry;
 }
 
-export interface AttemptWorld {
+export interface AttemptDependencies {
   readonly journal: Pick<Journal, "checkpoint" | "settle">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "attemptEnd" | "log">;
 }
 
 export class RecordedAttempt implements Attempt {
-  readonly #world: AttemptWorld;
+  readonly #dependencies: AttemptDependencies;
   readonly #intent: Intent;
   readonly #prices: PriceTable | null;
   readonly begunMs: number;
@@ -65,8 +65,8 @@ export class RecordedAttempt implements Attempt {
   #checkpointMs: number;
   #entry: LedgerEntry | null = null;
 
-  constructor(world: AttemptWorld, intent: Intent, prices: PriceTable | null, begunMs: number) {
-    this.#world = world;
+  constructor(dependencies: AttemptDependencies, intent: Intent, prices: PriceTable | null, begunMs: number) {
+    this.#dependencies = dependencies;
     this.#intent = intent;
     this.#prices = prices;
     this.begunMs = begunMs;
@@ -81,13 +81,13 @@ export class RecordedAttempt implements Attempt {
     this.#eventsSince += events;
     const isDue =
       this.#eventsSince >= bounds.checkpointEvents ||
-      this.#world.clock.monotonic() - this.#checkpointMs >= bounds.checkpointMs;
+      this.#dependencies.clock.monotonic() - this.#checkpointMs >= bounds.checkpointMs;
     if (isDue) this.checkpoint(reached());
   }
 
   checkpoint(reached: Reached): void {
     if (this.#entry !== null) return;
-    const { clock, journal } = this.#world;
+    const { clock, journal } = this.#dependencies;
     this.#eventsSince = 0;
     this.#checkpointMs = clock.monotonic();
     journal.checkpoint({
@@ -102,7 +102,7 @@ export class RecordedAttempt implements Attempt {
   }
 
   settle(end: AttemptEnd): LedgerEntry {
-    const { clock, journal, observer } = this.#world;
+    const { clock, journal, observer } = this.#dependencies;
     if (this.#entry !== null) {
       observer.log("error", "An attempt was settled twice; the first settlement stands.", {
         attemptId: this.#intent.attemptId,

@@ -60,13 +60,13 @@ function open(refuses = false) {
   return { recorder, clock, written, seen, logged };
 }
 
-let world: ReturnType<typeof open>;
+let dependencies: ReturnType<typeof open>;
 beforeEach(() => {
-  world = open();
+  dependencies = open();
 });
 
 test("an attempt is written ahead, and its entry costs its usage at the price version it names", () => {
-  const { recorder, clock, written, seen } = world;
+  const { recorder, clock, written, seen } = dependencies;
   const attempt = recorder.begin(fields, price);
   expect(written).toHaveLength(1);
   expect(written[0]).toMatchObject({ attemptId: attempt.attemptId, priceVersion: "prc_7", at: clock.now() });
@@ -78,7 +78,7 @@ test("an attempt is written ahead, and its entry costs its usage at the price ve
 });
 
 test("without a price an attempt costs nothing and names no version", () => {
-  const entry = world.recorder.begin({ ...fields, priceVersion: "prc_old" }, null).settle(end);
+  const entry = dependencies.recorder.begin({ ...fields, priceVersion: "prc_old" }, null).settle(end);
   expect(entry).toMatchObject({ costNanoUsd: 0, priceVersion: null });
 });
 
@@ -89,7 +89,7 @@ test("when the journal cannot be written there is no attempt", () => {
 });
 
 test("an attempt is settled once: a second settlement is logged and changes nothing", () => {
-  const { recorder, written, seen, logged } = world;
+  const { recorder, written, seen, logged } = dependencies;
   const attempt = recorder.begin(fields, price);
   const first = attempt.settle(end);
   const second = attempt.settle({ ...end, outcome: "failed", usage: noUsage });
@@ -101,7 +101,7 @@ test("an attempt is settled once: a second settlement is logged and changes noth
 });
 
 test("a stream is checkpointed every so many events or after a second, and not asked in between", () => {
-  const { recorder, clock, written } = world;
+  const { recorder, clock, written } = dependencies;
   const attempt = recorder.begin(fields, price);
   let asked = 0;
   const reached = (): Reached => {
@@ -127,7 +127,7 @@ test("a stream is checkpointed every so many events or after a second, and not a
 });
 
 test("whatever an upstream says it used, an entry holds whole counts, and durations that are durations", () => {
-  const entry = world.recorder.begin(fields, price).settle({
+  const entry = dependencies.recorder.begin(fields, price).settle({
     ...end,
     usage: { ...noUsage, inputUncached: -3, output: 1.5, cacheRead: Number.NaN, images: Number.POSITIVE_INFINITY },
     firstByteMs: Number.NaN,
@@ -140,14 +140,14 @@ test("whatever an upstream says it used, an entry holds whole counts, and durati
 });
 
 test("usage that names no source is an estimate; no usage stays no usage", () => {
-  const { recorder } = world;
+  const { recorder } = dependencies;
   expect(recorder.begin(fields, price).settle({ ...end, usageSource: "none" }).usageSource).toBe("estimated");
   const unused = { ...end, usage: { ...noUsage }, usageSource: "none" } as const;
   expect(recorder.begin(fields, price).settle(unused).usageSource).toBe("none");
 });
 
 test("a raw usage that is too large is left out, not cut", () => {
-  const { recorder } = world;
+  const { recorder } = dependencies;
   const rawOf = (rawUsage: string) => recorder.begin(fields, price).settle({ ...end, rawUsage }).rawUsage;
   const longest = "x".repeat(bounds.rawUsageBytesMax);
   expect(rawOf(longest)).toBe(longest);
@@ -156,7 +156,7 @@ test("a raw usage that is too large is left out, not cut", () => {
 });
 
 test("a refused call is one entry that cost nothing and says why", () => {
-  const { recorder, written, seen } = world;
+  const { recorder, written, seen } = dependencies;
   const entry = recorder.refuse(fields, "budget_exceeded", 402, 3.5);
   expect(entry).toMatchObject({
     outcome: "rejected",

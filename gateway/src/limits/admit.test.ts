@@ -21,7 +21,7 @@ const estimateOf = ({ tokens, nanoUsd }: Use): Estimate => ({
   money: () => ({ most: nanoUsd, least: nanoUsd }),
 });
 
-function house(): { clock: FakeClock; admission: Admission } {
+function gateway(): { clock: FakeClock; admission: Admission } {
   const clock = new FakeClock(Date.UTC(2026, 0, 31, 23, 0, 0));
   const admission = createAdmission({ counter: createMemoryCounter({ clock }), clock });
   clocks.set(admission, clock);
@@ -59,7 +59,7 @@ function refusal(admission: Admission, principal: Principal, estimate: Use = not
 
 test("the tightest of the three scopes decides, wherever it stands", () => {
   for (const tight of ["workspace", "group", "key"] as const) {
-    const { admission } = house();
+    const { admission } = gateway();
     const loose = { limits: { rpm: 9 } };
     const principal = governedPrincipal({
       workspace: loose,
@@ -74,7 +74,7 @@ test("the tightest of the three scopes decides, wherever it stands", () => {
 });
 
 test("with rpm N exactly N calls are admitted in a minute, and the refusal says when to come back", () => {
-  const { clock, admission } = house();
+  const { clock, admission } = gateway();
   const principal = governedPrincipal({ key: { limits: { rpm: 3 } } });
   for (let call = 0; call < 3; call++) finish(admission, admit(admission, principal), nothing);
   const failure = refusal(admission, principal);
@@ -92,7 +92,7 @@ test("with rpm N exactly N calls are admitted in a minute, and the refusal says 
 });
 
 test("a call too large for the tokens of a minute is admitted alone, and holds the minute to itself", () => {
-  const { admission } = house();
+  const { admission } = gateway();
   const principal = governedPrincipal({ key: { limits: { tpm: 1_000 } } });
   const permit = admit(admission, principal, { tokens: 50_000, nanoUsd: 0 });
   expect(refusal(admission, principal).details?.scope).toBe("tpm of key acme/ci");
@@ -102,7 +102,7 @@ test("a call too large for the tokens of a minute is admitted alone, and holds t
 });
 
 test("a call holds its place among simultaneous ones until it is settled or released", () => {
-  const { clock, admission } = house();
+  const { clock, admission } = gateway();
   const principal = governedPrincipal({ group: { limits: { concurrency: 2 } } });
   const first = admit(admission, principal);
   const second = admit(admission, principal);
@@ -117,7 +117,7 @@ test("a call holds its place among simultaneous ones until it is settled or rele
 });
 
 test("a budget is reserved before the call and refuses what may not fit into the rest of it", () => {
-  const { admission } = house();
+  const { admission } = gateway();
   const principal = governedPrincipal({ workspace: { budget: { nanoUsd: usdToNano(5), period: "month" } } });
   const permit = admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(4) });
   const failure = refusal(admission, principal, { tokens: 0, nanoUsd: usdToNano(1.5) });
@@ -138,7 +138,7 @@ test("a budget is reserved before the call and refuses what may not fit into the
 });
 
 test("a budget in total never resets; a monthly one is new on the first of the month", () => {
-  const { clock, admission } = house();
+  const { clock, admission } = gateway();
   const monthly = governedPrincipal({ key: { budget: { nanoUsd: 10, period: "month" } } });
   const total = governedPrincipal({ group: { budget: { nanoUsd: 10, period: "total" } } });
   const all: Use = { tokens: 0, nanoUsd: 10 };
@@ -153,16 +153,16 @@ test("a budget in total never resets; a monthly one is new on the first of the m
 });
 
 test("released means nothing was sent: requests, tokens, places and money are all given back", async () => {
-  const { admission } = house();
+  const { admission } = gateway();
   const principal = governedPrincipal({
     key: { limits: { rpm: 1, tpm: 10, concurrency: 1 }, budget: { nanoUsd: 10, period: "day" } },
   });
   for (let round = 0; round < 3; round++) admit(admission, principal, { tokens: 10, nanoUsd: 10 }).release();
-  expect((await admission.standing(principal)).map(({ used }) => used)).toEqual([0, 0, 0, 0]);
+  expect((await admission.limitUsage(principal)).map(({ used }) => used)).toEqual([0, 0, 0, 0]);
 });
 
 test("a permit ends once: the first ending counts, the second is ignored and counted", () => {
-  const { admission } = house();
+  const { admission } = gateway();
   const principal = governedPrincipal({ key: { budget: { nanoUsd: 100, period: "day" } } });
   const permit = admit(admission, principal, { tokens: 0, nanoUsd: 60 });
   expect(finish(admission, permit, { tokens: 0, nanoUsd: 50 })).toBe(true);
@@ -173,7 +173,7 @@ test("a permit ends once: the first ending counts, the second is ignored and cou
 });
 
 test("a caller without limits is always admitted, and its permit too ends once", () => {
-  const { admission } = house();
+  const { admission } = gateway();
   const permit = admit(admission, governedPrincipal({}), { tokens: 1e9, nanoUsd: 1e12 });
   expect(permit.rateHeaders()).toEqual({});
   expect([finish(admission, permit, nothing), permit.release()]).toEqual([true, false]);
@@ -181,7 +181,7 @@ test("a caller without limits is always admitted, and its permit too ends once",
 });
 
 test("rate headers tell of the scope with the least left", () => {
-  const { admission } = house();
+  const { admission } = gateway();
   const principal = governedPrincipal({
     workspace: { limits: { rpm: 100, tpm: 500 } },
     key: { limits: { rpm: 5, tpm: 900 } },
@@ -194,14 +194,14 @@ test("rate headers tell of the scope with the least left", () => {
 });
 
 test("a standing shows every limit of the three scopes without using any of it", async () => {
-  const { clock, admission } = house();
+  const { clock, admission } = gateway();
   const principal = governedPrincipal({
     workspace: { budget: { nanoUsd: usdToNano(2), period: "month" } },
     key: { limits: { rpm: 5, concurrency: 3 } },
   });
   admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(0.5) });
-  const rows = await admission.standing(principal);
-  expect(await admission.standing(principal)).toEqual(rows);
+  const rows = await admission.limitUsage(principal);
+  expect(await admission.limitUsage(principal)).toEqual(rows);
   expect(rows.map(({ name, label, used, limit, resetsAt }) => [name, label, used, limit, resetsAt])).toEqual([
     ["budget", "workspace acme", 0.5, 2, Date.UTC(2026, 1, 1) / 1_000],
     ["rpm", "key acme/ci", 1, 5, clock.now() / 1_000 + 61],
@@ -210,7 +210,7 @@ test("a standing shows every limit of the three scopes without using any of it",
 });
 
 test("a changed limit holds for the next call and keeps what was counted", () => {
-  const { admission } = house();
+  const { admission } = gateway();
   for (let call = 0; call < 2; call++)
     admit(admission, governedPrincipal({ key: { limits: { rpm: 2 } } })).settle({ tokens: 0 });
   admit(admission, governedPrincipal({ key: { limits: { rpm: 3 } } }));
@@ -226,7 +226,7 @@ test("whatever order calls begin and end in, no limit is exceeded and the budget
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const { admission } = house();
+      const { admission } = gateway();
       const principal = governedPrincipal({
         workspace: { budget: { nanoUsd: 1_000, period: "day" } },
         group: { limits: { rpm: 20 } },
@@ -270,7 +270,7 @@ describe("money that is held for work that outlives its call", () => {
   const budget = { nanoUsd: 100, period: "total" } as const;
 
   test("counts against the budget alone, until it is settled with what it came to or released", async () => {
-    const { admission } = house();
+    const { admission } = gateway();
     const principal = governedPrincipal({ key: { budget, limits: { rpm: 1, concurrency: 1 } } });
     const first = await admission.hold(principal, 60, false);
     const second = await admission.hold(principal, 40, false);
@@ -284,7 +284,7 @@ describe("money that is held for work that outlives its call", () => {
   });
 
   test("is never refused again after a restart, and what is held then refuses others", async () => {
-    const { admission } = house();
+    const { admission } = gateway();
     const principal = governedPrincipal({ key: { budget } });
     await admission.hold(principal, 150, true);
     expect(() => admission.hold(principal, 1, false)).toThrow("budget");

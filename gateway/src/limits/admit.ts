@@ -3,11 +3,11 @@ import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#port
 import { BudgetRule, budgetRules, type CountedBudget } from "./budget.ts";
 import { concurrencyRules } from "./concurrency.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
+import type { LimitUsage } from "./limit-usage.ts";
 import { CountedPermit, FreePermit, type Permit, type PermitOffice } from "./permit.ts";
 import { rateRules } from "./rate.ts";
 import { type Cost, Spending, type SpendingSource, type Unknown } from "./spending.ts";
 import { type Estimate, noMoney, type Wanted } from "./spent.ts";
-import type { Standing } from "./standing.ts";
 
 /** Every kind of limit there is. The first that refuses is the one the caller is told of: the longest wait first. */
 const kinds: readonly LimitKind[] = [budgetRules, rateRules, concurrencyRules];
@@ -41,9 +41,9 @@ export interface Admission {
   /** An entry of the ledger was settled: what it cost counts from now on. To be told before its permit ends. */
   settled(cost: Cost): void;
   /** How far each limit of the caller is used up, widest scope first. Takes nothing; waits for readings of budgets within their bound. */
-  standing(principal: Principal): Promise<readonly Standing[]>;
+  limitUsage(principal: Principal): Promise<readonly LimitUsage[]>;
   /** The same of any scopes, in their order. */
-  standings(scopes: readonly LimitScope[]): Promise<readonly Standing[]>;
+  limitUsages(scopes: readonly LimitScope[]): Promise<readonly LimitUsage[]>;
   close(): void;
   /** Reservations not yet settled or released; 0 at rest. */
   readonly outstanding: number;
@@ -132,27 +132,27 @@ class CountedAdmission implements Admission, PermitOffice {
     this.#spending.settled(cost);
   }
 
-  standing(principal: Principal): Promise<readonly Standing[]> {
-    return this.#standingsOf(this.#rulesOf(principal).all);
+  limitUsage(principal: Principal): Promise<readonly LimitUsage[]> {
+    return this.#limitUsagesOf(this.#rulesOf(principal).all);
   }
 
-  standings(scopes: readonly LimitScope[]): Promise<readonly Standing[]> {
-    return this.#standingsOf(scopes.flatMap((scope) => this.#scopeRules(scope)));
+  limitUsages(scopes: readonly LimitScope[]): Promise<readonly LimitUsage[]> {
+    return this.#limitUsagesOf(scopes.flatMap((scope) => this.#scopeRules(scope)));
   }
 
   close(): void {
     this.#spending.close();
   }
 
-  async #standingsOf(rules: readonly LimitRule[]): Promise<readonly Standing[]> {
+  async #limitUsagesOf(rules: readonly LimitRule[]): Promise<readonly LimitUsage[]> {
     const unknown = await this.#spending.meet(countedBy(rules));
     const nowMs = this.#clock.now();
     return Promise.all(
       rules.map(async (rule) => {
-        const standing = rule.standing(await this.counter.peek(rule.claim(nothing, nowMs)), nowMs);
+        const limitUsage = rule.limitUsage(await this.counter.peek(rule.claim(nothing, nowMs)), nowMs);
         // The counter has what it counted itself, which is not what the budget has spent.
         const isUnknown = rule instanceof BudgetRule && unknown.has(rule.counted().key);
-        return isUnknown ? { ...standing, used: null } : standing;
+        return isUnknown ? { ...limitUsage, used: null } : limitUsage;
       }),
     );
   }

@@ -2,9 +2,9 @@ import { type Budget, Failure, type LimitScope, type NanoUsd, nanoToUsd } from "
 import type { Claim, ClaimState } from "#ports/index.ts";
 import { claimKey } from "./claim-key.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
+import type { LimitUsage } from "./limit-usage.ts";
 import { periodEnd, periodStart } from "./period.ts";
 import type { Wanted } from "./spent.ts";
-import type { Standing } from "./standing.ts";
 
 /** Money per day, week, month, or in total. */
 export const budgetRules: LimitKind = (scope) => (scope.budget === null ? [] : [new BudgetRule(scope, scope.budget)]);
@@ -61,11 +61,11 @@ export class BudgetRule implements LimitRule {
       wanted.least < wanted.most
         ? `needs at least ${usd(wanted.least)} to begin`
         : `may cost ${usd(wanted.most)}, which is held until it ends`;
-    const standing = left === 0 ? `is used up${underWay}` : `has ${usd(left)} left${underWay} and this call ${needs}`;
+    const limitUsage = left === 0 ? `is used up${underWay}` : `has ${usd(left)} left${underWay} and this call ${needs}`;
     const soon = held > 0 ? "wait for those calls, " : "";
     const smaller = left === 0 ? "" : "ask for less output, ";
     const later = this.#endMs === null ? "raise it" : `raise it or wait until ${new Date(this.#endMs).toISOString()}`;
-    return new Failure("budget_exceeded", `${what} ${standing}; ${soon}${smaller}${later}.`, {
+    return new Failure("budget_exceeded", `${what} ${limitUsage}; ${soon}${smaller}${later}.`, {
       details: {
         limit: nanoToUsd(state.limit),
         used: nanoToUsd(state.used),
@@ -80,7 +80,7 @@ export class BudgetRule implements LimitRule {
     return { scope: this.#scope, period: this.#budget.period, key: this.#key };
   }
 
-  standing(state: ClaimState, nowMs: number): Standing {
+  limitUsage(state: ClaimState, nowMs: number): LimitUsage {
     this.#turn(nowMs);
     return {
       name: this.name,

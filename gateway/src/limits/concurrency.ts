@@ -2,8 +2,8 @@ import { Failure, type LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 import { claimKey } from "./claim-key.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
+import type { LimitUsage } from "./limit-usage.ts";
 import type { Wanted } from "./spent.ts";
-import type { Standing } from "./standing.ts";
 
 /** Nobody knows when a running call ends; a second is a fair time to ask again. */
 const retryAfterMs = 1_000;
@@ -55,7 +55,7 @@ class ConcurrencyRule implements LimitRule {
     });
   }
 
-  standing(state: ClaimState): Standing {
+  limitUsage(state: ClaimState): LimitUsage {
     return {
       name: this.name,
       scope: this.#scope.kind,

@@ -13,9 +13,9 @@
 export { type Admission, type AdmissionOptions, createAdmission } from "./admit.ts";
 export { callCounter } from "./call-counter.ts";
 export type { LimitName } from "./limit-name.ts";
+export type { LimitUsage } from "./limit-usage.ts";
 export { periodEnd, periodStart } from "./period.ts";
 export type { LimitHeader, Permit, RateHeaders } from "./permit.ts";
 export { type SeedOptions, seedRates } from "./seed.ts";
 export type { Cost, SpendingSource } from "./spending.ts";
 export { type Estimate, type Money, noMoney, nothingWanted, type Spent } from "./spent.ts";
-export type { Standing } from "./standing.ts";

@@ -1,8 +1,8 @@
 import type { Failure, LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 import type { LimitName } from "./limit-name.ts";
+import type { LimitUsage } from "./limit-usage.ts";
 import type { Spent, Wanted } from "./spent.ts";
-import type { Standing } from "./standing.ts";
 
 /** One limit on one scope: what it claims for a call, and what it says when it refuses. `nowMs` is Unix milliseconds. */
 export interface LimitRule {
@@ -11,7 +11,7 @@ export interface LimitRule {
   /** What a finished call really took of it; a budget hears that from the ledger. */
   actual(spent: Spent): number;
   refusal(state: ClaimState, wanted: Wanted, nowMs: number): Failure;
-  standing(state: ClaimState, nowMs: number): Standing;
+  limitUsage(state: ClaimState, nowMs: number): LimitUsage;
 }
 
 /** One kind of limit: the rules that it makes of a scope, none when the scope does not have it. */

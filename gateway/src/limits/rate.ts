@@ -2,8 +2,8 @@ import { Failure, type LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 import { claimKey } from "./claim-key.ts";
 import type { LimitKind, LimitRule } from "./limit-rule.ts";
+import type { LimitUsage } from "./limit-usage.ts";
 import type { Spent, Wanted } from "./spent.ts";
-import type { Standing } from "./standing.ts";
 
 export const rateWindowMs = 60_000;
 
@@ -65,7 +65,7 @@ class RateRule implements LimitRule {
     });
   }
 
-  standing(state: ClaimState, nowMs: number): Standing {
+  limitUsage(state: ClaimState, nowMs: number): LimitUsage {
     return {
       name: this.name,
       scope: this.#scope.kind,

@@ -27,8 +27,8 @@ async function restarted(rows: readonly RecentRow[]) {
   };
   await seedRates({ counter, ledgerStore, clock, catalog });
   const admission = createAdmission({ counter, clock });
-  const standings = await admission.standing({ key, group, workspace, scopes });
-  return { used: standings.map(({ name, used }) => [name, used]), size: counter.size };
+  const limitUsages = await admission.limitUsage({ key, group, workspace, scopes });
+  return { used: limitUsages.map(({ name, used }) => [name, used]), size: counter.size };
 }
 
 test("after a restart rates stand where the ledger says", async () => {

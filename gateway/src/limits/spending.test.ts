@@ -62,17 +62,17 @@ test("a budget that is met while calls end has what the ledger holds and what ca
   spend(100);
   const { promise, resolve } = Promise.withResolvers<void>();
   state.hold = promise;
-  const standing = admission.standing(keyWith(1_000));
+  const limitUsage = admission.limitUsage(keyWith(1_000));
   // In the reading and told of afterwards; in the reading and told before; told only.
   const late = enter(7);
   spend(20);
   await settle();
   spend(3);
   resolve();
-  const [before] = await standing;
+  const [before] = await limitUsage;
   expect((before?.used ?? 0) * 1e9).toBeCloseTo(130, 3);
   admission.settled(late);
-  const [after] = await admission.standing(keyWith(1_000));
+  const [after] = await admission.limitUsage(keyWith(1_000));
   expect((after?.used ?? 0) * 1e9).toBeCloseTo(130, 3);
 });
 
@@ -100,7 +100,8 @@ test("how far a budget is used is not told as long as it cannot be read, and is 
   const { clock, admission, state, spend } = ground({ down: true });
   spend(100);
   const principal = governedPrincipal({ key: { limits: { rpm: 5 }, budget: { nanoUsd: 1_000, period: "day" } } });
-  const used = async () => (await admission.standing(principal)).map((standing) => [standing.name, standing.used]);
+  const used = async () =>
+    (await admission.limitUsage(principal)).map((limitUsage) => [limitUsage.name, limitUsage.used]);
   expect(await used()).toEqual([
     ["budget", null],
     ["rpm", 0],
@@ -128,7 +129,7 @@ test("a reading that does not come keeps no call longer than its bound", async (
 
 test("many budgets that are met at once are read together", async () => {
   const { admission, state } = ground();
-  await admission.standings(
+  await admission.limitUsages(
     Array.from({ length: 200 }, (_, n) => ({ ...keyScope, id: `key_${n}`, budget: { nanoUsd: 5, period: "day" } })),
   );
   expect(state.asked).toBe(200);
@@ -178,8 +179,8 @@ test("a budget that nobody used for a while is forgotten and found again in the 
   }
   clock.advance(61_000);
   spend(8);
-  const [standing] = await admission.standing(principal);
-  expect((standing?.used ?? 0) * 1e9).toBeCloseTo(50, 3);
+  const [limitUsage] = await admission.limitUsage(principal);
+  expect((limitUsage?.used ?? 0) * 1e9).toBeCloseTo(50, 3);
 });
 
 test("after 250,000 scopes have called, limits of new ones hold exactly, and nothing is left of those that are over", async () => {

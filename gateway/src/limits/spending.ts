@@ -62,10 +62,10 @@ export class Spending {
     const waits: Promise<void>[] = [];
     for (const budget of budgets) {
       const start = periodStart(budget.period, clock.now());
-      const standing = counter.begin(budget.key, start);
-      if (standing === "full") unknown.set(budget.key, "full");
+      const limitUsage = counter.begin(budget.key, start);
+      if (limitUsage === "full") unknown.set(budget.key, "full");
       else this.#remember(budget);
-      if (standing !== "unknown") continue;
+      if (limitUsage !== "unknown") continue;
       if (source === null) counter.known(budget.key, start, { amount: 0, cleanFrom: start, again: false });
       else waits.push(this.#read(budget, start).then((known) => void (known || unknown.set(budget.key, "unread"))));
     }

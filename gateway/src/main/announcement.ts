@@ -5,13 +5,13 @@ import type { FirstSecrets } from "#storage/index.ts";
 import { type BannerFacts, banner, bannerLine, type FirstSecret } from "./banner.ts";
 import type { Control } from "./control.ts";
 import { firstKey } from "./first-start.ts";
-import type { House } from "./house.ts";
+import type { Gateway } from "./gateway.ts";
 import { shownOrigin } from "./listeners.ts";
 
-export interface AnnouncementParts extends Pick<BannerFacts, "found" | "unused" | "version"> {
+export interface AnnouncementOptions extends Pick<BannerFacts, "found" | "unused" | "version"> {
   readonly environment: Environment;
   readonly control: Control;
-  readonly house: House;
+  readonly gateway: Gateway;
   readonly secrets: FirstSecrets;
   /** A person reads what is printed, and nobody collects it. */
   readonly interactive: boolean;
@@ -22,32 +22,32 @@ export interface AnnouncementParts extends Pick<BannerFacts, "found" | "unused" 
  * nobody has seen. Gives what is to be printed. Secrets stand in it on a terminal only; elsewhere they go into files, because
  * what is printed there is collected and read by others.
  */
-export async function announcement(parts: AnnouncementParts): Promise<string> {
-  const { environment, control, house, secrets } = parts;
+export async function announcement(dependencies: AnnouncementOptions): Promise<string> {
+  const { environment, control, gateway, secrets } = dependencies;
   const json = environment.logFormat === "json";
-  const shows = parts.interactive && !json;
+  const shows = dependencies.interactive && !json;
   let key: FirstSecret | null = null;
   const keySecret = await firstKey(control.controlStore, randomBytes, (secret) => {
     key = shows ? { shown: secret } : { file: secrets.keepKey(secret.reveal()) };
   });
-  if (keySecret !== null) await house.catalog.refresh();
-  const url = environment.publicUrl ?? shownOrigin(environment.host, house.server.port);
+  if (keySecret !== null) await gateway.catalog.refresh();
+  const url = environment.publicUrl ?? shownOrigin(environment.host, gateway.server.port);
   const { admin } = environment;
-  const console = admin === null ? url : (admin.url ?? shownOrigin(admin.host, house.consolePort));
-  const token = house.setup.token();
+  const console = admin === null ? url : (admin.url ?? shownOrigin(admin.host, gateway.consolePort));
+  const token = gateway.setup.token();
   const facts: BannerFacts = {
     url,
     consoleUrl: console,
-    version: parts.version,
+    version: dependencies.version,
     setup: token === null ? null : setupLink(`${console}/console/#setup=${token}`, shows, secrets),
     firstKey: key,
-    found: parts.found,
-    unused: parts.unused,
-    catalog: house.catalog.current,
+    found: dependencies.found,
+    unused: dependencies.unused,
+    catalog: gateway.catalog.current,
     dataDir: environment.dataDir,
     upgrade: control.upgrade,
     configFile: environment.configFile,
-    recovered: house.recovered,
+    recovered: gateway.recovered,
   };
   return json ? bannerLine(facts, control.clock.now()) : banner(facts);
 }

@@ -13,10 +13,10 @@ import type { CatalogHolder } from "./catalog-holder.ts";
 import type { ConfigFile } from "./config-facts.ts";
 import type { Control } from "./control.ts";
 import { consoleUrl } from "./listeners.ts";
-import type { Studio } from "./studio.ts";
+import type { Media } from "./media.ts";
 import { webhookSecretOf } from "./webhook-secret.ts";
 
-export interface ConsoleParts {
+export interface ConsoleDependencies {
   readonly environment: Environment;
   readonly control: Control;
   readonly catalog: CatalogHolder;
@@ -26,7 +26,7 @@ export interface ConsoleParts {
   readonly signIn: SignIn;
   readonly authenticator: Authenticator;
   readonly observer: Observer;
-  readonly studio: Studio;
+  readonly media: Media;
   readonly reports: ReportStore;
   readonly explain: ExplainStore;
   readonly tail: RequestTail;
@@ -41,8 +41,11 @@ export interface ConsoleParts {
 }
 
 /** What the console's calls stand on, and who tells of budgets. */
-export function openConsole(parts: ConsoleParts): { readonly console: AdminConsole; readonly notices: NoticeWatch } {
-  const { environment, control, transport, catalog } = parts;
+export function openConsole(dependencies: ConsoleDependencies): {
+  readonly console: AdminConsole;
+  readonly notices: NoticeWatch;
+} {
+  const { environment, control, transport, catalog } = dependencies;
   const { clock, vault, controlStore } = control;
   const { mail } = environment;
   const mailer = mail === null ? null : createMailer(mail);
@@ -55,12 +58,12 @@ export function openConsole(parts: ConsoleParts): { readonly console: AdminConso
     webhookSecret,
   });
   const current = () => catalog.current;
-  const { admission, observer } = parts;
+  const { admission, observer } = dependencies;
   return {
     console: {
       ...control,
-      ...parts,
-      ...parts.studio,
+      ...dependencies,
+      ...dependencies.media,
       catalog: current,
       publicUrl: consoleUrl(environment),
       mailer,
@@ -71,7 +74,7 @@ export function openConsole(parts: ConsoleParts): { readonly console: AdminConso
       probe: new ProviderProbe(transport, clock),
       endpointsOf,
       randomBytes: (size) => randomBytes(size),
-      configFacts: parts.configFile,
+      configFacts: dependencies.configFile,
       databaseKind: control.database.flavour.name,
     },
     notices: new NoticeWatch({

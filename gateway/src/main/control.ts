@@ -22,7 +22,7 @@ import {
 import { createIds, systemClock } from "#system/index.ts";
 import { kindDefaults } from "./kind-check.ts";
 
-/** The control side of the house: what one-shot commands need, and what the server is built upon. */
+/** The control side of the gateway: what one-shot commands need, and what the server is built upon. */
 export interface Control {
   readonly clock: Clock;
   readonly ids: Ids;

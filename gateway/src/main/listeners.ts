@@ -1,4 +1,4 @@
-import type { ApiServer, Face } from "#api/index.ts";
+import type { ApiDependencies, ApiServer } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import { openPort } from "./open-port.ts";
 
@@ -21,18 +21,25 @@ export interface ListenersOptions {
 }
 
 /** Throws CannotStart when one cannot be opened; none is then. */
-export function openListeners(face: Face, { environment, idleSeconds }: ListenersOptions): Listeners {
+export function openListeners(
+  apiDependencies: ApiDependencies,
+  { environment, idleSeconds }: ListenersOptions,
+): Listeners {
   const { host, port, admin, trustedProxies } = environment;
   const common = { trustedProxies, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
   if (admin === null) {
-    const calls = openPort(face, { ...common, hostname: host, port });
+    const calls = openPort(apiDependencies, { ...common, hostname: host, port });
     const { pending, sockets, leave } = calls;
     return { calls, console: calls, pending, sockets, leave, stop: () => calls.stop(true) };
   }
-  const calls = openPort(face, { ...common, hostname: host, port, door: "calls" });
+  const calls = openPort(apiDependencies, { ...common, hostname: host, port, door: "calls" });
   let console: ApiServer;
   try {
-    console = openPort(face, { ...common, hostname: admin.host, port: admin.port, door: "console" }, "SLUICE_ADMIN");
+    console = openPort(
+      apiDependencies,
+      { ...common, hostname: admin.host, port: admin.port, door: "console" },
+      "SLUICE_ADMIN",
+    );
   } catch (thrown) {
     void calls.stop(true);
     throw thrown;

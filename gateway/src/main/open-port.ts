@@ -1,10 +1,14 @@
-import { type ApiServer, type Face, serveApi } from "#api/index.ts";
+import { type ApiDependencies, type ApiServer, serveApi } from "#api/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 
 /** Opens the port. Throws CannotStart, naming the address, when this machine does not let us. */
-export function openPort(face: Face, options: Parameters<typeof serveApi>[1], variables = "SLUICE"): ApiServer {
+export function openPort(
+  apiDependencies: ApiDependencies,
+  options: Parameters<typeof serveApi>[1],
+  variables = "SLUICE",
+): ApiServer {
   try {
-    return serveApi(face, options);
+    return serveApi(apiDependencies, options);
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
     const reason = reasons[code];

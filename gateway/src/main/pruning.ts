@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { Clock, LedgerStore, Observer } from "#ports/index.ts";
 import type { KeptExplainer } from "#storage/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
-import { explainedAges } from "./explained.ts";
+import { explainedAges } from "./open-explainer.ts";
 
 export interface PruningOptions {
   readonly clock: Clock;

@@ -1,19 +1,19 @@
-import { createSignIn } from "#accounts/index.ts";
 import type { Environment } from "#config/index.ts";
 import type { ControlStore, Observer, PeopleStore, SignIn, SignInEvent, Transport } from "#ports/index.ts";
+import { createSignIn } from "#sign-in/index.ts";
 import { hashPassword, passwordMatches } from "#storage/index.ts";
 import type { Control } from "./control.ts";
 import { consoleUrl } from "./listeners.ts";
 
-export interface SignInParts {
+export interface SignInDependencies {
   readonly environment: Environment;
   readonly control: Control;
   readonly transport: Transport;
   readonly observer: Observer;
 }
 
-/** Sign-in over the house's own database, with a secret of its own and every event in the audit log. */
-export function openSignIn({ environment, control, transport, observer }: SignInParts): SignIn {
+/** Sign-in over the gateway's own database, with a secret of its own and every event in the audit log. */
+export function openSignIn({ environment, control, transport, observer }: SignInDependencies): SignIn {
   const { database, clock, ids, vault, people } = control;
   return createSignIn({
     kysely: database.kysely,
@@ -32,17 +32,21 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
 }
 
 /** Single sign-on goes by the accounts that are stored now; those in force stay when they cannot be read. */
-export async function useOidc(parts: {
+export async function useOidc(dependencies: {
   readonly signIn: Pick<SignIn, "useOidc">;
   readonly controlStore: Pick<ControlStore, "oidcAccounts">;
   readonly observer: Observer;
 }): Promise<void> {
   try {
-    parts.signIn.useOidc(await parts.controlStore.oidcAccounts());
+    dependencies.signIn.useOidc(await dependencies.controlStore.oidcAccounts());
   } catch (thrown) {
-    parts.observer.log("error", "The accounts of single sign-on could not be read; the last ones stay in force.", {
-      error: thrown,
-    });
+    dependencies.observer.log(
+      "error",
+      "The accounts of single sign-on could not be read; the last ones stay in force.",
+      {
+        error: thrown,
+      },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ConfigFile } from "@sluice/contract";
 import type { ApiKey, Catalog, Secret } from "#core/index.ts";
-import type { SupplyStore } from "./supply-store.ts";
+import type { CatalogStore } from "./catalog-store.ts";
 import type { TenantStore } from "./tenant-store.ts";
 
 /** Keys by the digest of their secret (hex). The secret itself never reaches a store. */
@@ -60,7 +60,7 @@ export interface ConfigExport {
 /** What an apply did, in words: `created model gpt-5`, `removed key acme/ci`. Empty when nothing changed. */
 export type ApplyReport = readonly string[];
 
-export interface ControlStore extends KeyStore, SupplyStore, TenantStore {
+export interface ControlStore extends KeyStore, CatalogStore, TenantStore {
   keyById(id: string): Promise<ApiKey | null>;
   /** By id, or by prefix when only one matches. */
   keyNamed(idOrPrefix: string): Promise<KeyListing | null>;
@@ -92,7 +92,7 @@ export interface ChangeFeed {
   catchUp(): Promise<void>;
 }
 
-/** The keeper of the master key: digests of API keys and sealed provider secrets. */
+/** Who holds the master key: digests of API keys and sealed provider secrets. */
 export interface Vault {
   /** HMAC-SHA-256 with the server's pepper, hex. Synchronous: it stands on the hot path. */
   digest(secret: string): string;

@@ -1,9 +1,10 @@
 /**
- * ports: what the gateway needs from the world, as interfaces. Implemented by the rim, wired by main.
+ * ports: what the gateway needs from the world, as interfaces. Implemented by the edge modules, wired by main.
  */
 export * from "./asset-resolver.ts";
 export * from "./asset-store.ts";
 export * from "./blob-store.ts";
+export * from "./catalog-store.ts";
 export * from "./control-store.ts";
 export * from "./counter.ts";
 export * from "./explain-store.ts";
@@ -20,7 +21,6 @@ export * from "./report-store.ts";
 export * from "./sign-in.ts";
 export * from "./spool.ts";
 export * from "./static-files.ts";
-export * from "./supply-store.ts";
 export * from "./system.ts";
 export * from "./task-store.ts";
 export * from "./tenant-store.ts";

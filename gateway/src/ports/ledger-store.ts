@@ -52,7 +52,7 @@ export interface LedgerCheck {
 }
 
 /** The account, and the model through it, that keeps an answer under an id of its own. */
-export interface AnswerKeeper {
+export interface ResponseOwner {
   readonly provider: string;
   readonly deployment: string;
   readonly model: string;
@@ -71,8 +71,8 @@ export interface LedgerStore {
   /** Price versions by id, for recovery and re-computation. */
   price(versionId: string): Promise<PriceVersion | null>;
   /** Who keeps the answer with this id of the upstream's, as far as this workspace made it. */
-  keeper(workspaceId: string, upstreamId: string): Promise<AnswerKeeper | null>;
-  /** Checks what can be checked inside the database: see the ledger room for the rules. */
+  responseOwner(workspaceId: string, upstreamId: string): Promise<ResponseOwner | null>;
+  /** Checks what can be checked inside the database: see the ledger module for the rules. */
   check(): Promise<LedgerCheck>;
   /** Removes entries older than `beforeMs`; rollups stay. Resolves to how many went. */
   prune(beforeMs: number): Promise<number>;

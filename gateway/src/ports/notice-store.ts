@@ -1,5 +1,5 @@
 import type { Notice } from "@sluice/contract";
-import type { Doer } from "./people-store.ts";
+import type { AuditSource } from "./people-store.ts";
 
 export interface StoredNotice extends Notice {
   readonly workspaceId: string;
@@ -29,9 +29,9 @@ export interface NoticeStore {
   /** `workspaceId` null: of every workspace. */
   list(workspaceId: string | null): Promise<readonly StoredNotice[]>;
   find(id: string): Promise<StoredNotice | null>;
-  create(workspaceId: string, fields: NoticeFields, doer: Doer): Promise<StoredNotice>;
-  update(id: string, fields: Partial<NoticeFields>, doer: Doer): Promise<StoredNotice | null>;
-  remove(id: string, doer: Doer): Promise<void>;
+  create(workspaceId: string, fields: NoticeFields, auditSource: AuditSource): Promise<StoredNotice>;
+  update(id: string, fields: Partial<NoticeFields>, auditSource: AuditSource): Promise<StoredNotice | null>;
+  remove(id: string, auditSource: AuditSource): Promise<void>;
   /** Writes down what was crossed, due now; what was written before stays as it is. `silent` ones are never sent. */
   cross(crossings: readonly (Crossing & { readonly silent: boolean })[], now: number): Promise<void>;
   /** Takes what is due by moving its due time. */

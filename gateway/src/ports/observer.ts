@@ -20,7 +20,7 @@ export interface RequestEnd {
   readonly error: string | null;
 }
 
-/** Where facts about the running house go: logs and metrics. Calls never throw and never wait. */
+/** Where facts about the running gateway go: logs and metrics. Calls never throw and never wait. */
 export interface Observer {
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
   /** One attempt (or refusal) has ended and is in the journal. */

@@ -4,7 +4,7 @@ import type { Actor, Grant, Rights } from "#core/index.ts";
 export type { Grant };
 
 /** Who does something, for the audit row that it leaves. */
-export interface Doer {
+export interface AuditSource {
   readonly actor: string;
   readonly ip: string | null;
 }
@@ -35,30 +35,34 @@ export interface PeopleStore {
   updateUser(
     userId: string,
     change: { readonly administrator?: boolean; readonly disabled?: boolean; readonly keys?: LeaverKeys | undefined },
-    doer: Doer,
+    auditSource: AuditSource,
   ): Promise<ConsoleUser>;
   /**
    * With memberships, tokens, invitations, sessions and all they sign in with; their doings stay in the audit log. Throws
    * `conflict` for the last administrator, `missing_required_parameter` when keys of theirs are in use and nothing says
    * what becomes of them.
    */
-  removeUser(userId: string, keys: LeaverKeys | null, doer: Doer): Promise<void>;
+  removeUser(userId: string, keys: LeaverKeys | null, auditSource: AuditSource): Promise<void>;
   /**
    * Takes the authenticator app with its backup codes, with `passkeys` those too, and ends every session and every sign-in
    * under way. Throws `conflict` when there is nothing to take.
    */
-  resetSecondFactor(userId: string, taken: { readonly passkeys: boolean }, doer: Doer): Promise<ConsoleUser>;
+  resetSecondFactor(
+    userId: string,
+    taken: { readonly passkeys: boolean },
+    auditSource: AuditSource,
+  ): Promise<ConsoleUser>;
   /** The first administrator only; false when there is one. The user exists already. */
-  makeFirstAdministrator(userId: string, doer: Doer): Promise<boolean>;
+  makeFirstAdministrator(userId: string, auditSource: AuditSource): Promise<boolean>;
   administratorExists(): Promise<boolean>;
   listMembers(workspaceId: string): Promise<readonly Member[]>;
   /**
    * Throws `conflict` when it would leave the workspace without an owner that it had. Somebody new becomes a member. A role
    * above the one before ends their sessions: what a stolen one opens must not grow.
    */
-  setMember(workspaceId: string, userId: string, role: WorkspaceRole, doer: Doer): Promise<Member>;
+  setMember(workspaceId: string, userId: string, role: WorkspaceRole, auditSource: AuditSource): Promise<Member>;
   /** With the tokens they made for it; `keys` as with a user who is removed. Throws `not_found` for who is none, `conflict` for the last owner. */
-  removeMember(workspaceId: string, userId: string, keys: LeaverKeys | null, doer: Doer): Promise<void>;
+  removeMember(workspaceId: string, userId: string, keys: LeaverKeys | null, auditSource: AuditSource): Promise<void>;
   listInvitations(workspaceId: string | null): Promise<readonly Invitation[]>;
   /** Replaces an open invitation of the same address to the same place. `digest` is of the link's secret. */
   invite(
@@ -69,7 +73,7 @@ export interface PeopleStore {
       readonly digest: string;
       readonly expiresAt: number;
     },
-    doer: Doer,
+    auditSource: AuditSource,
   ): Promise<Invitation>;
   invitation(id: string): Promise<Invitation | null>;
   invitationByDigest(digest: string): Promise<Invitation | null>;
@@ -80,9 +84,9 @@ export interface PeopleStore {
   acceptInvitation(
     id: string,
     accepting: { readonly userId: string; readonly sessionId: string | null },
-    doer: Doer,
+    auditSource: AuditSource,
   ): Promise<boolean>;
-  revokeInvitation(id: string, doer: Doer): Promise<void>;
+  revokeInvitation(id: string, auditSource: AuditSource): Promise<void>;
   /** `ownerId` null: everybody's. */
   listTokens(ownerId: string | null, cursor: string | null, limit: number): Promise<Paged<AdminToken>>;
   token(id: string): Promise<AdminToken | null>;
@@ -97,12 +101,12 @@ export interface PeopleStore {
       /** The token that makes it: what that one grants now bounds it, and it goes when that one goes. */
       readonly madeWith?: string;
     },
-    doer: Doer,
+    auditSource: AuditSource,
   ): Promise<AdminToken>;
   /** With those it made. */
-  revokeToken(id: string, doer: Doer): Promise<void>;
+  revokeToken(id: string, auditSource: AuditSource): Promise<void>;
   /** One-time links to set a new password; the newest counts. */
-  createReset(userId: string, digest: string, expiresAt: number, doer: Doer): Promise<void>;
+  createReset(userId: string, digest: string, expiresAt: number, auditSource: AuditSource): Promise<void>;
   /** What a reset link stands for, which is used up by this; null when it does not hold. */
   takeReset(digest: string): Promise<TakenReset | null>;
   /** A row of the audit log for what happened outside these stores: sign-ins, a backup, a view of captured bodies. */
@@ -113,7 +117,7 @@ export interface PeopleStore {
       readonly workspaceId: string | null;
       readonly after?: unknown;
     },
-    doer: Doer,
+    auditSource: AuditSource,
   ): Promise<void>;
 }
 

@@ -41,7 +41,7 @@ export interface OidcAccount {
   readonly secondFactorTrusted: boolean;
 }
 
-/** What happened at the door, for the audit log. */
+/** What happened at sign-in, for the audit log. */
 export interface SignInEvent {
   readonly what:
     | "signed-in"
@@ -71,7 +71,7 @@ export interface SignInEvent {
 
 /**
  * Sign-in to the console: passwords, passkeys, one-time codes, single sign-on, sessions. Implemented by a library; the
- * rest of the house sees this and nothing of the library.
+ * rest of the gateway sees this and nothing of the library.
  */
 export interface SignIn {
   /** Answers everything under /api/auth. `ip` is the caller's address, for throttling. Never throws. */

@@ -1,6 +1,6 @@
 import type { BudgetConfig, Capture, ConsoleGroup, ConsoleKey, ConsoleWorkspace, LimitsConfig } from "@sluice/contract";
 import type { Secret } from "#core/index.ts";
-import type { Doer, Paged } from "./people-store.ts";
+import type { AuditSource, Paged } from "./people-store.ts";
 
 /** A workspace as it is kept; whose role in it is asked for is not known here. */
 export type StoredWorkspace = Omit<ConsoleWorkspace, "role">;
@@ -73,34 +73,43 @@ export interface TenantStore {
   workspaces(filter: WorkspaceFilter, cursor: string | null, limit: number): Promise<Paged<StoredWorkspace>>;
   workspace(id: string): Promise<StoredWorkspace | null>;
   /** With its first group, `default`. */
-  addWorkspace(workspace: NewWorkspace, doer: Doer): Promise<StoredWorkspace>;
-  updateWorkspace(id: string, change: WorkspaceChange, doer: Doer): Promise<StoredWorkspace>;
+  addWorkspace(workspace: NewWorkspace, auditSource: AuditSource): Promise<StoredWorkspace>;
+  updateWorkspace(id: string, change: WorkspaceChange, auditSource: AuditSource): Promise<StoredWorkspace>;
   /**
    * With its groups, its revoked keys, and whoever belongs to it. Throws `conflict` while a key is in use, a task is open,
    * or an asset group exists. Ledger entries and ended tasks stay.
    */
-  removeWorkspace(id: string, doer: Doer): Promise<void>;
+  removeWorkspace(id: string, auditSource: AuditSource): Promise<void>;
 
   /** By name. */
   groups(workspaceId: string): Promise<readonly ConsoleGroup[]>;
-  addGroup(workspaceId: string, group: GroupChange & { readonly name: string }, doer: Doer): Promise<ConsoleGroup>;
-  updateGroup(workspaceId: string, idOrName: string, change: GroupChange, doer: Doer): Promise<ConsoleGroup>;
+  addGroup(
+    workspaceId: string,
+    group: GroupChange & { readonly name: string },
+    auditSource: AuditSource,
+  ): Promise<ConsoleGroup>;
+  updateGroup(
+    workspaceId: string,
+    idOrName: string,
+    change: GroupChange,
+    auditSource: AuditSource,
+  ): Promise<ConsoleGroup>;
   /** Its revoked keys move to the group `default`, or the first by name. Throws `conflict` while it has others, or is the last. */
-  removeGroup(workspaceId: string, idOrName: string, doer: Doer): Promise<void>;
+  removeGroup(workspaceId: string, idOrName: string, auditSource: AuditSource): Promise<void>;
 
   /** `workspaceId` null: wherever it is. */
   key(workspaceId: string | null, id: string): Promise<ConsoleKey | null>;
   /** A revoked key that has the name gives it up. */
-  addKey(workspaceId: string, key: KeyOfUser, doer: Doer): Promise<ConsoleKey>;
+  addKey(workspaceId: string, key: KeyOfUser, auditSource: AuditSource): Promise<ConsoleKey>;
   /** What to change is decided on the key as it is within the transaction; what that throws changes nothing. */
   updateKey(
     workspaceId: string,
     id: string,
     change: (before: ConsoleKey) => KeyChange,
-    doer: Doer,
+    auditSource: AuditSource,
   ): Promise<ConsoleKey>;
   /** A secret that was still open from an earlier rotation ends now. */
-  rotateKey(workspaceId: string, id: string, rotation: Rotation, doer: Doer): Promise<ConsoleKey>;
+  rotateKey(workspaceId: string, id: string, rotation: Rotation, auditSource: AuditSource): Promise<ConsoleKey>;
   /** For good, whichever secret. Revoking twice is revoking once. */
-  endKey(workspaceId: string, id: string, doer: Doer): Promise<ConsoleKey>;
+  endKey(workspaceId: string, id: string, auditSource: AuditSource): Promise<ConsoleKey>;
 }

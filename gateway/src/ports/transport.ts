@@ -1,4 +1,4 @@
-/** The one door out. Failures are thrown as `Failure` and already say which clock or which step it was. */
+/** The one way out. Failures are thrown as `Failure` and already say which clock or which step it was. */
 export interface Transport {
   /**
    * Sends and resolves at the status line. Throws upstream_unreachable (name, guard, connection) or

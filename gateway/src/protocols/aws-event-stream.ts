@@ -43,7 +43,7 @@ export class AwsEventStream {
     if (length > bounds.eventBytesMax) {
       throw new Failure("upstream_error", `The upstream sent an event of more than ${bounds.eventBytesMax} bytes.`, {
         retry: "other",
-        unwell: true,
+        unhealthy: true,
       });
     }
     if (length < frameBytesMin) throw damaged(new Error("a frame is shorter than its frame"));
@@ -140,7 +140,7 @@ const errorTypes: ReadonlyMap<string, string> = new Map([
 function damaged(cause: unknown): Failure {
   return new Failure("upstream_error", "The upstream's event stream is damaged.", {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
     cause,
   });
 }

@@ -1,4 +1,4 @@
-import type { Answer, AnswerEvent, AskedTurn, Turn } from "#core/index.ts";
+import type { Answer, AnswerEvent, RequestedTurn, Turn } from "#core/index.ts";
 
 import type { ReasoningTraits } from "./reasoning-traits.ts";
 
@@ -48,7 +48,7 @@ export interface TurnTarget {
 
 /** What a writer of answers must know of the call. */
 export interface AnswerContext {
-  readonly turn: AskedTurn;
+  readonly turn: RequestedTurn;
   /** The public name the caller used; given back where the upstream names none. */
   readonly model: string;
   /** Our id of the account that answers: seals are marked with it. */

@@ -1,4 +1,4 @@
-import type { GoogleExtras, ReasoningWish, Seal, Turn } from "#core/index.ts";
+import type { GoogleExtras, ReasoningRequest, Seal, Turn } from "#core/index.ts";
 import type { Warn } from "./codec.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf, unsupported } from "./json-value.ts";
 import { plainName } from "./warn-once.ts";
@@ -19,7 +19,7 @@ export function readGoogleExtras(request: JsonObject, warn: Warn): GoogleExtras 
 }
 
 /** The wish to think that stands there; null where there is none. */
-export function googleThinking(request: JsonObject): ReasoningWish | null {
+export function googleThinking(request: JsonObject): ReasoningRequest | null {
   const config = google(request)["thinking_config"];
   if (!isObject(config)) return null;
   const level = textOf(config["thinking_level"])?.toLowerCase() ?? null;

@@ -54,7 +54,10 @@ export function parseBody(body: Uint8Array): JsonObject {
 export function parseReply(body: Uint8Array): JsonObject {
   const value = parseObject(decoder.decode(body));
   if (value !== null) return value;
-  throw new Failure("upstream_error", "The upstream's answer is not a JSON object.", { retry: "other", unwell: true });
+  throw new Failure("upstream_error", "The upstream's answer is not a JSON object.", {
+    retry: "other",
+    unhealthy: true,
+  });
 }
 
 export function missing(param: string): Failure {

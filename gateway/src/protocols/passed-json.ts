@@ -154,7 +154,10 @@ function holdsNumbers(body: Uint8Array, items: Span): boolean {
 }
 
 function noObject(): Failure {
-  return new Failure("upstream_error", "The upstream's answer is not a JSON object.", { retry: "other", unwell: true });
+  return new Failure("upstream_error", "The upstream's answer is not a JSON object.", {
+    retry: "other",
+    unhealthy: true,
+  });
 }
 
 const QUOTE = 0x22;

@@ -1,6 +1,6 @@
-import type { ReasoningWish } from "#core/index.ts";
+import type { ReasoningRequest } from "#core/index.ts";
 
-export type Effort = NonNullable<ReasoningWish["effort"]>;
+export type Effort = NonNullable<ReasoningRequest["effort"]>;
 
 /** From the least to the most. */
 export const efforts: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];

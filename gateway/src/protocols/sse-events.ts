@@ -45,7 +45,7 @@ export class SseEvents {
     if (this.#held.length > this.#eventBytesMax) {
       throw new Failure("upstream_error", `The upstream sent an event of more than ${this.#eventBytesMax} bytes.`, {
         retry: "other",
-        unwell: true,
+        unhealthy: true,
       });
     }
     return start === bytes.length ? bytes : bytes.subarray(0, start);

@@ -1,4 +1,4 @@
-import type { ReasoningWish } from "#core/index.ts";
+import type { ReasoningRequest } from "#core/index.ts";
 import type { Warn } from "./codec.ts";
 import { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 
@@ -13,7 +13,7 @@ const nothing: ToldReasoning = { effort: null, on: null };
 
 /** A wish as a model can be told it. `asked` is its effort, from the budget where it names one. */
 export function tellReasoning(
-  wish: ReasoningWish | null,
+  wish: ReasoningRequest | null,
   asked: Effort | null,
   traits: ReasoningTraits,
   warn: Warn,
@@ -43,7 +43,7 @@ function switchedOff(traits: ReasoningTraits, warn: Warn): ToldReasoning {
 }
 
 /** The next one that is taken; of two that are as near, the higher. A budget has no name that could be missed. */
-function nearest(asked: Effort, wish: ReasoningWish, traits: ReasoningTraits, warn: Warn): Effort | null {
+function nearest(asked: Effort, wish: ReasoningRequest, traits: ReasoningTraits, warn: Warn): Effort | null {
   const taken: readonly Effort[] | undefined = traits.efforts?.filter((effort) => effort !== "none");
   if (taken === undefined || taken.includes(asked)) return asked;
   const distance = (effort: Effort): number => Math.abs(efforts.indexOf(effort) - efforts.indexOf(asked));

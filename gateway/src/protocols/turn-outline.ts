@@ -1,4 +1,4 @@
-import { type AskedTurn, bounds, Failure, type Turn, type TurnTool } from "#core/index.ts";
+import { bounds, Failure, type RequestedTurn, type Turn, type TurnTool } from "#core/index.ts";
 import { customTool, isCustom } from "./openai-chat/custom-tool.ts";
 
 /** A tool as it goes from one thread to another, where a custom one would not be known again. */
@@ -9,7 +9,7 @@ type CarriedTool = TurnTool & { readonly custom?: true };
  * is only told back to the caller (its instructions, the schemas of its tools) is left out. Throws request_too_large when
  * even the names are too many.
  */
-export function writeOutline(turn: AskedTurn): string {
+export function writeOutline(turn: RequestedTurn): string {
   const { messages: _messages, ...asked } = turn as Turn;
   const whole = JSON.stringify({ ...asked, tools: asked.tools.map(carried) });
   if (whole.length <= bounds.turnOutlineCharactersMax) return whole;
@@ -18,8 +18,8 @@ export function writeOutline(turn: AskedTurn): string {
   throw new Failure("request_too_large", "The call has more tools or settings than can be translated.");
 }
 
-export function readOutline(text: string): AskedTurn {
-  const asked = JSON.parse(text) as AskedTurn & { readonly tools: readonly CarriedTool[] };
+export function readOutline(text: string): RequestedTurn {
+  const asked = JSON.parse(text) as RequestedTurn & { readonly tools: readonly CarriedTool[] };
   return { ...asked, tools: asked.tools.map(knownAgain) };
 }
 

@@ -69,7 +69,7 @@ export class TypedEventsTap implements StreamTap {
     if (type === "error" || error !== null) {
       this.failure = new Failure("upstream_error", `The upstream reported an error: ${errorText(error)}`, {
         retry: "other",
-        unwell: true,
+        unhealthy: true,
       });
     } else if (this.#typed.end.test(type)) this.#end(skimValue(data, members.get("usage")));
     else if (this.#typed.content.test(type)) {
@@ -97,6 +97,6 @@ const doneEventMax = 64;
 function notAnEvent(): Failure {
   return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
   });
 }

@@ -1,7 +1,7 @@
 import type { Failure } from "#core/index.ts";
 import { objectOf, textOf } from "#protocols/index.ts";
+import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "./kind.ts";
-import { classifyByStatus, refusalObject } from "./refusal.ts";
 
 /** `x-api-key`, as Anthropic's own API. */
 export function authorizeApiKey(draft: OutboundDraft): void {

@@ -1,7 +1,7 @@
 import type { Failure } from "#core/index.ts";
 import { textOf } from "#protocols/index.ts";
+import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
 import type { BadAnswer } from "./kind.ts";
-import { classifyByStatus, refusalObject } from "./refusal.ts";
 
 /** A bad answer that is `{"message"}` with its code in the header x-amzn-errortype. */
 export function classifyAwsShaped(answer: BadAnswer): Failure {

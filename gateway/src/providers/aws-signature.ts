@@ -15,8 +15,8 @@ export async function signAws(draft: OutboundDraft, service: string, now: number
   if (accessKeyId === null || secretAccessKey === null || region === null) {
     throw new Failure("upstream_error", "The provider has no AWS credentials or no region.", {
       retry: "other",
-      unwell: true,
-      trouble: "credential",
+      unhealthy: true,
+      accountFault: "credential",
     });
   }
   // Loaded with the first call that needs it: other installations are spared its start-up time.

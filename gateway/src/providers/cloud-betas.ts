@@ -37,7 +37,7 @@ export const vertexBetas: CloudBetas = {
   renames: { "advanced-tool-use-2025-11-20": ["tool-search-tool-2025-10-19"] },
 };
 
-export interface BetasAsked {
+export interface RequestedBetas {
   readonly provider: Provider;
   readonly upstreamModel: string;
   /** By the caller. */
@@ -45,7 +45,7 @@ export interface BetasAsked {
   readonly body: Uint8Array | null;
 }
 
-export interface BetasTold {
+export interface SentBetas {
   readonly betas: readonly string[];
   readonly body: Uint8Array | null;
 }
@@ -55,7 +55,7 @@ export interface BetasTold {
  * of them. A beta that belongs to fields is told where the body has them, named or not: Anthropic's own API takes many
  * without it by now. Where it is not taken, the fields go, with a warning where somebody would miss them.
  */
-export function toldBetas(cloud: CloudBetas, asked: BetasAsked, warn?: Warn): BetasTold {
+export function sentBetas(cloud: CloudBetas, asked: RequestedBetas, warn?: Warn): SentBetas {
   const { provider, upstreamModel, body } = asked;
   const said = betasSetting(provider);
   const named = [...new Set(asked.named)];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash, createHmac, createVerify, generateKeyPairSync } from "node:crypto";
 import { bounds, type Failure, type Provider, Secret } from "#core/index.ts";
-import { bytes, draftOf, kindOf, laneOf, means, now, providerOf } from "../../test/provider-ground.ts";
+import { bytes, draftOf, kindOf, laneOf, now, options, providerOf } from "../../test/provider-ground.ts";
 
 describe("a request to AWS", () => {
   const aws = {
@@ -15,7 +15,7 @@ describe("a request to AWS", () => {
   test("is signed as the vendor recomputes it", async () => {
     const model = "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.amazon.nova-pro-v1:0";
     const draft = draftOf(provider, laneOf("bedrock", "generate", model), model, { messages: [] });
-    await kindOf("bedrock").authorize(draft, means);
+    await kindOf("bedrock").authorize(draft, options);
     const hash = (text: string | Uint8Array): string => createHash("sha256").update(text).digest("hex");
     const digest = hash(draft.body ?? "");
     const path = `/model/${encodeURIComponent(encodeURIComponent(model))}/converse-stream`;
@@ -51,7 +51,7 @@ describe("a request to AWS", () => {
   test("holds up nobody with a large body, which is signed whole", async () => {
     const lane = laneOf("bedrock", "generate", "m");
     // Loads what is loaded with the first call.
-    await kindOf("bedrock").authorize(draftOf(provider, lane, "m", {}), means);
+    await kindOf("bedrock").authorize(draftOf(provider, lane, "m", {}), options);
     const draft = draftOf(provider, lane, "m", { text: "a".repeat(bounds.bodyTurnBytes * 2) });
     let turns = 0;
     const count = (): void => {
@@ -59,7 +59,7 @@ describe("a request to AWS", () => {
       waiting = setImmediate(count);
     };
     let waiting = setImmediate(count);
-    await kindOf("bedrock").authorize(draft, means);
+    await kindOf("bedrock").authorize(draft, options);
     clearImmediate(waiting);
     expect(turns).toBeGreaterThanOrEqual(2);
     const digest = createHash("sha256").update(draft.body ?? "");
@@ -69,7 +69,7 @@ describe("a request to AWS", () => {
   test("without credentials is a failure of the gateway's, tried elsewhere", async () => {
     const bare = providerOf("bedrock", { secret: null });
     const draft = draftOf(bare, laneOf("bedrock", "generate", "m"), "m", {});
-    const failed = Promise.resolve(kindOf("bedrock").authorize(draft, means));
+    const failed = Promise.resolve(kindOf("bedrock").authorize(draft, options));
     expect(failed).rejects.toMatchObject({ code: "upstream_error", retry: "other" });
     await failed.catch(() => {});
   });

@@ -1,8 +1,8 @@
 import type { Failure } from "#core/index.ts";
 import { textOf } from "#protocols/index.ts";
+import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
 import type { BadAnswer } from "./kind.ts";
 import { classifyOpenAiShaped } from "./openai-shaped.ts";
-import { classifyByStatus, refusalObject } from "./refusal.ts";
 
 /** A bad answer of DashScope: `{"code","message","request_id"}` from its own API, OpenAI's shape from the compatible one. */
 export function classifyDashscope(answer: BadAnswer): Failure {

@@ -1,8 +1,8 @@
 import type { Failure } from "#core/index.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
+import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "./kind.ts";
 import { authorizeBearer } from "./openai-shaped.ts";
-import { classifyByStatus, refusalObject } from "./refusal.ts";
 
 /** `x-goog-api-key`; below /openai a bearer. Source: Gemini API docs, "OpenAI compatibility". */
 export function authorizeGoogleKey(draft: OutboundDraft): void {

@@ -1,7 +1,7 @@
 import { Failure, type Provider } from "#core/index.ts";
 import { numberOf, textOf } from "#protocols/index.ts";
+import { refusalObject } from "./classify-by-status.ts";
 import type { OutboundDraft, TokenExchange } from "./kind.ts";
-import { refusalObject } from "./refusal.ts";
 
 /**
  * A service account's key becomes an access token: a JWT signed with it (RS256) is exchanged at Google's token
@@ -18,8 +18,8 @@ export const googleTokens: TokenExchange = {
     if (status !== 200 || token === null || token === "") {
       throw new Failure("upstream_error", "Google gave no access token for the provider's service account.", {
         retry: "other",
-        unwell: true,
-        trouble: "credential",
+        unhealthy: true,
+        accountFault: "credential",
       });
     }
     return { token, expiresInMs: (numberOf(answer["expires_in"]) ?? 3_600) * 1_000 };
@@ -84,8 +84,8 @@ async function signedJwt({ email, keyId, privateKey, tokenUri }: ServiceAccount,
 function unusable(): Failure {
   return new Failure("upstream_error", "The provider's service account key cannot be used.", {
     retry: "other",
-    unwell: true,
-    trouble: "credential",
+    unhealthy: true,
+    accountFault: "credential",
   });
 }
 

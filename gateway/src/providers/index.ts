@@ -10,7 +10,7 @@ export { callerHeaders, isKeptBack } from "./caller-headers.ts";
 export { mayFetch } from "./fetched-urls.ts";
 export { governingFor } from "./governed-members.ts";
 export type {
-  AuthorizeMeans,
+  AuthorizeOptions,
   BadAnswer,
   Lane,
   OutboundDraft,

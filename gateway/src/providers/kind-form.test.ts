@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Provider } from "#core/index.ts";
-import { draftOf, means, providerOf } from "../../test/provider-ground.ts";
+import { draftOf, options, providerOf } from "../../test/provider-ground.ts";
 import { kindForm } from "./kind-form.ts";
 import { providerKinds } from "./kinds.ts";
 import { laneTraits } from "./lane-traits.ts";
@@ -60,7 +60,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
     () => kind.video?.create({ provider, upstreamModel: "m", turn, taskId: "vt_1", callbackUrl: null }),
     () => kind.video?.poll(provider, "m", "1"),
     () => kind.library?.lacks(provider),
-    () => kind.library?.createGroup(provider, { name: "g", description: "", projectName: "" } as never, means.now),
+    () => kind.library?.createGroup(provider, { name: "g", description: "", projectName: "" } as never, options.now),
   ];
   for (const lane of kind.lanes) {
     attempts.push(async () => {
@@ -69,7 +69,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
       laneUrl(provider, lane, "m", true);
       laneTraits(kind, provider, lane, "m");
       lane.adjust?.(draft, () => {});
-      await kind.authorize(draft, means);
+      await kind.authorize(draft, options);
     });
   }
   for (const attempt of attempts) {

@@ -41,7 +41,7 @@ export interface Lane {
 }
 
 /** What a signature needs beside the request. `now` is Unix milliseconds; `token` as `tokenRequest` brought it. */
-export interface AuthorizeMeans {
+export interface AuthorizeOptions {
   readonly now: number;
   readonly token: string | null;
 }
@@ -107,7 +107,7 @@ export interface ProviderKind {
   /** Its library of reusable material; absent: it has none. */
   readonly library?: AssetLibrary;
   /** Puts the account's credential on a request that is about to be sent, as the last thing before sending. */
-  authorize(draft: OutboundDraft, means: AuthorizeMeans): void | Promise<void>;
+  authorize(draft: OutboundDraft, options: AuthorizeOptions): void | Promise<void>;
   /** A bad answer as a Failure that says what may be retried. */
   classify(answer: BadAnswer): Failure;
   readonly starterModels: readonly StarterModel[];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "#core/index.ts";
-import { bytes, draftOf, kindOf, means, now, providerOf, secretText } from "../../test/provider-ground.ts";
+import { bytes, draftOf, kindOf, now, options, providerOf, secretText } from "../../test/provider-ground.ts";
 import { providerKind, providerKinds } from "./kinds.ts";
 import { laneUrl, settingsProblem } from "./lanes.ts";
 import { readRetryAfter } from "./retry-after.ts";
@@ -54,7 +54,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     for (const lane of kind.lanes) {
       const draft = draftOf(provider, lane, "m", { model: "m" });
       lane.adjust?.(draft);
-      await kind.authorize(draft, means);
+      await kind.authorize(draft, options);
       expect(Object.values(draft.headers).join()).toContain(secretText);
       expect(draft.url).not.toContain(secretText);
       expect(new TextDecoder().decode(draft.body ?? new Uint8Array(0))).not.toContain(secretText);
@@ -66,7 +66,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
       const failure = classify(status, '{"error":{"message":"bad"}}', { "content-type": "application/json" });
       expect(failure.retry).toBe("never");
       expect(failure.upstream?.status).toBe(status);
-      expect(failure.unwell).toBe(false);
+      expect(failure.unhealthy).toBe(false);
     }
   });
 
@@ -76,7 +76,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     for (const status of hidden) {
       const failure = classify(status, said);
       expect(failure.upstream).toBeUndefined();
-      expect(failure).toMatchObject({ status: 502, retry: "other", unwell: true });
+      expect(failure).toMatchObject({ status: 502, retry: "other", unhealthy: true });
     }
     for (const status of [300, 400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 529]) {
       expect(classify(status, said).message).not.toContain(secretText);
@@ -85,16 +85,16 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
 
   test("counts an upstream's own trouble against it and tries again", () => {
     for (const status of [500, 502, 503, 529]) {
-      expect(classify(status)).toMatchObject({ unwell: true, retry: "same", status: 502 });
+      expect(classify(status)).toMatchObject({ unhealthy: true, retry: "same", status: 502 });
     }
   });
 
   test("tries another deployment for a model that is not there, and waits as long as a 429 asks", () => {
-    expect(classify(404)).toMatchObject({ retry: "other", unwell: false });
+    expect(classify(404)).toMatchObject({ retry: "other", unhealthy: false });
     expect(classify(429, "{}", { "retry-after": "3" })).toMatchObject({
       retry: "same",
       retryAfterMs: 3_000,
-      unwell: false,
+      unhealthy: false,
     });
   });
 
@@ -131,7 +131,7 @@ describe("the codes inside a refusal", () => {
       for (const status of [400, 404]) {
         expect(classify("openai", status, { error: { code } })).toMatchObject({
           retry: "other",
-          unwell: false,
+          unhealthy: false,
           upstream: { status },
         });
       }
@@ -140,7 +140,7 @@ describe("the codes inside a refusal", () => {
 
   test("of Azure: a prompt that its content filter refused is sent nowhere else", () => {
     const failure = classify("azure-openai", 400, { error: { code: "content_filter", message: "filtered" } });
-    expect(failure).toMatchObject({ retry: "never", unwell: false, upstream: { status: 400 } });
+    expect(failure).toMatchObject({ retry: "never", unhealthy: false, upstream: { status: 400 } });
   });
 
   test("of Anthropic: a bill that was not paid is the account's", () => {
@@ -152,7 +152,7 @@ describe("the codes inside a refusal", () => {
       error: { code, status, message: "m", details },
     });
     const wrongKey = google(400, "INVALID_ARGUMENT", [{ reason: "API_KEY_INVALID" }]);
-    expect(classify("gemini", 400, wrongKey)).toMatchObject({ retry: "other", unwell: true, upstream: undefined });
+    expect(classify("gemini", 400, wrongKey)).toMatchObject({ retry: "other", unhealthy: true, upstream: undefined });
     expect(classify("gemini", 400, [wrongKey]).upstream).toBeUndefined();
     const wait = google(429, "RESOURCE_EXHAUSTED", [{ "@type": "…RetryInfo", retryDelay: "34.5s" }]);
     expect(classify("gemini", 429, wait)).toMatchObject({ retry: "same", retryAfterMs: 34_500 });
@@ -164,9 +164,12 @@ describe("the codes inside a refusal", () => {
   test("of AWS stand in a header", () => {
     const aws = (status: number, type: string) =>
       classify("bedrock", status, { message: "m" }, { "x-amzn-errortype": type });
-    expect(aws(429, "ThrottlingException:http://internal.amazon.com/")).toMatchObject({ retry: "same", unwell: false });
+    expect(aws(429, "ThrottlingException:http://internal.amazon.com/")).toMatchObject({
+      retry: "same",
+      unhealthy: false,
+    });
     expect(aws(400, "ValidationException")).toMatchObject({ retry: "never", upstream: { status: 400 } });
-    expect(aws(400, "ExpiredTokenException")).toMatchObject({ retry: "other", unwell: true, upstream: undefined });
+    expect(aws(400, "ExpiredTokenException")).toMatchObject({ retry: "other", unhealthy: true, upstream: undefined });
     expect(aws(400, "com.amazon.coral.service#ServiceQuotaExceededException").retry).toBe("other");
     expect(aws(424, "ModelErrorException").retry).toBe("other");
     expect(aws(404, "ResourceNotFoundException").retry).toBe("other");

@@ -1,15 +1,15 @@
 import { createHmac } from "node:crypto";
 import type { Failure } from "#core/index.ts";
 import { numberOf } from "#protocols/index.ts";
-import type { AuthorizeMeans, BadAnswer, OutboundDraft } from "./kind.ts";
-import { classifyByStatus, type RefusalReading, refusalObject } from "./refusal.ts";
+import { classifyByStatus, type RefusalReading, refusalObject } from "./classify-by-status.ts";
+import type { AuthorizeOptions, BadAnswer, OutboundDraft } from "./kind.ts";
 import { settingText } from "./settings.ts";
 
 /**
  * A token of half an hour (RFC 7519, HS256), signed with the account's secret key and issued by
  * `settings.access_key`. An account without one has a plain key instead (newer ones; general knowledge).
  */
-export function authorizeKling({ provider, headers }: OutboundDraft, { now }: AuthorizeMeans): void {
+export function authorizeKling({ provider, headers }: OutboundDraft, { now }: AuthorizeOptions): void {
   const secret = provider.secret?.reveal();
   if (secret === undefined) return;
   const accessKey = settingText(provider, "access_key");

@@ -1,7 +1,7 @@
 import type { Failure } from "#core/index.ts";
 import { objectOf, textOf } from "#protocols/index.ts";
+import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "./kind.ts";
-import { classifyByStatus, refusalObject } from "./refusal.ts";
 
 /** `Authorization: Bearer`, as OpenAI and all that copy it. */
 export function authorizeBearer(draft: OutboundDraft): void {

@@ -1,4 +1,4 @@
-import type { Failure, UpstreamTrouble } from "#core/index.ts";
+import type { AccountFault, Failure } from "#core/index.ts";
 import type { ProviderKind } from "./kind.ts";
 import { kindForm } from "./kind-form.ts";
 
@@ -15,8 +15,8 @@ export interface BadProbe {
 /** What whoever runs the gateway can do about it, in plain words; null when nothing is known to help. */
 export function adviceFor(kind: ProviderKind, probe: BadProbe): string | null {
   const { status, failure, location, model } = probe;
-  if (failure.trouble === "credential" || status === 401) return keyAdvice(kind);
-  if (failure.trouble !== null) return troubleAdvice[failure.trouble];
+  if (failure.accountFault === "credential" || status === 401) return keyAdvice(kind);
+  if (failure.accountFault !== null) return faultAdvice[failure.accountFault];
   if (failure.code === "upstream_timeout") {
     return "It was reached but is too slow, or something on the way holds the answer back. Try again, or allow it more time.";
   }
@@ -32,7 +32,7 @@ export function adviceFor(kind: ProviderKind, probe: BadProbe): string | null {
   return status === 0 ? null : statusAdvice(status, model);
 }
 
-const troubleAdvice: Readonly<Record<Exclude<UpstreamTrouble, "credential">, string>> = {
+const faultAdvice: Readonly<Record<Exclude<AccountFault, "credential">, string>> = {
   url: "Write the base URL as https://host/path.",
   private_address:
     "The base URL leads to a private address. If that server is yours, allow the private network for this provider.",

@@ -27,7 +27,7 @@ const exchange: TokenExchange = {
     body: null,
   }),
   read: (status, body) => {
-    if (status !== 200) throw new Failure("upstream_error", "no token", { retry: "other", unwell: true });
+    if (status !== 200) throw new Failure("upstream_error", "no token", { retry: "other", unhealthy: true });
     return { token: new TextDecoder().decode(body), expiresInMs: 1_000_000 };
   },
 };

@@ -1,7 +1,7 @@
 import { bounds, type Provider } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
 import type { OutboundDraft, TokenExchange } from "#providers/index.ts";
-import { unlessAborted } from "./unless-aborted.ts";
+import { unlessAborted } from "./attempt/unless-aborted.ts";
 
 interface Held {
   readonly token: Promise<string>;

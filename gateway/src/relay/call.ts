@@ -4,7 +4,7 @@ import type { FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
 
 /** What is spoken at the endpoint that was called. */
-export interface Speech {
+export interface EndpointProtocol {
   readonly endpoint: CallEndpointId;
   /** The dialect of its bodies. */
   readonly bodies: WireDialectId;
@@ -15,11 +15,11 @@ export interface Speech {
   readonly codec: CallerCodec | null;
 }
 
-/** One model call as the face hands it over: authenticated, read, and allowed to use `models`. */
+/** One model call as the API hands it over: authenticated, read, and allowed to use `models`. */
 export interface Call {
   readonly requestId: string;
   readonly principal: Principal;
-  readonly speech: Speech;
+  readonly protocol: EndpointProtocol;
   readonly facts: RequestFacts;
   /** Let go of as soon as an answer has begun: a stream may last for many minutes. */
   body: Uint8Array | FormBody | null;

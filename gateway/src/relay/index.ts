@@ -4,15 +4,15 @@
  * settled exactly once, before its last bytes leave. When the journal cannot be written nothing is sent.
  */
 export { AccountTokens } from "./account-tokens.ts";
-export type { Call, CallResult, Delivery, Refusal, Speech } from "./call.ts";
-export { explanationOf } from "./explained.ts";
-export type { FailedAttempt } from "./failed-attempt.ts";
-export type { RelayOptions } from "./house.ts";
-export { type FetchedBytes, fetchBytes } from "./inline-media.ts";
-export type { KeptCall } from "./kept-call.ts";
-export type { PassedCall } from "./pass-through.ts";
-export { noSuchProvider, type PassedPlace } from "./passed-place.ts";
+export type { FailedAttempt } from "./attempt/failed-attempt.ts";
+export { type FetchedBytes, fetchBytes } from "./attempt/inline-media.ts";
+export { servedEndpoints, serves } from "./attempt/lane-match.ts";
+export { upstreamWords } from "./attempt/upstream-words.ts";
+export type { Call, CallResult, Delivery, EndpointProtocol, Refusal } from "./call.ts";
+export type { RelayOptions } from "./dependencies.ts";
+export { explanationOf } from "./explain-call.ts";
+export type { PassedCall } from "./pass-through/pass-through.ts";
+export { noSuchProvider, type PassedPlace } from "./pass-through/passed-place.ts";
 export { type ListProbe, type Probe, ProviderProbe } from "./provider-probe.ts";
 export { Relay } from "./relay.ts";
-export { upstreamWords } from "./upstream-words.ts";
-export { servedEndpoints, serves } from "./way.ts";
+export type { StoredResponseCall } from "./stored-responses/stored-response-call.ts";

@@ -181,7 +181,7 @@ export class ProviderProbe {
       problem: theirs === null ? failure.message : `${failure.message} It says: ${theirs}`,
       advice: adviceFor(kind, { status, failure, location: placeOf(headers.get("location")), model: asked.model }),
       // A page that is not the API's is no sign of having been let in.
-      admitted: failure.trouble === null && isObject(body) && [400, 404, 409, 422].includes(status),
+      admitted: failure.accountFault === null && isObject(body) && [400, 404, 409, 422].includes(status),
     };
   }
 }
@@ -204,7 +204,7 @@ function hiddenRefusal(answer: GoodAnswer, asked: Asked): Failure | null {
     return null;
   } catch (thrown) {
     const failure = asFailure(thrown);
-    return failure.trouble === null ? null : failure;
+    return failure.accountFault === null ? null : failure;
   }
 }
 

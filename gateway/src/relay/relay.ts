@@ -1,122 +1,122 @@
 import { asFailure, type Deployment, Failure, failureTable, refusedModel } from "#core/index.ts";
 import type { Dialect, RequestFacts } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
-import type { Plan, PlanStory, Wishes } from "#routing/index.ts";
+import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
 import { AccountTokens } from "./account-tokens.ts";
-import { refusalHeaders, standingHeaders } from "./answer-headers.ts";
-import { openAttempt } from "./attempt.ts";
-import { callFields } from "./attempt-entry.ts";
-import { BackgroundBills } from "./background-bills.ts";
-import type { Call, CallResult, Refusal, Speech } from "./call.ts";
-import { CallTally } from "./call-tally.ts";
-import { UsageForecast } from "./estimate.ts";
-import { explainCall, explanationOf } from "./explained.ts";
-import type { RelayHouse, RelayOptions } from "./house.ts";
-import { Keepers } from "./keepers.ts";
-import { askKeeper } from "./kept-answers.ts";
-import type { KeptCall } from "./kept-call.ts";
-import { LiveStreams } from "./live-streams.ts";
-import { ObjectOwners } from "./object-owners.ts";
-import { type PassedCall, passThrough } from "./pass-through.ts";
-import { PassedEstimate } from "./passed-estimate.ts";
-import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./passed-place.ts";
-import { type PassedPrice, passedPrice } from "./passed-price.ts";
-import { wayOf } from "./way.ts";
-import { CallEstimate } from "./worst-case.ts";
+import { limitHeaders, refusalHeaders } from "./attempt/answer-headers.ts";
+import { openAttempt } from "./attempt/attempt.ts";
+import { callFields } from "./attempt/attempt-entry.ts";
+import { CallTally } from "./attempt/call-tally.ts";
+import { UsageForecast } from "./attempt/estimate.ts";
+import { matchLane } from "./attempt/lane-match.ts";
+import { LiveStreams } from "./attempt/live-streams.ts";
+import { ObjectOwners } from "./attempt/object-owners.ts";
+import { CallEstimate } from "./attempt/worst-case.ts";
+import type { Call, CallResult, EndpointProtocol, Refusal } from "./call.ts";
+import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
+import { explainCall, explanationOf } from "./explain-call.ts";
+import { type PassedCall, passThrough } from "./pass-through/pass-through.ts";
+import { PassedEstimate } from "./pass-through/passed-estimate.ts";
+import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
+import { type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
+import { BackgroundSettlement } from "./stored-responses/background-settlement.ts";
+import { ResponseOwners } from "./stored-responses/response-owners.ts";
+import type { StoredResponseCall } from "./stored-responses/stored-response-call.ts";
+import { askResponseOwner } from "./stored-responses/stored-responses.ts";
 
 /** The walk of one call: plan, admit, try until an answer has begun, settle. */
 export class Relay {
-  readonly #house: RelayHouse;
+  readonly #dependencies: RelayDependencies;
 
   constructor(options: RelayOptions) {
-    this.#house = {
+    this.#dependencies = {
       ...options,
       forecast: new UsageForecast(),
       live: new LiveStreams(),
-      keepers: new Keepers(options.ledgerStore),
+      responseOwners: new ResponseOwners(options.ledgerStore),
       owners: new ObjectOwners(),
       tokens: new AccountTokens(options.transport, options.clock),
-      bills: new BackgroundBills(options),
+      bills: new BackgroundSettlement(options),
     };
   }
 
   get liveStreams(): number {
-    return this.#house.live.size;
+    return this.#dependencies.live.size;
   }
 
   /** Ends what is still streaming, each with an error in its caller's dialect. */
   abortStreams(failure: Failure): void {
-    this.#house.live.abortAll(failure);
+    this.#dependencies.live.abortAll(failure);
   }
 
   async run(call: Call): Promise<CallResult> {
-    const { router, admission, forecast } = this.#house;
+    const { router, admission, forecast } = this.#dependencies;
     const model = call.models[0];
     if (model === undefined) return this.refuse(call, new Failure("model_not_found", "The model does not exist."));
     let tally: CallTally;
-    let wishes: Wishes | null = null;
+    let constraints: RoutingConstraints | null = null;
     let plan: Plan | null = null;
     try {
       const { continues } = call.facts;
-      wishes = continues === null ? this.#wishes(call) : await this.#bound(call, continues);
-      const planned = router.plan(call.models, wishes);
+      constraints = continues === null ? this.#constraints(call) : await this.#bound(call, continues);
+      const planned = router.plan(call.models, constraints);
       plan = planned;
       const admitted = admission.admit(call.principal, new CallEstimate(forecast, call, model));
       const permit = admitted instanceof Promise ? await admitted : admitted;
       tally = new CallTally(permit, () => {
         discard(call);
-        explainCall(this.#house, call, planned, tally);
+        explainCall(this.#dependencies, call, planned, tally);
       });
     } catch (thrown) {
       const failure = asFailure(thrown);
-      const story = (): PlanStory => plan?.explain() ?? this.#noPlan(call, wishes);
+      const story = (): PlanStory => plan?.explain() ?? this.#noPlan(call, constraints);
       this.#explainRefusal(call, failure, story);
       this.#refused(call, failure);
       return { failure, headers: await this.#limitHeaders(call, failure) };
     }
     let failure: Failure | null = null;
-    let trouble: Failure | null = null;
+    let accountFault: Failure | null = null;
     for (;;) {
-      const pick = plan.next(failure);
-      if (pick === null) break;
+      const selection = plan.next(failure);
+      if (selection === null) break;
       try {
-        if (pick.waitMs > 0) await this.#wait(pick.waitMs, tally, call.signal);
+        if (selection.waitMs > 0) await this.#wait(selection.waitMs, tally, call.signal);
       } catch (thrown) {
         failure = asFailure(thrown);
-        pick.end("cancelled", 0);
+        selection.end("cancelled", 0);
         break;
       }
       try {
-        return await openAttempt(this.#house, call, pick, tally);
+        return await openAttempt(this.#dependencies, call, selection, tally);
       } catch (thrown) {
         failure = asFailure(thrown);
         if (failure.code === "internal_error") this.#report(call, failure);
-        if (failure.unwell) trouble ??= failure;
+        if (failure.unhealthy) accountFault ??= failure;
       }
     }
     const told =
-      (refusedByOneOnly(failure) ? (trouble ?? failure) : failure) ??
+      (refusedByOneOnly(failure) ? (accountFault ?? failure) : failure) ??
       new Failure("no_deployment_available", "No deployment can take the call now.");
     if (tally.attempts === 0 && told.code !== "client_closed") tally.refusal = told;
     tally.end();
     if (tally.attempts === 0) this.#refused(call, told);
-    return { failure: told, headers: refusalHeaders(call.speech.dialect, tally, this.#house.clock.now()) };
+    return { failure: told, headers: refusalHeaders(call.protocol.dialect, tally, this.#dependencies.clock.now()) };
   }
 
   /** Where a call for a provider's own API goes. Throws the Failure of one that is not passed on. */
-  passedPlace(ask: PassedAsk, speeches: Readonly<Record<string, Speech>>): PassedPlace {
-    return passedPlace(this.#house, ask, speeches);
+  passedPlace(ask: PassedAsk, endpointProtocols: Readonly<Record<string, EndpointProtocol>>): PassedPlace {
+    return passedPlace(this.#dependencies, ask, endpointProtocols);
   }
 
   /** How callers of that provider's own API are told of a failure; null where there is none. */
   passedDialect(providerId: string): Dialect | null {
-    const kind = providerKind(this.#house.catalog().providers.get(providerId)?.kind ?? "");
+    const kind = providerKind(this.#dependencies.catalog().providers.get(providerId)?.kind ?? "");
     return kind === null ? null : dialectOf(kind);
   }
 
   /** What such a call is booked by. `facts` null: its body is not understood. */
   passedPrice(place: PassedPlace, facts: RequestFacts | null): PassedPrice {
-    return passedPrice(this.#house.catalog(), place, facts);
+    return passedPrice(this.#dependencies.catalog(), place, facts);
   }
 
   /** A call for a provider's own API: admitted, sent once, settled. */
@@ -130,8 +130,8 @@ export class Relay {
     };
     let tally: CallTally;
     try {
-      const estimate = new PassedEstimate(this.#house.forecast, call, price, passed.isRead);
-      const admitted = this.#house.admission.admit(call.principal, estimate);
+      const estimate = new PassedEstimate(this.#dependencies.forecast, call, price, passed.isRead);
+      const admitted = this.#dependencies.admission.admit(call.principal, estimate);
       tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, () => {
         discardAll();
         this.#explainPassed(call, tally);
@@ -142,18 +142,18 @@ export class Relay {
       return { ...this.refuse(call, failure), headers: await this.#limitHeaders(call, failure) };
     }
     try {
-      return await passThrough(this.#house, passed, tally);
+      return await passThrough(this.#dependencies, passed, tally);
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "internal_error") this.#report(call, failure);
       tally.end();
-      return { failure, headers: refusalHeaders(call.speech.dialect, tally, this.#house.clock.now()) };
+      return { failure, headers: refusalHeaders(call.protocol.dialect, tally, this.#dependencies.clock.now()) };
     }
   }
 
   /** A call about an answer that an upstream keeps. */
-  ask(call: KeptCall): Promise<CallResult> {
-    return askKeeper(this.#house, call);
+  ask(call: StoredResponseCall): Promise<CallResult> {
+    return askResponseOwner(this.#dependencies, call);
   }
 
   /**
@@ -172,7 +172,7 @@ export class Relay {
    */
   async refusedUnread(call: Call): Promise<Refusal | null> {
     try {
-      await this.#house.admission.check(call.principal);
+      await this.#dependencies.admission.check(call.principal);
       return null;
     } catch (thrown) {
       const failure = asFailure(thrown);
@@ -183,18 +183,18 @@ export class Relay {
   #refused(call: Call, failure: Failure): void {
     discard(call);
     if (failure.code === "internal_error") this.#report(call, failure);
-    this.#house.recorder.refuse(
+    this.#dependencies.recorder.refuse(
       { ...callFields(call), model: refusedModel(call.models[0]?.name, call.facts.model) },
       failure.code,
       failureTable[failure.code].status,
-      this.#house.clock.monotonic() - call.startedMs,
+      this.#dependencies.clock.monotonic() - call.startedMs,
     );
   }
 
   /** A caller that went away was not refused. */
   #explainRefusal(call: Call, failure: Failure, story: () => PlanStory, why: string = failure.message): void {
     if (failure.code === "client_closed") return;
-    this.#house.explainer.explain({
+    this.#dependencies.explainer.explain({
       requestId: call.requestId,
       workspaceId: call.principal.workspace.id,
       matters: true,
@@ -205,7 +205,7 @@ export class Relay {
   /** There was one way to go: only what failed on it is worth a word. */
   #explainPassed(call: Call, { failures }: CallTally): void {
     if (failures === null) return;
-    this.#house.explainer.explain({
+    this.#dependencies.explainer.explain({
       requestId: call.requestId,
       workspaceId: call.principal.workspace.id,
       matters: true,
@@ -213,12 +213,14 @@ export class Relay {
     });
   }
 
-  #noPlan(call: Call, wishes: Wishes | null): PlanStory {
-    return wishes === null ? nothingPlanned : { places: this.#house.router.leftOut(call.models, wishes), walk: [] };
+  #noPlan(call: Call, constraints: RoutingConstraints | null): PlanStory {
+    return constraints === null
+      ? nothingPlanned
+      : { places: this.#dependencies.router.leftOut(call.models, constraints), walk: [] };
   }
 
-  #wishes(call: Call): Wishes {
-    return { suits: suitsOf(call.speech), affinity: call.facts.affinity };
+  #constraints(call: Call): RoutingConstraints {
+    return { canServe: canServeOf(call.protocol), affinity: call.facts.affinity };
   }
 
   /**
@@ -226,10 +228,10 @@ export class Relay {
    * make does not exist for it. Conversations are made beside the gateway, so nobody here owns one and each account may
    * be asked.
    */
-  async #bound(call: Call, continues: string): Promise<Wishes> {
-    if (continues.startsWith("conv_")) return this.#wishes(call);
-    const keeper = await this.#house.keepers.find(call.principal.workspace.id, continues);
-    if (keeper !== null) return { ...this.#wishes(call), provider: keeper.provider };
+  async #bound(call: Call, continues: string): Promise<RoutingConstraints> {
+    if (continues.startsWith("conv_")) return this.#constraints(call);
+    const responseOwner = await this.#dependencies.responseOwners.find(call.principal.workspace.id, continues);
+    if (responseOwner !== null) return { ...this.#constraints(call), provider: responseOwner.provider };
     throw new Failure(
       "invalid_request",
       `There is no response with the id "${continues.slice(0, 128)}" to go on from.`,
@@ -241,14 +243,14 @@ export class Relay {
 
   async #limitHeaders(call: Call, failure: Failure): Promise<Record<string, string>> {
     if (failure.code !== "rate_limit_exceeded" && failure.code !== "budget_exceeded") return {};
-    const { admission, clock } = this.#house;
-    return standingHeaders(call.speech.dialect, await admission.standing(call.principal), clock.now());
+    const { admission, clock } = this.#dependencies;
+    return limitHeaders(call.protocol.dialect, await admission.limitUsage(call.principal), clock.now());
   }
 
   #wait(ms: number, tally: CallTally, signal: AbortSignal): Promise<void> {
     tally.awayMs += ms;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const stop = this.#house.clock.after(ms, () => {
+    const stop = this.#dependencies.clock.after(ms, () => {
       signal.removeEventListener("abort", gone);
       resolve();
     });
@@ -262,7 +264,7 @@ export class Relay {
   }
 
   #report(call: Call, failure: Failure): void {
-    this.#house.observer.log("error", "A call met an unexpected error.", {
+    this.#dependencies.observer.log("error", "A call met an unexpected error.", {
       requestId: call.requestId,
       error: failure.cause,
     });
@@ -271,7 +273,7 @@ export class Relay {
 
 /**
  * A refusal that holds for one account only (a model it has not, a seal it cannot read). When another account would have
- * served and was unwell, the caller should hear of that, and try again.
+ * served and was unhealthy, the caller should hear of that, and try again.
  */
 function refusedByOneOnly(failure: Failure | null): boolean {
   return (
@@ -279,19 +281,19 @@ function refusedByOneOnly(failure: Failure | null): boolean {
   );
 }
 
-/** One function for each speech, so that the router can remember what suits it. */
-function suitsOf(speech: Speech): (deployment: Deployment) => boolean {
-  let suits = suiting.get(speech);
-  if (suits === undefined) {
-    suits = (deployment) => wayOf(deployment, speech) !== null;
-    suiting.set(speech, suits);
+/** One function for each protocol, so that the router can remember what can serve it. */
+function canServeOf(protocol: EndpointProtocol): (deployment: Deployment) => boolean {
+  let canServe = suiting.get(protocol);
+  if (canServe === undefined) {
+    canServe = (deployment) => matchLane(deployment, protocol) !== null;
+    suiting.set(protocol, canServe);
   }
-  return suits;
+  return canServe;
 }
 
 const nothingPlanned: PlanStory = { places: [], walk: [] };
 
-const suiting = new WeakMap<Speech, (deployment: Deployment) => boolean>();
+const suiting = new WeakMap<EndpointProtocol, (deployment: Deployment) => boolean>();
 
 /** Bodies that lie elsewhere are let go of when nothing can be sent any more. */
 function discard(call: Call): void {

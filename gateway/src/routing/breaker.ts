@@ -78,7 +78,7 @@ export class Breaker {
     return this.#move("closed", "a call succeeded");
   }
 
-  /** Counts only what says that the deployment is unwell; the caller has sorted out the rest. */
+  /** Counts only what says that the deployment is unhealthy; the caller has sorted out the rest. */
   fail(pass: BreakerPass, nowMs: number): BreakerChange | null {
     if (pass.epoch !== this.#epoch) return null;
     if (pass.probe) return this.#open("the probe failed", nowMs);

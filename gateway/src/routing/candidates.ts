@@ -34,9 +34,9 @@ function withoutIdle(tier: Tier): Tier {
 }
 
 /** What a call knows of itself that has a say in its order. */
-export interface Wishes {
+export interface RoutingConstraints {
   /** Deployments that cannot serve the call at all are not candidates. What it says of one is remembered with the function. */
-  readonly suits?: (deployment: Deployment) => boolean;
+  readonly canServe?: (deployment: Deployment) => boolean;
   /** Calls of one conversation say the same and get the same order, so that the upstream's caches and sealed items serve. */
   readonly affinity?: string | null;
   /** Only this provider: it keeps something that the call needs. */

@@ -13,7 +13,7 @@ export interface DeploymentState {
   readonly latencyMs: number | null;
 }
 
-export interface CircuitWorld {
+export interface CircuitDependencies {
   readonly board: HealthBoard;
   readonly observer: Observer;
 }
@@ -24,7 +24,7 @@ const latencyGain = 0.1;
 /** What is known of one deployment: its breaker, its calls in flight, and how long it cools. */
 export class Circuit {
   readonly deploymentId: string;
-  readonly #world: CircuitWorld;
+  readonly #dependencies: CircuitDependencies;
   readonly #breaker = new Breaker();
   #inFlight = 0;
   #latencyMs: number | null = null;
@@ -32,9 +32,9 @@ export class Circuit {
   #reason = "";
   #reasonUntilMs = 0;
 
-  constructor(deploymentId: string, world: CircuitWorld) {
+  constructor(deploymentId: string, dependencies: CircuitDependencies) {
     this.deploymentId = deploymentId;
-    this.#world = world;
+    this.#dependencies = dependencies;
   }
 
   get full(): boolean {
@@ -48,11 +48,13 @@ export class Circuit {
 
   /** True when it should be preferred to one that is not. */
   ready(nowMs: number): boolean {
-    return !this.full && this.#breaker.admits(nowMs) && this.#world.board.coolingUntil(this.deploymentId) <= nowMs;
+    return (
+      !this.full && this.#breaker.admits(nowMs) && this.#dependencies.board.coolingUntil(this.deploymentId) <= nowMs
+    );
   }
 
   /** In words why it is passed over, or null when it is not. */
-  trouble(nowMs: number): string | null {
+  problem(nowMs: number): string | null {
     if (this.full) return `full, ${this.#inFlight} calls in flight`;
     const coolingMs = this.#coolingMs(nowMs);
     if (coolingMs > 0) {
@@ -89,7 +91,7 @@ export class Circuit {
 
   fail(pass: BreakerPass, nowMs: number, failure: Failure): void {
     this.#inFlight--;
-    if (failure.unwell) this.#tell(this.#breaker.fail(pass, nowMs), nowMs);
+    if (failure.unhealthy) this.#tell(this.#breaker.fail(pass, nowMs), nowMs);
     else this.#breaker.pass(pass);
     if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return;
     this.#cool(nowMs + Math.min(failure.retryAfterMs, bounds.coolMsMax), "its upstream asked to wait");
@@ -111,7 +113,7 @@ export class Circuit {
   }
 
   #coolingMs(nowMs: number): number {
-    const boardMs = this.#world.board.coolingUntil(this.deploymentId) - nowMs;
+    const boardMs = this.#dependencies.board.coolingUntil(this.deploymentId) - nowMs;
     return Math.max(0, boardMs, this.#breaker.openForMs(nowMs));
   }
 
@@ -121,9 +123,9 @@ export class Circuit {
     if (state === "open") this.#cool(nowMs + openMs, reason);
     if (state === "closed") {
       this.#reasonUntilMs = 0;
-      this.#world.board.clear(this.deploymentId);
+      this.#dependencies.board.clear(this.deploymentId);
     }
-    this.#world.observer.breakerChange(this.deploymentId, state, reason);
+    this.#dependencies.observer.breakerChange(this.deploymentId, state, reason);
   }
 
   #cool(untilMs: number, reason: string): void {
@@ -131,6 +133,6 @@ export class Circuit {
       this.#reason = reason;
       this.#reasonUntilMs = untilMs;
     }
-    this.#world.board.cool(this.deploymentId, untilMs, reason);
+    this.#dependencies.board.cool(this.deploymentId, untilMs, reason);
   }
 }

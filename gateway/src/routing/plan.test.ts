@@ -6,20 +6,20 @@ import {
   model,
   type RoutingGround,
   routingGround,
-  unwell,
+  unhealthy,
 } from "../../test/simulation/routing-ground.ts";
-import type { Pick } from "./pick.ts";
 import type { Plan } from "./plan.ts";
+import type { Selection } from "./selection.ts";
 
-function take(plan: Plan, after: Failure | null = null): Pick {
-  const pick = plan.next(after);
-  if (pick === null) throw new Error("the plan is at its end");
-  return pick;
+function take(plan: Plan, after: Failure | null = null): Selection {
+  const selection = plan.next(after);
+  if (selection === null) throw new Error("the plan is at its end");
+  return selection;
 }
 
-/** Ends the pick with the failure, as the walk of a call does, and asks for the next. */
-function failWith(plan: Plan, pick: Pick, failure: Failure): Pick | null {
-  pick.end(failure, 1);
+/** Ends the selection with the failure, as the walk of a call does, and asks for the next. */
+function failWith(plan: Plan, selection: Selection, failure: Failure): Selection | null {
+  selection.end(failure, 1);
   return plan.next(failure);
 }
 
@@ -27,12 +27,12 @@ function notesOf(plan: Plan): readonly string[] {
   return plan.explain().places.map(({ deployment, note }) => `${deployment.id}: ${note}`);
 }
 
-const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other", unwell: true });
+const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other", unhealthy: true });
 
 /** Opens the breaker of every deployment of the model by five failures each. */
 function breakAll(ground: RoutingGround, broken: Model): void {
   for (const one of broken.deployments) {
-    for (let failures = 0; failures < 5; failures++) take(ground.router.plan([model("m", [one])])).end(unwell(), 1);
+    for (let failures = 0; failures < 5; failures++) take(ground.router.plan([model("m", [one])])).end(unhealthy(), 1);
   }
 }
 
@@ -44,7 +44,7 @@ describe("the order of a plan", () => {
     const first = take(plan);
     const second = failWith(plan, first, elsewhere());
     const third = second === null ? null : failWith(plan, second, elsewhere());
-    expect([first, second, third].map((pick) => pick?.deployment.id)).toEqual(["a", "b", "c"]);
+    expect([first, second, third].map((selection) => selection?.deployment.id)).toEqual(["a", "b", "c"]);
     expect(third?.model.name).toBe("fallback");
   });
 
@@ -53,9 +53,9 @@ describe("the order of a plan", () => {
     const shared = model("m", [deployment("a", { weight: 300 }), deployment("b", { weight: 100 })]);
     let first = 0;
     for (let call = 0; call < 4_000; call++) {
-      const pick = take(router.plan([shared]));
-      if (pick.deployment.id === "a") first++;
-      pick.end("ok", 1);
+      const selection = take(router.plan([shared]));
+      if (selection.deployment.id === "a") first++;
+      selection.end("ok", 1);
     }
     expect(first / 4_000).toBeCloseTo(0.75, 1);
   });
@@ -65,9 +65,9 @@ describe("the order of a plan", () => {
     const idle = deployment("idle", { weight: 0 });
     for (let call = 0; call < 50; call++) {
       const plan = router.plan([model("m", [idle, deployment("a")])]);
-      const pick = take(plan);
-      expect(pick.deployment.id).toBe("a");
-      expect(failWith(plan, pick, new Failure("upstream_error", "403", { retry: "other" }))).toBeNull();
+      const selection = take(plan);
+      expect(selection.deployment.id).toBe("a");
+      expect(failWith(plan, selection, new Failure("upstream_error", "403", { retry: "other" }))).toBeNull();
     }
     expect(take(router.plan([model("m", [idle])])).deployment.id).toBe("idle");
   });
@@ -93,7 +93,7 @@ describe("the order of a plan", () => {
     const { router } = routingGround();
     const asked = model("gpt", [deployment("a"), deployment("b", { priority: 2 })]);
     for (let failures = 0; failures < 5; failures++)
-      take(router.plan([model("x", [deployment("a")])])).end(unwell(), 1);
+      take(router.plan([model("x", [deployment("a")])])).end(unhealthy(), 1);
     const plan = router.plan([asked]);
     failWith(plan, take(plan), new Failure("upstream_error", "400", { arrival: "refused" }));
     expect(notesOf(plan)).toEqual(["b: null", "a: breaker open for 30.0 s: 5 failures in a row"]);
@@ -136,15 +136,15 @@ describe("the order of a plan", () => {
     const gone = deployment("gone", { provider: { ...off.provider, enabled: false } });
     const idle = deployment("idle", { weight: 0 });
     const other = deployment("other");
-    const wishes = { suits: ({ id }: { readonly id: string }) => id !== "other" };
-    expect(notesOf(router.plan([model("m", [off, gone, idle, other, deployment("a")])], wishes))).toEqual([
+    const constraints = { canServe: ({ id }: { readonly id: string }) => id !== "other" };
+    expect(notesOf(router.plan([model("m", [off, gone, idle, other, deployment("a")])], constraints))).toEqual([
       "a: null",
       "off: left out: it is switched off",
       "gone: left out: its provider is switched off",
       "idle: left out: weight 0, and others of its priority have some",
       "other: left out: it cannot serve this call",
     ]);
-    expect(router.leftOut([model("m", [off, other])], wishes).map(({ note }) => note)).toEqual([
+    expect(router.leftOut([model("m", [off, other])], constraints).map(({ note }) => note)).toEqual([
       "left out: it is switched off",
       "left out: it cannot serve this call",
     ]);
@@ -177,20 +177,20 @@ describe("what follows a failure", () => {
   test("`same` goes to another deployment of the model at once", () => {
     const { router } = routingGround();
     const plan = router.plan([model("m", [deployment("a"), deployment("b", { priority: 2 })])]);
-    expect(failWith(plan, take(plan), unwell())).toMatchObject({ waitMs: 0, deployment: { id: "b" } });
+    expect(failWith(plan, take(plan), unhealthy())).toMatchObject({ waitMs: 0, deployment: { id: "b" } });
   });
 
   test("`same` tries the only deployment of a model once more after 100 ms to 2 s, then the fallback model", () => {
     const { router } = routingGround();
     for (let call = 0; call < 20; call++) {
       const plan = router.plan([model("m", [deployment(`a${call}`)]), model("fallback", [deployment(`b${call}`)])]);
-      const second = failWith(plan, take(plan), unwell());
+      const second = failWith(plan, take(plan), unhealthy());
       expect(second?.deployment.id).toBe(`a${call}`);
       expect(second?.waitMs).toBeGreaterThanOrEqual(100);
       expect(second?.waitMs).toBeLessThanOrEqual(2_000);
-      const third = second === null ? null : failWith(plan, second, unwell());
+      const third = second === null ? null : failWith(plan, second, unhealthy());
       expect(third).toMatchObject({ waitMs: 0, deployment: { id: `b${call}` } });
-      expect(third === null ? "none" : failWith(plan, third, unwell())).toBeNull();
+      expect(third === null ? "none" : failWith(plan, third, unhealthy())).toBeNull();
       expect(plan.explain().walk.at(-1)).toBe("no further attempt: enough attempts were made");
     }
   });
@@ -226,30 +226,32 @@ describe("what follows a failure", () => {
     const { router } = routingGround();
     const calls = Array.from({ length: 100 }, (_, call) => {
       const plan = router.plan([model("m", [deployment(`a${call}`), deployment(`b${call}`, { priority: 2 })])]);
-      return { plan, pick: take(plan) };
+      return { plan, selection: take(plan) };
     });
-    const repeats = calls.map(({ plan, pick }) => failWith(plan, pick, elsewhere())).filter((pick) => pick !== null);
+    const repeats = calls
+      .map(({ plan, selection }) => failWith(plan, selection, elsewhere()))
+      .filter((selection) => selection !== null);
     expect(repeats.length).toBeGreaterThanOrEqual(3);
     expect(repeats.length).toBeLessThanOrEqual(20);
-    for (const pick of repeats) pick.end("ok", 1);
+    for (const selection of repeats) selection.end("ok", 1);
     const quiet = router.plan([model("m", [deployment("c"), deployment("d", { priority: 2 })])]);
     expect(failWith(quiet, take(quiet), elsewhere())).not.toBeNull();
   });
 
-  test("when every deployment is unwell a call is made once, not once for each", () => {
+  test("when every deployment is unhealthy a call is made once, not once for each", () => {
     const ground = routingGround();
     const all = model("m", [deployment("a"), deployment("b"), deployment("c")]);
     breakAll(ground, all);
     const plan = ground.router.plan([all]);
-    expect(failWith(plan, take(plan), unwell())).toBeNull();
+    expect(failWith(plan, take(plan), unhealthy())).toBeNull();
   });
 
-  test("a single unwell deployment that asks to wait is not tried twice by one call", () => {
+  test("a single unhealthy deployment that asks to wait is not tried twice by one call", () => {
     const ground = routingGround();
     const only = model("m", [deployment("a")]);
     breakAll(ground, only);
     const plan = ground.router.plan([only]);
-    expect(failWith(plan, take(plan), unwell({ retryAfterMs: 1_000 }))).toBeNull();
+    expect(failWith(plan, take(plan), unhealthy({ retryAfterMs: 1_000 }))).toBeNull();
   });
 });
 
@@ -258,7 +260,7 @@ describe("a deployment at its limit of calls in flight", () => {
     const { router } = routingGround();
     const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
     const held = Array.from({ length: bounds.deploymentInFlightMax }, () => take(router.plan([shared])));
-    expect(held.every((pick) => pick.deployment.id === "a")).toBe(true);
+    expect(held.every((selection) => selection.deployment.id === "a")).toBe(true);
     expect(take(router.plan([shared])).deployment.id).toBe("b");
     const full = router.plan([model("only", [deployment("a")])]);
     expect(full.next(null)).toBeNull();
@@ -271,11 +273,11 @@ describe("a deployment at its limit of calls in flight", () => {
 describe("a pick", () => {
   test("holds a place in flight until its first end; later ends do nothing", () => {
     const { router } = routingGround();
-    const pick = take(router.plan([model("m", [deployment("a")])]));
+    const selection = take(router.plan([model("m", [deployment("a")])]));
     expect(router.states()).toMatchObject([{ deploymentId: "a", inFlight: 1, breaker: "closed", latencyMs: null }]);
-    pick.end("ok", 120);
-    pick.end(unwell(), 1);
-    pick.end("cancelled", 1);
+    selection.end("ok", 120);
+    selection.end(unhealthy(), 1);
+    selection.end("cancelled", 1);
     expect(router.states()).toMatchObject([{ inFlight: 0, latencyMs: 120 }]);
   });
 

@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 
 /**
  * How many attempts under way may be repeats: a share of all of them, as Envoy's retry budget. A few are always allowed,
- * so that a quiet house can retry at all.
+ * so that a quiet gateway can retry at all.
  */
 export class RetryBudget {
   #active = 0;

@@ -1,8 +1,8 @@
 import { bounds, type Deployment, Failure, type Model } from "#core/index.ts";
 import type { Chance, Clock, HealthBoard, Observer } from "#ports/index.ts";
-import { arrange, type Candidate, type Tier, tiersOf, type Wishes } from "./candidates.ts";
+import { arrange, type Candidate, type RoutingConstraints, type Tier, tiersOf } from "./candidates.ts";
 import { Circuit, type DeploymentState } from "./circuit.ts";
-import { OrderedPlan, type Plan, type PlanWorld } from "./plan.ts";
+import { OrderedPlan, type Plan, type PlanDependencies } from "./plan.ts";
 import { RetryBudget } from "./retry-budget.ts";
 import { type Place, placesOf } from "./story.ts";
 
@@ -19,9 +19,9 @@ export interface Router {
    * Throws no_deployment_available when none of them has an enabled deployment, unsupported_by_model when those that
    * it has do not suit.
    */
-  plan(models: readonly Model[], wishes?: Wishes): Plan;
+  plan(models: readonly Model[], constraints?: RoutingConstraints): Plan;
   /** Why none of the models' deployments can take a call of which there is no plan. */
-  leftOut(models: readonly Model[], wishes?: Wishes): readonly Place[];
+  leftOut(models: readonly Model[], constraints?: RoutingConstraints): readonly Place[];
   /** What is known of each deployment that was called since the start. */
   states(): readonly DeploymentState[];
 }
@@ -30,8 +30,8 @@ export function createRouter(options: RouterOptions): Router {
   return new DeploymentRouter(options);
 }
 
-type Suits = (deployment: Deployment) => boolean;
-const everything: Suits = () => true;
+type CanServe = (deployment: Deployment) => boolean;
+const everything: CanServe = () => true;
 
 interface Suited {
   readonly tiers: readonly Tier[];
@@ -40,22 +40,22 @@ interface Suited {
 
 class DeploymentRouter implements Router {
   readonly #options: RouterOptions;
-  readonly #world: PlanWorld;
+  readonly #dependencies: PlanDependencies;
   readonly #circuits = new Map<string, Circuit>();
   /** By model object, because a new catalog brings new objects, and by the function that says what suits. */
-  readonly #tiers = new WeakMap<Model, WeakMap<Suits, Suited>>();
+  readonly #tiers = new WeakMap<Model, WeakMap<CanServe, Suited>>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
-    this.#world = { clock: options.clock, chance: options.chance, retries: new RetryBudget() };
+    this.#dependencies = { clock: options.clock, chance: options.chance, retries: new RetryBudget() };
   }
 
-  plan(models: readonly Model[], wishes: Wishes = {}): Plan {
+  plan(models: readonly Model[], constraints: RoutingConstraints = {}): Plan {
     const candidates: Candidate[] = [];
     const seen = models.length > 1 ? new Set<string>() : null;
     let unsuited = false;
-    for (const model of models) unsuited = this.#append(candidates, seen, model, wishes) || unsuited;
-    if (candidates.length > 0) return new OrderedPlan(candidates, { models, wishes }, this.#world);
+    for (const model of models) unsuited = this.#append(candidates, seen, model, constraints) || unsuited;
+    if (candidates.length > 0) return new OrderedPlan(candidates, { models, constraints }, this.#dependencies);
     const name = models[0]?.name ?? "";
     if (unsuited) {
       throw new Failure("unsupported_by_model", `The model "${name}" cannot be used on this endpoint.`, {
@@ -68,8 +68,8 @@ class DeploymentRouter implements Router {
     );
   }
 
-  leftOut(models: readonly Model[], wishes: Wishes = {}): readonly Place[] {
-    return placesOf({ models, wishes, candidates: [], troubles: null });
+  leftOut(models: readonly Model[], constraints: RoutingConstraints = {}): readonly Place[] {
+    return placesOf({ models, constraints, candidates: [], problems: null });
   }
 
   states(): readonly DeploymentState[] {
@@ -78,33 +78,33 @@ class DeploymentRouter implements Router {
   }
 
   /** True when a deployment was left out because it does not suit the call. */
-  #append(candidates: Candidate[], seen: Set<string> | null, model: Model, wishes: Wishes): boolean {
-    const { tiers, unsuited } = this.#suited(model, wishes.suits ?? everything);
+  #append(candidates: Candidate[], seen: Set<string> | null, model: Model, constraints: RoutingConstraints): boolean {
+    const { tiers, unsuited } = this.#suited(model, constraints.canServe ?? everything);
     for (const tier of tiers) {
-      for (const deployment of arrange(tier, wishes.affinity ?? null, this.#options.chance)) {
+      for (const deployment of arrange(tier, constraints.affinity ?? null, this.#options.chance)) {
         if (seen !== null) {
           if (seen.has(deployment.id)) continue;
           seen.add(deployment.id);
         }
-        if (wishes.provider != null && deployment.provider.id !== wishes.provider) continue;
+        if (constraints.provider != null && deployment.provider.id !== constraints.provider) continue;
         candidates.push({ model, deployment, circuit: this.#circuit(deployment.id), tries: 0 });
       }
     }
     return unsuited;
   }
 
-  #suited(model: Model, suits: Suits): Suited {
+  #suited(model: Model, canServe: CanServe): Suited {
     let known = this.#tiers.get(model);
     if (known === undefined) {
       known = new WeakMap();
       this.#tiers.set(model, known);
     }
-    let suited = known.get(suits);
+    let suited = known.get(canServe);
     if (suited === undefined) {
       const all = tiersOf(model);
-      const tiers = all.map((tier) => tier.filter(suits));
+      const tiers = all.map((tier) => tier.filter(canServe));
       suited = { tiers, unsuited: tiers.some((tier, index) => tier.length < (all[index]?.length ?? 0)) };
-      known.set(suits, suited);
+      known.set(canServe, suited);
     }
     return suited;
   }

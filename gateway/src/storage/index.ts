@@ -10,14 +10,17 @@
  * journal does not need the database.
  */
 
-export type { ControlOptions } from "./apply-config.ts";
-export { kindConflicts } from "./apply-providers.ts";
-export { type AssetStoreOptions, createAssetStore } from "./asset-store.ts";
-export { backupDatabase } from "./backup-file.ts";
-export { type BucketBlobStoreOptions, createBucketBlobStore } from "./bucket-blob-store.ts";
-export { type ChangeFeedOptions, createChangeFeed } from "./change-feed.ts";
-export { ConfigConflict } from "./config-conflict.ts";
-export { createControlStore } from "./control-store.ts";
+export { type AssetStoreOptions, createAssetStore } from "./assets/asset-store.ts";
+export { type BucketBlobStoreOptions, createBucketBlobStore } from "./blobs/bucket-blob-store.ts";
+export { createDiskBlobStore, type DiskBlobStoreOptions } from "./blobs/disk-blob-store.ts";
+export { type ChangeFeedOptions, createChangeFeed } from "./changes/change-feed.ts";
+export type { ControlOptions } from "./control/config-file/apply-config.ts";
+export { kindConflicts } from "./control/config-file/apply-providers.ts";
+export { ConfigConflict } from "./control/config-file/config-conflict.ts";
+export { createControlStore } from "./control/control-store.ts";
+export { closeDatabase, type Database } from "./database/database.ts";
+export { migrate, type SchemaState, SchemaTooNew, schemaState } from "./database/migrate.ts";
+export { type DatabaseOptions, openDatabase } from "./database/open-database.ts";
 export {
   type DataPaths,
   DataUnusable,
@@ -25,29 +28,26 @@ export {
   prepareDataDirectory,
   refuseEmptyBeside,
   refuseLostDatabase,
-} from "./data-directory.ts";
-export { closeDatabase, type Database } from "./database.ts";
-export { type DatabaseWatch, type DatabaseWatchOptions, watchDatabase } from "./database-watch.ts";
-export { createDiskBlobStore, type DiskBlobStoreOptions } from "./disk-blob-store.ts";
-export { type DrainThreadOptions, startDrain } from "./drain-thread.ts";
-export { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
-export { createExplainStore } from "./explain-store.ts";
-export { FirstSecrets } from "./first-secrets.ts";
-export { integrityFaults } from "./integrity.ts";
-export { createJournal, type JournalOptions } from "./journal.ts";
-export { type JournalDirectory, openJournalDirectory, readJournal } from "./journal-directory.ts";
-export type { JournalDrain } from "./journal-drain.ts";
-export { createLedgerStore } from "./ledger-store.ts";
-export { migrate, type SchemaState, SchemaTooNew, schemaState } from "./migrate.ts";
-export { createNoticeStore, type NoticeStoreOptions } from "./notice-store.ts";
-export { type DatabaseOptions, openDatabase } from "./open-database.ts";
-export { hashPassword, passwordMatches } from "./password.ts";
-export { createPeopleStore } from "./people-store.ts";
-export type { PeopleOptions } from "./people-write.ts";
-export { createReportStore, type ReportStoreOptions } from "./report-store.ts";
-export { type Restored, type RestoreOptions, restoreDatabase } from "./restore-database.ts";
-export { createSpool, type SpoolOptions } from "./spool-files.ts";
-export { openStaticFiles, type StaticRoot } from "./static-files.ts";
-export { createTaskStore, type TaskStoreOptions } from "./task-store.ts";
-export { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
-export { confirmVault, hasVault, openVault, refuseOtherVault, SealBroken, type VaultOptions } from "./vault.ts";
+} from "./disk/data-directory.ts";
+export { type DrainThreadOptions, startDrain } from "./drain/drain-thread.ts";
+export { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain/explain-queue.ts";
+export { createExplainStore } from "./explain/explain-store.ts";
+export { createJournal, type JournalOptions } from "./journal/journal.ts";
+export { type JournalDirectory, openJournalDirectory, readJournal } from "./journal/journal-directory.ts";
+export type { JournalDrain } from "./journal/journal-drain.ts";
+export { createLedgerStore } from "./ledger/ledger-store.ts";
+export { createNoticeStore, type NoticeStoreOptions } from "./notices/notice-store.ts";
+export { FirstSecrets } from "./people/first-secrets.ts";
+export { hashPassword, passwordMatches } from "./people/password.ts";
+export { createPeopleStore } from "./people/people-store.ts";
+export type { PeopleOptions } from "./people/people-write.ts";
+export { createReportStore, type ReportStoreOptions } from "./reports/report-store.ts";
+export { createSpool, type SpoolOptions } from "./spool/spool-files.ts";
+export { openStaticFiles, type StaticRoot } from "./static/static-files.ts";
+export { createTaskStore, type TaskStoreOptions } from "./tasks/task-store.ts";
+export { backupDatabase } from "./upkeep/backup-file.ts";
+export { type DatabaseWatch, type DatabaseWatchOptions, watchDatabase } from "./upkeep/database-watch.ts";
+export { integrityFaults } from "./upkeep/integrity.ts";
+export { type Restored, type RestoreOptions, restoreDatabase } from "./upkeep/restore-database.ts";
+export { type Upgrade, upgradeDatabase } from "./upkeep/upgrade-database.ts";
+export { confirmVault, hasVault, openVault, refuseOtherVault, SealBroken, type VaultOptions } from "./vault/vault.ts";

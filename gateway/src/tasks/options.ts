@@ -28,7 +28,7 @@ export interface TaskSecrets {
   callbackToken(taskId: string): string;
 }
 
-/** What one body takes of the room for all. */
+/** What one body takes of the memory for all. */
 export interface HeldRoom {
   /** So many bytes from now on. Throws Failure overloaded where they do not fit. */
   hold(bytes: number): void;
@@ -55,7 +55,7 @@ export interface VideoTasksOptions {
   readonly bodies: Pick<BodyWork, "do">;
   /** Removes bytes that nobody uses any more. null: there are none. */
   readonly unusedBlobs: { drop(hash: string): Promise<void> } | null;
-  /** The room for all bodies, what is being sent included. */
+  /** The memory for all bodies, what is being sent included. */
   readonly bodyRoom: { open(): HeldRoom };
   /** null: there are no assets, so that nothing can refer to one. */
   readonly assets: AssetResolver | null;

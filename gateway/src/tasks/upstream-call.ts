@@ -14,7 +14,7 @@ export interface Waits {
   readonly ownConnection?: boolean;
 }
 
-export const lookWaits: Waits = {
+export const pollWaits: Waits = {
   connectMs: bounds.taskPollConnectMs,
   headersMs: bounds.taskPollHeadersMs,
   totalMs: bounds.taskPollTotalMs,
@@ -76,7 +76,7 @@ export async function ask(
   signal: AbortSignal,
 ): Promise<WholeAnswer> {
   await authorize(outside, kind, draft, signal);
-  return readWhole(outside, draft.provider, await sendDraft(outside, draft, lookWaits, signal), lookWaits.headersMs);
+  return readWhole(outside, draft.provider, await sendDraft(outside, draft, pollWaits, signal), pollWaits.headersMs);
 }
 
 export function isGood(status: number): boolean {

@@ -8,21 +8,21 @@ import {
   entriesOf,
   failureOf,
   oneUsd,
-  openTaskHouse,
+  openTaskSetup,
   openTaskTown,
   passTime,
   resolved,
-} from "../../test/simulation/task-house.ts";
+} from "../../test/simulation/task-setup.ts";
 import { taskAnswer } from "./index.ts";
 
 test("a task is queued at once, runs, succeeds, and is paid once by what its vendor counted", async () => {
   await using town = await openTaskTown();
-  const house = openTaskHouse(town);
-  const { videos } = house;
+  const gateway = openTaskSetup(town);
+  const { videos } = gateway;
   videos.start();
   const made = await videos.create(createCall(town, catOnRoof));
   expect(taskAnswer(made, null)["status"]).toBe("queued");
-  expect(await budgetUsed(house)).toBeGreaterThan(0);
+  expect(await budgetUsed(gateway)).toBeGreaterThan(0);
 
   await passTime(town.clock, 10_000);
   expect((await videos.get("ws_1", made.id)).state).toBe("running");
@@ -42,8 +42,8 @@ test("a task is queued at once, runs, succeeds, and is paid once by what its ven
     provider: "first",
   });
   expect(entries[0]?.usage.output).toBe(tokensOfVideo);
-  expect(await budgetUsed(house)).toBe(1);
-  expect([videos.held, house.admission.outstanding, house.admission.repeatedEndings]).toEqual([0, 0, 0]);
+  expect(await budgetUsed(gateway)).toBe(1);
+  expect([videos.held, gateway.admission.outstanding, gateway.admission.repeatedEndings]).toEqual([0, 0, 0]);
   expect((await videos.events("ws_1", made.id)).map(({ state }) => state)).toEqual([
     "accepted",
     "submitting",
@@ -57,7 +57,7 @@ test("a task is queued at once, runs, succeeds, and is paid once by what its ven
 
 test("the answer has every member that the contract names", async () => {
   await using town = await openTaskTown();
-  const { videos } = openTaskHouse(town);
+  const { videos } = openTaskSetup(town);
   const body = { ...catOnRoof, seed: -7, audio: false, watermark: true, metadata: { shot: 3 } };
   const made = await videos.create(createCall(town, body));
   const created = Math.floor(town.clock.now() / 1_000);
@@ -105,7 +105,7 @@ test("the answer has every member that the contract names", async () => {
 
 test("another workspace's task looks like one that does not exist, on every path", async () => {
   await using town = await openTaskTown();
-  const { videos } = openTaskHouse(town);
+  const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
   const signal = new AbortController().signal;
   const calls = [
@@ -125,15 +125,15 @@ test("another workspace's task looks like one that does not exist, on every path
 
 test("a repetition with the same Idempotency-Key finds the same task and is neither sent nor reserved again", async () => {
   await using town = await openTaskTown();
-  const house = openTaskHouse(town);
-  const { videos } = house;
+  const gateway = openTaskSetup(town);
+  const { videos } = gateway;
   const call = () => createCall(town, catOnRoof, { idempotencyKey: "once" });
   const first = await videos.create(call());
-  const used = await budgetUsed(house);
+  const used = await budgetUsed(gateway);
   const again = await videos.create(call());
   expect(again.id).toBe(first.id);
   expect(town.ark.made.size).toBe(1);
-  expect([await budgetUsed(house), videos.held]).toEqual([used, 1]);
+  expect([await budgetUsed(gateway), videos.held]).toEqual([used, 1]);
   const other = createCall(town, { ...catOnRoof, seed: 1 }, { idempotencyKey: "once" });
   expect((await failureOf(videos.create(other))).code).toBe("idempotency_conflict");
   expect(videos.held).toBe(1);
@@ -141,7 +141,7 @@ test("a repetition with the same Idempotency-Key finds the same task and is neit
 
 test("simultaneous calls with one Idempotency-Key make one task", async () => {
   await using town = await openTaskTown(1, { latencyMs: () => 700 });
-  const { videos } = openTaskHouse(town);
+  const { videos } = openTaskSetup(town);
   const calls = Promise.all(
     [1, 2, 3, 4].map(() => videos.create(createCall(town, catOnRoof, { idempotencyKey: "k" }))),
   );
@@ -152,20 +152,20 @@ test("simultaneous calls with one Idempotency-Key make one task", async () => {
 
 test("a caller that asks sees a state that is not older than its poll interval, also when no poller runs", async () => {
   await using town = await openTaskTown();
-  const { videos } = openTaskHouse(town);
+  const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
   await passTime(town.clock, 1_000);
   await resolved(town.clock, videos.get("ws_1", made.id));
-  expect(town.ark.made.get("cgt-000001")?.looks).toBe(0);
+  expect(town.ark.made.get("cgt-000001")?.polls).toBe(0);
   await passTime(town.clock, 5_000);
   expect((await resolved(town.clock, videos.get("ws_1", made.id))).state).toBe("running");
   await resolved(town.clock, videos.get("ws_1", made.id));
-  expect(town.ark.made.get("cgt-000001")?.looks).toBe(1);
+  expect(town.ark.made.get("cgt-000001")?.polls).toBe(1);
 });
 
 test("a caller does not wait for an upstream that does not answer: it gets what is stored", async () => {
   await using town = await openTaskTown();
-  const { videos } = openTaskHouse(town);
+  const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
   await passTime(town.clock, 5_000);
   town.ark.habits = { latencyMs: () => 20_000 };
@@ -176,8 +176,8 @@ test("a caller does not wait for an upstream that does not answer: it gets what 
 
 test("a disabled or deleted provider does not matter to tasks that it has", async () => {
   await using town = await openTaskTown();
-  const made = await openTaskHouse(town).videos.create(createCall(town, catOnRoof));
-  const { videos } = openTaskHouse(town, { models: [] });
+  const made = await openTaskSetup(town).videos.create(createCall(town, catOnRoof));
+  const { videos } = openTaskSetup(town, { models: [] });
   videos.start();
   await passTime(town.clock, 60_000);
   expect((await videos.get("ws_1", made.id)).state).toBe("succeeded");

@@ -1,27 +1,27 @@
 import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent } from "#core/index.ts";
 import type { Delivery, TaskFilter, TaskPage, TaskPlace } from "#ports/index.ts";
-import { AccountRates, pollsPerSecondUsual } from "./account-rates.ts";
+import { type CreateCall, createTask } from "./accept/create.ts";
+import { Materials } from "./accept/materials.ts";
+import { type ReadBody, readTaskBody, type SentBody } from "./accept/task-body.ts";
 import { Accounts } from "./accounts.ts";
-import { takeHint } from "./callback.ts";
-import { cancelTask } from "./cancel.ts";
-import { type TaskContent, taskContent } from "./content.ts";
-import { type CreateCall, createTask } from "./create.ts";
-import { Deliveries } from "./deliveries.ts";
-import { GoneWatch } from "./gone-watch.ts";
-import { Holds } from "./holds.ts";
-import type { TaskHouse } from "./house.ts";
-import { look } from "./look.ts";
-import { Materials } from "./materials.ts";
-import type { ContentWish } from "./open-result.ts";
+import { type TaskContent, taskContent } from "./deliver/content.ts";
+import { Deliveries } from "./deliver/deliveries.ts";
+import type { ContentWish } from "./deliver/open-result.ts";
+import { ResultCopies } from "./deliver/result-copies.ts";
+import type { TaskDependencies } from "./dependencies.ts";
 import type { VideoTasksOptions } from "./options.ts";
-import { steadyDelayMs } from "./poll-delay.ts";
-import { Poller } from "./poller.ts";
-import { removeTask } from "./remove.ts";
-import { ResultCopies } from "./result-copies.ts";
-import { type ReadBody, readTaskBody, type SentBody } from "./task-body.ts";
+import { AccountRates, pollsPerSecondUsual } from "./poll/account-rates.ts";
+import { takeHint } from "./poll/callback.ts";
+import { GoneWatch } from "./poll/gone-watch.ts";
+import { poll } from "./poll/poll.ts";
+import { steadyDelayMs } from "./poll/poll-delay.ts";
+import { Poller } from "./poll/poller.ts";
+import { cancelTask } from "./settle/cancel.ts";
+import { Holds } from "./settle/holds.ts";
+import { removeTask } from "./settle/remove.ts";
 import { TaskPass } from "./task-pass.ts";
 import { ownSignal } from "./upstream-call.ts";
-import { videoKindOf } from "./video-way.ts";
+import { videoKindOf } from "./video-lane-match.ts";
 import { within } from "./wait.ts";
 
 /** Whose reservation a task is; null when the key is gone. */
@@ -29,14 +29,14 @@ export type PrincipalOf = (
   holder: Pick<Task, "workspaceId" | "groupId" | "keyId">,
 ) => Principal | null | Promise<Principal | null>;
 
-/** Video tasks, durable: see the room's door for what is promised. */
+/** Video tasks, durable: see the module's entry point for what is promised. */
 export class VideoTasks {
-  readonly #house: TaskHouse;
+  readonly #dependencies: TaskDependencies;
   readonly #poller: Poller;
 
   constructor(options: VideoTasksOptions) {
     const accounts = new Accounts();
-    this.#house = {
+    this.#dependencies = {
       ...options,
       accounts,
       rates: new AccountRates(options.clock),
@@ -46,26 +46,26 @@ export class VideoTasks {
       deliveries: new Deliveries(options),
       copies: new ResultCopies({ ...options, accounts }),
     };
-    this.#poller = new Poller(this.#house);
+    this.#poller = new Poller(this.#dependencies);
   }
 
   /** Reservations that this process holds for tasks that are not final. */
   get held(): number {
-    return this.#house.holds.size;
+    return this.#dependencies.holds.size;
   }
 
   /** Looks, submissions left over, messages and copies under way: 0 at rest. */
   get busy(): number {
-    return this.#poller.inFlight + this.#house.deliveries.inFlight + this.#house.copies.pending;
+    return this.#poller.inFlight + this.#dependencies.deliveries.inFlight + this.#dependencies.copies.pending;
   }
 
   /** A body as `create` takes it. Throws Failure invalid_json, request_too_large, and invalid_request for OpenAI's. */
   read(sent: SentBody, signal: AbortSignal | null): Promise<ReadBody> {
-    return readTaskBody(this.#house, this.#house.ids.next("vt_"), sent, signal);
+    return readTaskBody(this.#dependencies, this.#dependencies.ids.next("vt_"), sent, signal);
   }
 
   create(call: CreateCall): Promise<Task> {
-    return createTask(this.#house, call);
+    return createTask(this.#dependencies, call);
   }
 
   /** As it is stored, looked at anew when that is older than it should be. Throws task_not_found. */
@@ -77,49 +77,49 @@ export class VideoTasks {
 
   /** Without the requests. Throws Failure invalid_request for a cursor that no page gave out. */
   page(filter: TaskFilter, cursor: string | TaskPlace | null, limit: number): Promise<TaskPage> {
-    return this.#house.store.page(filter, cursor, limit);
+    return this.#dependencies.store.page(filter, cursor, limit);
   }
 
   /** Where a task stands in its workspace's list, to go on behind it. null: there is none. */
   async placeOf(workspaceId: string, id: string): Promise<TaskPlace | null> {
-    const task = await this.#house.store.findById(id);
+    const task = await this.#dependencies.store.findById(id);
     return task?.workspaceId === workspaceId ? task : null;
   }
 
   /** What happened to it, oldest first. Throws task_not_found. */
   async events(workspaceId: string, id: string): Promise<readonly TaskEvent[]> {
-    return this.#house.store.events((await this.#find(workspaceId, id)).id);
+    return this.#dependencies.store.events((await this.#find(workspaceId, id)).id);
   }
 
   /** The messages to its caller, with how often they were tried. Throws task_not_found. */
   async deliveries(workspaceId: string, id: string): Promise<readonly Delivery[]> {
-    return this.#house.store.deliveries((await this.#find(workspaceId, id)).id);
+    return this.#dependencies.store.deliveries((await this.#find(workspaceId, id)).id);
   }
 
   /** Throws task_not_found, conflict, or invalid_request where the vendor cannot. */
   async cancel(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<Task> {
-    await cancelTask(this.#house, await this.#find(workspaceId, id), signal);
+    await cancelTask(this.#dependencies, await this.#find(workspaceId, id), signal);
     return this.#find(workspaceId, id);
   }
 
   /** For good, also where it was still being made. Throws what cancelling it throws, but for one that has ended. */
   async remove(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<void> {
-    await removeTask(this.#house, () => this.#find(workspaceId, id), workspaceId, signal);
+    await removeTask(this.#dependencies, () => this.#find(workspaceId, id), workspaceId, signal);
   }
 
   /** Throws task_not_found, and not_found when there is no result or its link is dead. */
   async content(workspaceId: string, id: string, wish: ContentWish, signal: AbortSignal): Promise<TaskContent> {
-    return taskContent(this.#house, await this.#find(workspaceId, id), wish, signal);
+    return taskContent(this.#dependencies, await this.#find(workspaceId, id), wish, signal);
   }
 
   /** Throws what the caller's limits would say to every task now. Takes nothing; asked before a body is read. */
   check(principal: Principal): void | Promise<void> {
-    return this.#house.admission.check(principal);
+    return this.#dependencies.admission.check(principal);
   }
 
   /** An upstream's callback. False when it is not to be heard. */
   hint(taskId: string, token: string, readBody: () => Promise<Uint8Array>): Promise<boolean> {
-    return takeHint(this.#house, taskId, token, readBody);
+    return takeHint(this.#dependencies, taskId, token, readBody);
   }
 
   /**
@@ -127,7 +127,7 @@ export class VideoTasks {
    * there are.
    */
   async restoreHolds(principalOf: PrincipalOf): Promise<number> {
-    const { store, holds, admission } = this.#house;
+    const { store, holds, admission } = this.#dependencies;
     let count = 0;
     for await (const open of store.open()) {
       if (holds.has(open.id)) continue;
@@ -148,7 +148,7 @@ export class VideoTasks {
   }
 
   async #find(workspaceId: string, id: string): Promise<Task> {
-    const task = await this.#house.store.find(workspaceId, id);
+    const task = await this.#dependencies.store.find(workspaceId, id);
     if (task !== null) return task;
     throw new Failure("task_not_found", `There is no video task with the id "${id.slice(0, 128)}".`, {
       param: "task_id",
@@ -157,7 +157,7 @@ export class VideoTasks {
 
   /** Whether a look was made, and so the stored state may be another. Never throws: the stored state serves as well. */
   async #refresh(task: Task): Promise<boolean> {
-    const { store, clock, rates, observer } = this.#house;
+    const { store, clock, rates, observer } = this.#dependencies;
     const { account, state } = task;
     if (finalTaskStates.has(state) || account === null || task.upstreamId === null) return false;
     const now = clock.now();
@@ -167,8 +167,9 @@ export class VideoTasks {
     const pending = (async (): Promise<true> => {
       const leased = await store.leaseOne(task.id, clock.now(), bounds.taskLeaseMs);
       if (leased === null) return true;
-      const pass = new TaskPass(this.#house, leased);
-      if (pass.task.state === "queued" || pass.task.state === "running") await look(this.#house, pass, ownSignal());
+      const pass = new TaskPass(this.#dependencies, leased);
+      if (pass.task.state === "queued" || pass.task.state === "running")
+        await poll(this.#dependencies, pass, ownSignal());
       else await pass.leave({});
       return true;
     })().catch((thrown: unknown): true => {

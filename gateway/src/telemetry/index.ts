@@ -1,5 +1,5 @@
 /**
- * telemetry: what the running house tells about itself.
+ * telemetry: what the running gateway tells about itself.
  *
  * createObserver  the port Observer: a log line for what an operator should see, a number for everything. Each request
  *                 has an access line at level info, by which it is found again; failed attempts are one warning each, and a

@@ -78,7 +78,7 @@ test("an upstream that accepts no connection is a connect time-out, not a header
   clock.advance(4_999);
   expect(await stillWaiting(sent)).toBe("waiting");
   clock.advance(1);
-  expect(await sent).toMatchObject({ code: "upstream_timeout", retry: "other", unwell: true });
+  expect(await sent).toMatchObject({ code: "upstream_timeout", retry: "other", unhealthy: true });
   expect(String(await sent)).toContain("connect timeout");
   expect(await sent).toMatchObject({ arrival: "unsent" });
 });

@@ -1,5 +1,5 @@
 /**
- * upstream: the one door out. Every byte the gateway sends to another machine on behalf of a call goes through here.
+ * upstream: the one way out. Every byte the gateway sends to another machine on behalf of a call goes through here.
  *
  * origin    scheme, host and port of a URL, checked once and remembered.
  * route     an origin with the addresses it resolved to, each judged: public, private or forbidden.

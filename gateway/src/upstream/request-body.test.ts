@@ -145,7 +145,7 @@ describe("a streamed body", () => {
     const body = source(200_000);
     await (await transport.send(outbound(url, { body }), never)).body.readAll(10, "idle", patienceMs);
     const thrown = await failure(transport.send(outbound(url, { body }), never));
-    expect(thrown).toMatchObject({ code: "upstream_unreachable", retry: "other", unwell: true });
+    expect(thrown).toMatchObject({ code: "upstream_unreachable", retry: "other", unhealthy: true });
     expect([heads, body.opened]).toEqual([2, 2]);
   });
 });
@@ -227,7 +227,7 @@ describe("a body that cannot be read", () => {
     const { url } = await upstream(() => {});
     const thrown = await failure(createTransport({ clock: systemClock }).send(outbound(url, { body }), never));
     expect(thrown).toBeInstanceOf(Failure);
-    expect(thrown).toMatchObject({ code: "internal_error", retry: "never", unwell: false });
+    expect(thrown).toMatchObject({ code: "internal_error", retry: "never", unhealthy: false });
   });
 });
 

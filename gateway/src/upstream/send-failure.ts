@@ -1,22 +1,22 @@
-import { Failure, type FailureCode, type UpstreamTrouble } from "#core/index.ts";
+import { type AccountFault, Failure, type FailureCode } from "#core/index.ts";
 
 /**
  * What went wrong between us and the upstream, as a Failure. Callers see the message, so it names no address; the
  * operator's log has the cause. All but the caller's own leaving counts against the deployment. Whether what was sent may be
  * sent elsewhere too is for whoever sent it to decide: it may have been done.
  */
-export function sendFailure(code: FailureCode, message: string, cause?: unknown, trouble?: UpstreamTrouble): Failure {
-  return new Failure(code, message, { retry: "other", unwell: true, cause, ...(trouble && { trouble }) });
+export function sendFailure(code: FailureCode, message: string, cause?: unknown, accountFault?: AccountFault): Failure {
+  return new Failure(code, message, { retry: "other", unhealthy: true, cause, ...(accountFault && { accountFault }) });
 }
 
 /** The same for what went wrong before anything of the request had left this machine. */
-export function unsentFailure(message: string, trouble: UpstreamTrouble, cause?: unknown): Failure {
+export function unsentFailure(message: string, accountFault: AccountFault, cause?: unknown): Failure {
   return new Failure("upstream_unreachable", message, {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
     arrival: "unsent",
     cause,
-    trouble,
+    accountFault,
   });
 }
 

@@ -43,7 +43,7 @@ async function drain(body: AnswerBody): Promise<{ text: string; end: unknown }> 
   }
 }
 
-const truncated = { code: "upstream_truncated", retry: "other", unwell: true };
+const truncated = { code: "upstream_truncated", retry: "other", unhealthy: true };
 
 const cuts: [string, Answer][] = [
   ["in the middle of a chunk", (s) => s.end(`${rawChunks("hello")}10\r\nabc`)],
@@ -126,7 +126,7 @@ test("a caller who leaves while a piece is waited for ends the wait and the upst
   await body.read("first_event", patienceMs);
   const waiting = failure(body.read("idle", 600_000));
   caller.abort();
-  expect(await waiting).toMatchObject({ code: "client_closed", retry: "never", unwell: false });
+  expect(await waiting).toMatchObject({ code: "client_closed", retry: "never", unhealthy: false });
   await upstream.closed(0);
 });
 
@@ -168,7 +168,7 @@ test("silence before the first event, and silence after it, are told apart", asy
   const idle = failure(body.read("idle", 30_000));
   clock.advance(29_999);
   clock.advance(1);
-  expect(await idle).toMatchObject({ code: "upstream_timeout", retry: "other", unwell: true });
+  expect(await idle).toMatchObject({ code: "upstream_timeout", retry: "other", unhealthy: true });
   expect(String(await idle)).toContain("idle timeout");
   await upstream.closed(0);
 

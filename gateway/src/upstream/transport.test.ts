@@ -87,7 +87,7 @@ test.each(["fin", "reset", "half a status line"])(
     const transport = createTransport({ clock: systemClock });
     await warm(transport, upstream);
     const thrown = await failure(transport.send(outbound(upstream.url), never));
-    expect(thrown).toMatchObject({ code: "upstream_unreachable", arrival: "unknown", unwell: true });
+    expect(thrown).toMatchObject({ code: "upstream_unreachable", arrival: "unknown", unhealthy: true });
     expect(upstream.requests).toHaveLength(3);
   },
 );
@@ -112,7 +112,7 @@ test("a kept connection that its upstream closed while it was silent is stale, a
     code: "upstream_unreachable",
     arrival: "stale",
     retry: "same",
-    unwell: false,
+    unhealthy: false,
   });
   const before = upstream.connections;
   const answer = await transport.send(outbound(upstream.url), never);
@@ -126,12 +126,15 @@ test("a reset is not called stale where the upstream was not silent, nor on a co
   const transport = createTransport({ clock });
   await warm(transport, busy);
   clock.advance(bounds.staleSilenceMs - 1);
-  expect(await failure(transport.send(outbound(busy.url), never))).toMatchObject({ arrival: "unknown", unwell: true });
+  expect(await failure(transport.send(outbound(busy.url), never))).toMatchObject({
+    arrival: "unknown",
+    unhealthy: true,
+  });
   const broken = await start((socket) => socket.resetAndDestroy());
   clock.advance(bounds.staleSilenceMs);
   expect(await failure(transport.send(outbound(broken.url), never))).toMatchObject({
     arrival: "unknown",
-    unwell: true,
+    unhealthy: true,
   });
 });
 
@@ -182,7 +185,7 @@ test("a refused connection is upstream_unreachable at once", async () => {
   const upstream = await start(() => {});
   upstream.stop();
   const thrown = await failure(createTransport({ clock: systemClock }).send(outbound(upstream.url), never));
-  expect(thrown).toMatchObject({ code: "upstream_unreachable", retry: "other", unwell: true });
+  expect(thrown).toMatchObject({ code: "upstream_unreachable", retry: "other", unhealthy: true });
 });
 
 test.each([
@@ -193,7 +196,7 @@ test.each([
 ])("an answer with %s is a failure, not an answer", async (_, answer, codes) => {
   const upstream = await start((socket) => socket.end(answer));
   const thrown = await failure(createTransport({ clock: systemClock }).send(outbound(upstream.url), never));
-  expect(thrown).toMatchObject({ retry: "other", unwell: true });
+  expect(thrown).toMatchObject({ retry: "other", unhealthy: true });
   expect(codes).toContain(thrown instanceof Error && "code" in thrown ? String(thrown.code) : "");
 });
 
@@ -227,7 +230,7 @@ test("a caller who has left before anything was sent costs the upstream nothing"
   const thrown = await failure(
     createTransport({ clock: systemClock }).send(outbound(upstream.url), AbortSignal.abort()),
   );
-  expect(thrown).toMatchObject({ code: "client_closed", retry: "never", unwell: false });
+  expect(thrown).toMatchObject({ code: "client_closed", retry: "never", unhealthy: false });
   expect(upstream.connections).toBe(0);
 });
 

@@ -8,7 +8,7 @@ function broken(): never {
 
 /** The codec of messages, with one part of it broken. `after`: events that are still written. */
 function brokenCodec(part: "readTurn" | "writeAnswer" | "writeEvents" | "write", after = 0): CallerCodec {
-  const sound = messages().speech.codec;
+  const sound = messages().protocol.codec;
   if (sound === null) throw new Error("messages can be translated");
   return {
     readTurn: part === "readTurn" ? broken : sound.readTurn,

@@ -7,7 +7,7 @@ import { callWith, messages, noise } from "./relay-ground.ts";
 const throwing = (): never => {
   throw new TypeError("undefined is not an object");
 };
-const codec = messages().speech.codec;
+const codec = messages().protocol.codec;
 if (codec === null) throw new Error("messages can be translated");
 
 describe("an observer that throws", () => {

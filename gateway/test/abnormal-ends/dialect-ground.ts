@@ -2,7 +2,7 @@ import type { ModelConfig, ProviderConfig } from "@sluice/contract";
 import type { RunningSimulator, Script } from "@sluice/simulator";
 import type { DialectId } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { aliceKey, type Overrides, type StartedHouse, upstream } from "../started-house.ts";
+import { aliceKey, type Overrides, type StartedGateway, upstream } from "../started-gateway.ts";
 
 /** One way of being served: an account of a kind, and how the ledger names what is spoken to it. */
 export interface UpstreamCase {
@@ -67,7 +67,7 @@ function bedrock(id: string, simulator: RunningSimulator): ProviderConfig {
 }
 
 /** A model per upstream, `on-<id>`, and further ones; nothing is cooled for long because each test has its own model. */
-export function dialectHouse(models: readonly ModelConfig[] = [], workspace: Overrides["workspace"] = {}): Overrides {
+export function dialectGateway(models: readonly ModelConfig[] = [], workspace: Overrides["workspace"] = {}): Overrides {
   return {
     providers: (simulator) => upstreamCases.map((one) => one.provider(simulator)),
     models: [...upstreamCases.map((one) => modelOn([one])), ...models],
@@ -96,7 +96,7 @@ export function modelOn(
 export interface CallerCase {
   readonly id: string;
   readonly dialect: DialectId;
-  call(house: StartedHouse, model: string, options?: CallerOptions): Promise<Response>;
+  call(gateway: StartedGateway, model: string, options?: CallerOptions): Promise<Response>;
   /** What of a stream's text its clients take for its good end. */
   readonly goodEnd: RegExp;
   /** What of a stream's text its clients raise as an error. */
@@ -114,8 +114,8 @@ export interface CallerOptions {
 
 const said = "Say hello to everyone";
 
-function send(house: StartedHouse, path: string, body: object, options: CallerOptions): Promise<Response> {
-  return house.post(
+function send(gateway: StartedGateway, path: string, body: object, options: CallerOptions): Promise<Response> {
+  return gateway.post(
     path,
     { ...body, ...options.more },
     {
@@ -132,9 +132,9 @@ export const callerCases: readonly CallerCase[] = [
     dialect: "openai-chat",
     goodEnd: /^data: \[DONE\]$/m,
     errorEvent: /^data: \{"error":/m,
-    call: (house, model, options = {}) =>
+    call: (gateway, model, options = {}) =>
       send(
-        house,
+        gateway,
         "/v1/chat/completions",
         {
           model,
@@ -150,9 +150,9 @@ export const callerCases: readonly CallerCase[] = [
     dialect: "anthropic-messages",
     goodEnd: /^event: message_stop$/m,
     errorEvent: /^event: error$/m,
-    call: (house, model, options = {}) =>
+    call: (gateway, model, options = {}) =>
       send(
-        house,
+        gateway,
         "/v1/messages",
         {
           model,
@@ -168,17 +168,17 @@ export const callerCases: readonly CallerCase[] = [
     dialect: "openai-responses",
     goodEnd: /^event: response\.completed$/m,
     errorEvent: /^event: (error|response\.failed)$/m,
-    call: (house, model, options = {}) =>
-      send(house, "/v1/responses", { model, input: options.text ?? said, stream: options.stream ?? false }, options),
+    call: (gateway, model, options = {}) =>
+      send(gateway, "/v1/responses", { model, input: options.text ?? said, stream: options.stream ?? false }, options),
   },
   {
     id: "generate",
     dialect: "gemini",
     goodEnd: /"finishReason":\s*"STOP"/,
     errorEvent: /^data: \{"error":/m,
-    call: (house, model, options = {}) =>
+    call: (gateway, model, options = {}) =>
       send(
-        house,
+        gateway,
         options.stream === true
           ? `/v1beta/models/${model}:streamGenerateContent?alt=sse`
           : `/v1beta/models/${model}:generateContent`,
@@ -190,15 +190,15 @@ export const callerCases: readonly CallerCase[] = [
 
 /** The next call of this upstream's model meets this. */
 export function preset(
-  house: StartedHouse,
+  gateway: StartedGateway,
   { upstreamModel }: UpstreamCase,
   script: Script,
   count: number | null = 1,
 ): void {
-  house.simulator.simulator.addPreset({ script, count, model: upstreamModel });
+  gateway.simulator.simulator.addPreset({ script, count, model: upstreamModel });
 }
 
 /** Waits for what happens a moment after an answer: settlements behind its last byte. */
-export async function calm(house: StartedHouse): Promise<void> {
-  await until(() => house.house.outstanding() === 0 && house.house.server.pending() === 0);
+export async function calm(gateway: StartedGateway): Promise<void> {
+  await until(() => gateway.gateway.outstanding() === 0 && gateway.gateway.server.pending() === 0);
 }

@@ -3,8 +3,8 @@ import type { ModelConfig } from "@sluice/contract";
 import type { Script } from "@sluice/simulator";
 import { isObject, objectOf } from "#protocols/index.ts";
 import { startRawUpstream } from "../raw-upstream.ts";
-import { type StartedHouse, startHouse, upstream } from "../started-house.ts";
-import { type CallerCase, callerCases, dialectHouse, type UpstreamCase, upstreamCases } from "./dialect-ground.ts";
+import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
+import { type CallerCase, callerCases, dialectGateway, type UpstreamCase, upstreamCases } from "./dialect-ground.ts";
 
 const statuses = [400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 501, 503, 504, 529];
 
@@ -50,18 +50,18 @@ const models: readonly ModelConfig[] = cases.flatMap((one) =>
   })),
 );
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
-    ...dialectHouse(),
+  gateway = await startGateway({
+    ...dialectGateway(),
     providers: (simulator) => cases.map((one) => one.provider(simulator)),
     models: [...models],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 function call(caller: CallerCase, model: string, script: Script, stream: boolean): Promise<Response> {
-  return caller.call(house, model, { stream, text: `[[sim ${JSON.stringify(script)}]] Say hello` });
+  return caller.call(gateway, model, { stream, text: `[[sim ${JSON.stringify(script)}]] Say hello` });
 }
 
 /** What the SDKs of each dialect need in order to raise an error that says something. */
@@ -147,7 +147,7 @@ test("an error of another shape in a stream of Claude's is told to a caller of m
     socket.write(begun.map((event) => `${event}\n\n`).join(""));
     void read.promise.then(() => socket.end(strange));
   });
-  const other = await startHouse({
+  const other = await startGateway({
     providers: () => [
       { id: "raw", kind: "anthropic", base_url: raw.url, api_key: "sk-test-of-raw", allow_private_network: true },
     ],

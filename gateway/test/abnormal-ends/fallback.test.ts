@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Script } from "@sluice/simulator";
-import { type StartedHouse, startHouse } from "../started-house.ts";
-import { callerCases, calm, dialectHouse, modelOn, type UpstreamCase, upstreamCases } from "./dialect-ground.ts";
+import { type StartedGateway, startGateway } from "../started-gateway.ts";
+import { callerCases, calm, dialectGateway, modelOn, type UpstreamCase, upstreamCases } from "./dialect-ground.ts";
 
 /** What the first upstream does, and the code in its ledger entry. `streams`: it can only happen to a stream. */
 const failures: readonly { what: string; script: Script; code: string; streams?: true }[] = [
@@ -67,10 +67,10 @@ function upstreamName({ upstreamModel }: UpstreamCase, run: string): string {
   return `${upstreamModel}-${run}`;
 }
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  const base = dialectHouse();
-  house = await startHouse({
+  const base = dialectGateway();
+  gateway = await startGateway({
     ...base,
     settings: { retry_sent: true },
     providers: (simulator) =>
@@ -81,7 +81,7 @@ beforeAll(async () => {
     models: runs.map(({ chain, name }) => modelOn(chain, name)),
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 describe("a call whose first upstream fails before its first event is served by the next, whatever both speak", () => {
   test.each(runs.map((run) => [run.what, run.caller.id, run.stream ? "streaming" : "whole", run] as const))(
@@ -89,15 +89,15 @@ describe("a call whose first upstream fails before its first event is served by 
     async (_what, _caller, _mode, { script, code, caller, stream, name, chain }) => {
       const [first, second] = chain;
       if (first === undefined || second === undefined) throw new Error("a chain of two");
-      house.simulator.simulator.addPreset({ script, count: null, model: first.upstreamModel });
-      house.simulator.simulator.addPreset({ script: { tokens: 3 }, count: null, model: second.upstreamModel });
-      const response = await caller.call(house, name, { stream });
+      gateway.simulator.simulator.addPreset({ script, count: null, model: first.upstreamModel });
+      gateway.simulator.simulator.addPreset({ script: { tokens: 3 }, count: null, model: second.upstreamModel });
+      const response = await caller.call(gateway, name, { stream });
       const text = await response.text();
       expect([response.status, response.headers.get("x-sluice-provider")]).toEqual([200, second.id]);
       expect(response.headers.get("x-sluice-attempts")).toBe("2");
       if (stream) expect([caller.goodEnd.test(text), caller.errorEvent.test(text)]).toEqual([true, false]);
-      await calm(house);
-      const entries = (await house.entries()).filter((entry) => entry.model === name);
+      await calm(gateway);
+      const entries = (await gateway.entries()).filter((entry) => entry.model === name);
       expect(
         entries.map(({ outcome, errorCode, provider, upstreamDialect, callerDialect, retryIndex, usage }) => ({
           outcome,
@@ -128,7 +128,7 @@ describe("a call whose first upstream fails before its first event is served by 
           output: 0,
         },
       ]);
-      expect(house.house.outstanding()).toBe(0);
+      expect(gateway.gateway.outstanding()).toBe(0);
     },
   );
 });

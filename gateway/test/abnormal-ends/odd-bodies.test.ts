@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../started-house.ts";
-import { callerCases, calm, dialectHouse, upstreamCases } from "./dialect-ground.ts";
+import { type StartedGateway, startGateway } from "../started-gateway.ts";
+import { callerCases, calm, dialectGateway, upstreamCases } from "./dialect-ground.ts";
 import { richBodies } from "./rich-bodies.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(
-    dialectHouse([], { groups: [{ name: "default", limits: { concurrency: 1_000, rpm: 1_000_000 } }] }),
+  gateway = await startGateway(
+    dialectGateway([], { groups: [{ name: "default", limits: { concurrency: 1_000, rpm: 1_000_000 } }] }),
   );
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const oddities: readonly unknown[] = [
   null,
@@ -65,12 +65,12 @@ test.each(callerCases.map((caller) => [caller.id, caller] as const))(
     for (let from = 0; from < tries.length; from += atOnce) {
       const answers = tries.slice(from, from + atOnce).map(async ({ place, oddity, upstream, stream }) => {
         const more = replaced(body, place, oddity) as Readonly<Record<string, unknown>>;
-        const response = await caller.call(house, `on-${upstream?.id}`, { more, stream });
+        const response = await caller.call(gateway, `on-${upstream?.id}`, { more, stream });
         return { place, oddity, on: upstream?.id, ok: response.status < 500, text: await response.text() };
       });
       expect((await Promise.all(answers)).filter(({ ok }) => !ok)).toEqual([]);
     }
-    await calm(house);
-    expect(house.house.outstanding()).toBe(0);
+    await calm(gateway);
+    expect(gateway.gateway.outstanding()).toBe(0);
   },
 );

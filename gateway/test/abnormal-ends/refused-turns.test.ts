@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../started-house.ts";
+import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import {
   type CallerCase,
   callerCases,
   calm,
-  dialectHouse,
+  dialectGateway,
   modelOn,
   type UpstreamCase,
   upstreamCases,
@@ -21,16 +21,16 @@ const callerOf = (id: string): CallerCase => {
   return found;
 };
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(
-    dialectHouse([
+  gateway = await startGateway(
+    dialectGateway([
       modelOn([upstreamOf("messages"), upstreamOf("gemini"), upstreamOf("chat")], "any"),
       modelOn([upstreamOf("chat"), upstreamOf("messages")], "wrong"),
     ]),
   );
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 describe("a body that cannot be understood", () => {
   test.each([
@@ -41,16 +41,16 @@ describe("a body that cannot be understood", () => {
     "by a caller of %s is its mistake: nothing is sent, no other upstream is tried, no breaker counts it",
     async (id, more) => {
       const caller = callerOf(id);
-      const before = house.simulator.simulator.truth.list().data.length;
+      const before = gateway.simulator.simulator.truth.list().data.length;
       for (let time = 0; time < 8; time++) {
-        const response = await caller.call(house, "wrong", { more, stream: time % 2 === 0 });
+        const response = await caller.call(gateway, "wrong", { more, stream: time % 2 === 0 });
         expect([response.status, response.headers.get("x-sluice-attempts")]).toEqual([400, "0"]);
       }
-      expect(house.simulator.simulator.truth.list().data.length).toBe(before);
-      const served = await caller.call(house, "wrong");
+      expect(gateway.simulator.simulator.truth.list().data.length).toBe(before);
+      const served = await caller.call(gateway, "wrong");
       expect([served.headers.get("x-sluice-provider"), served.headers.get("x-sluice-attempts")]).toEqual(["chat", "1"]);
-      await calm(house);
-      const [entry] = (await house.entries()).filter(({ errorCode }) => errorCode !== null);
+      await calm(gateway);
+      const [entry] = (await gateway.entries()).filter(({ errorCode }) => errorCode !== null);
       expect(entry).toMatchObject({
         outcome: "failed",
         errorCode: "invalid_request",
@@ -64,7 +64,7 @@ describe("a body that cannot be understood", () => {
 test("what one upstream's dialect cannot carry goes to the next that can, and counts against nobody", async () => {
   const caller = callerOf("chat");
   for (let time = 0; time < 8; time++) {
-    const response = await caller.call(house, "any", { more: { n: 2 } });
+    const response = await caller.call(gateway, "any", { more: { n: 2 } });
     const served = [
       response.status,
       response.headers.get("x-sluice-provider"),
@@ -73,9 +73,9 @@ test("what one upstream's dialect cannot carry goes to the next that can, and co
     expect(served).toEqual([200, "chat", "1"]);
     expect(((await response.json()) as { choices: unknown[] }).choices).toHaveLength(2);
   }
-  const plain = await caller.call(house, "any");
+  const plain = await caller.call(gateway, "any");
   expect([plain.headers.get("x-sluice-provider"), plain.headers.get("x-sluice-attempts")]).toEqual(["messages", "1"]);
-  await calm(house);
-  const codes = (await house.entries()).filter(({ model }) => model === "any").map(({ errorCode }) => errorCode);
+  await calm(gateway);
+  const codes = (await gateway.entries()).filter(({ model }) => model === "any").map(({ errorCode }) => errorCode);
   expect(codes.filter((code) => code === "unsupported_by_model")).toHaveLength(16);
 });

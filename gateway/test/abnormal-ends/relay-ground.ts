@@ -21,7 +21,7 @@ export const noise: Observer = {
   configReload: () => {},
 };
 const principal = governedPrincipal({ key: { limits: { concurrency: 100 } } });
-const habit = habits.find(({ speech }) => speech.endpoint === "messages");
+const habit = habits.find(({ protocol }) => protocol.endpoint === "messages");
 
 export function messages(): Habit {
   if (habit === undefined) throw new Error("no such habit");
@@ -49,7 +49,7 @@ export async function callWith(
   const counter = createMemoryCounter({ clock });
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
-  const { speech, model, body } = messages();
+  const { protocol, model, body } = messages();
   const relay = new Relay({
     sharesAccount: () => false,
     catalog: () => ({
@@ -74,7 +74,7 @@ export async function callWith(
     recorder: createRecorder({ journal, clock, ids, observer }),
     journal,
     transport: changes.transport?.(upstream) ?? upstream,
-    ledgerStore: { keeper: async () => null },
+    ledgerStore: { responseOwner: async () => null },
     ids,
     clock,
     observer,
@@ -89,8 +89,8 @@ export async function callWith(
       requestId: "req",
       principal,
       mayCall: () => true,
-      speech: { ...speech, codec },
-      facts: speech.wire.readRequest(bytes, null),
+      protocol: { ...protocol, codec },
+      facts: protocol.wire.readRequest(bytes, null),
       body: bytes,
       marks: null,
       query: "",

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse } from "../started-house.ts";
-import { callerCases, dialectHouse, preset, upstreamCases } from "./dialect-ground.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../started-gateway.ts";
+import { callerCases, dialectGateway, preset, upstreamCases } from "./dialect-ground.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(dialectHouse());
+  gateway = await startGateway(dialectGateway());
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const secrets = ["org-a1b2c3d4e5", "sk-proj-abcdefghij", "vllm-7.internal", "123456789012", "sk-upstream-of"];
 const message =
@@ -48,8 +48,8 @@ function errorDialect({ id, dialect }: (typeof upstreamCases)[number]): string {
 describe("what an upstream says to a caller of another dialect names neither its account nor its address", () => {
   test.each(pairs)("a refusal, to a caller of %s on %s", async (_caller, _upstream, caller, upstream) => {
     const body = errors[errorDialect(upstream)] ?? "";
-    preset(house, upstream, { status: 400, body, headers });
-    const response = await caller.call(house, `on-${upstream.id}`);
+    preset(gateway, upstream, { status: 400, body, headers });
+    const response = await caller.call(gateway, `on-${upstream.id}`);
     const told = (await response.text()) + JSON.stringify([...response.headers]);
     expect(response.status).toBe(400);
     expect(told).toContain("Try again.");
@@ -63,8 +63,8 @@ test.each(
   "the headers that tell of the account do not reach a caller of %s on %s",
   async (_caller, _upstream, caller, upstream) => {
     for (const stream of [false, true]) {
-      preset(house, upstream, { tokens: 1, headers });
-      const response = await caller.call(house, `on-${upstream.id}`, { stream });
+      preset(gateway, upstream, { tokens: 1, headers });
+      const response = await caller.call(gateway, `on-${upstream.id}`, { stream });
       await response.text();
       expect(response.status).toBe(200);
       for (const name of Object.keys(headers)) expect(response.headers.get(name)).toBeNull();

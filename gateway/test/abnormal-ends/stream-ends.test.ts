@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Script } from "@sluice/simulator";
 import { until } from "../../../test/until.ts";
-import { type StartedHouse, startHouse } from "../started-house.ts";
+import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import {
   type CallerCase,
   callerCases,
   calm,
-  dialectHouse,
+  dialectGateway,
   preset,
   type UpstreamCase,
   upstreamCases,
 } from "./dialect-ground.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
   const limits = { concurrency: 1_000, rpm: 100_000, tpm: 1_000_000_000 };
-  house = await startHouse(
-    dialectHouse([], { groups: [{ name: "default", limits, budget: { usd: 1_000, period: "total" } }] }),
+  gateway = await startGateway(
+    dialectGateway([], { groups: [{ name: "default", limits, budget: { usd: 1_000, period: "total" } }] }),
   );
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const pairs = upstreamCases.flatMap((upstream) => callerCases.map((caller) => [caller, upstream] as const));
 const titled = pairs.map(([caller, upstream]) => [caller.id, upstream.id, caller, upstream] as const);
@@ -35,8 +35,8 @@ const breaks: readonly Script[] = [
 ];
 
 async function newest() {
-  await calm(house);
-  const [entry] = await house.entries();
+  await calm(gateway);
+  const [entry] = await gateway.entries();
   if (entry === undefined) throw new Error("no entry");
   return entry;
 }
@@ -46,8 +46,8 @@ describe("a stream that its upstream breaks off", () => {
     "tells a caller of %s on %s so in its own words, and what was seen is paid as an estimate",
     async (_caller, _upstream, caller, upstream) => {
       for (const script of breaks) {
-        preset(house, upstream, script);
-        const response = await caller.call(house, `on-${upstream.id}`, { stream: true });
+        preset(gateway, upstream, script);
+        const response = await caller.call(gateway, `on-${upstream.id}`, { stream: true });
         const text = await response.text();
         // On a busy machine the fault may overtake the first event: then the whole answer is an error.
         const told = response.status === 502 || caller.errorEvent.test(text);
@@ -56,7 +56,7 @@ describe("a stream that its upstream breaks off", () => {
         expect([outcome, upstreamDialect]).toEqual(["failed", upstream.dialect]);
         expect(usage.output).toBeLessThanOrEqual(6 * 2);
         if (usage.output > 0) expect([usageSource, usage.inputUncached > 0]).toEqual(["estimated", true]);
-        expect(house.house.outstanding()).toBe(0);
+        expect(gateway.gateway.outstanding()).toBe(0);
       }
     },
   );
@@ -66,9 +66,9 @@ describe("a caller that leaves in the middle of a stream", () => {
   test.each(titled)(
     "of %s on %s ends the upstream, and pays for what was seen as an estimate",
     async (_caller, _upstream, caller, upstream) => {
-      preset(house, upstream, { tokens: 50_000, event_ms: 5 });
+      preset(gateway, upstream, { tokens: 50_000, event_ms: 5 });
       const leaving = new AbortController();
-      const response = await caller.call(house, `on-${upstream.id}`, { stream: true, signal: leaving.signal });
+      const response = await caller.call(gateway, `on-${upstream.id}`, { stream: true, signal: leaving.signal });
       const reader = response.body?.getReader();
       for (let reads = 0; reads < 6; reads++) await reader?.read();
       leaving.abort();
@@ -76,7 +76,7 @@ describe("a caller that leaves in the middle of a stream", () => {
       expect([outcome, errorCode, usageSource]).toEqual(["cancelled", "client_closed", "estimated"]);
       expect(usage.inputUncached).toBeGreaterThan(0);
       expect(usage.output).toBeLessThan(50_000);
-      const truth = () => house.simulator.simulator.truth.find(attemptId);
+      const truth = () => gateway.simulator.simulator.truth.find(attemptId);
       await until(() => truth()?.aborted_at != null);
     },
   );
@@ -103,12 +103,12 @@ test.each(callerCases.map((caller) => [caller.id, caller] as const))(
 
 /** Where the first event says nothing in the caller's dialect, not even the headers have left yet when the caller does. */
 async function leftWhileThinking(caller: CallerCase, upstream: UpstreamCase) {
-  preset(house, upstream, { tokens: 500, stall_after_events: 1 });
+  preset(gateway, upstream, { tokens: 500, stall_after_events: 1 });
   const leaving = new AbortController();
-  const before = house.simulator.simulator.truth.list().total;
-  const call = caller.call(house, `on-${upstream.id}`, { stream: true, signal: leaving.signal });
+  const before = gateway.simulator.simulator.truth.list().total;
+  const call = caller.call(gateway, `on-${upstream.id}`, { stream: true, signal: leaving.signal });
   const left = call.then((response) => response.text()).catch(() => "left");
-  const truth = () => house.simulator.simulator.truth.list();
+  const truth = () => gateway.simulator.simulator.truth.list();
   await until(() => truth().total > before && (truth().data.at(-1)?.events_emitted ?? 0) > 0);
   for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
   leaving.abort();
@@ -121,8 +121,8 @@ describe("usage of a stream that ends well", () => {
     "for a caller of %s on %s: zero is a number, and what is not told is an estimate",
     async (_caller, _upstream, caller, upstream) => {
       const ask = async (script: Script) => {
-        preset(house, upstream, script);
-        const response = await caller.call(house, `on-${upstream.id}`, { stream: true });
+        preset(gateway, upstream, script);
+        const response = await caller.call(gateway, `on-${upstream.id}`, { stream: true });
         expect(caller.goodEnd.test(await response.text())).toBe(true);
         const { outcome, usage, usageSource } = await newest();
         return [outcome, usageSource, usage.inputUncached > 0, usage.output > 0];
@@ -137,8 +137,8 @@ describe("usage of a stream that ends well", () => {
     async (_id, caller) => {
       const upstream = upstreamCases.find(({ id }) => id === "messages");
       if (upstream === undefined) throw new Error("no such upstream");
-      preset(house, upstream, { tokens: 6, event_ms: 2, late_usage: true, end_after_events: 5 });
-      await (await caller.call(house, "on-messages", { stream: true })).text();
+      preset(gateway, upstream, { tokens: 6, event_ms: 2, late_usage: true, end_after_events: 5 });
+      await (await caller.call(gateway, "on-messages", { stream: true })).text();
       const { usage, usageSource } = await newest();
       expect([usageSource, usage.inputUncached > 0, usage.output > 0]).toEqual(["estimated", true, true]);
     },

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { type RawUpstream, rawChunk, startRawUpstream } from "../raw-upstream.ts";
-import { type StartedHouse, startHouse } from "../started-house.ts";
+import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import { type CallerCase, callerCases, calm, modelOn } from "./dialect-ground.ts";
 
 const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 const chatEvent = 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n';
 const geminiEvent = 'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"hi"}]}}]}\n\n';
 
-let house: StartedHouse | null = null;
+let gateway: StartedGateway | null = null;
 let raw: RawUpstream | null = null;
 afterEach(async () => {
-  await house?.stop();
+  await gateway?.stop();
   raw?.stop();
 });
 
@@ -20,7 +20,7 @@ async function behind(kind: "openai-compatible" | "gemini", answer: (socket: Soc
   raw = upstream;
   const base = kind === "gemini" ? "/v1beta" : "/v1";
   const endpoints = kind === "gemini" ? ["generate"] : ["chat"];
-  house = await startHouse({
+  gateway = await startGateway({
     providers: () => [
       {
         id: "raw",
@@ -33,7 +33,7 @@ async function behind(kind: "openai-compatible" | "gemini", answer: (socket: Soc
     ],
     models: [modelOn([{ id: "raw", dialect: "openai-chat", upstreamModel: "um", provider: () => never() }], "m")],
   });
-  return { house, upstream };
+  return { gateway, upstream };
 }
 
 /** The first event is sent at once; what follows when its caller has an answer to read. */
@@ -53,28 +53,28 @@ function never(): never {
 const titled = callerCases.map((caller): [string, CallerCase] => [caller.id, caller]);
 describe("an upstream whose answer cannot be passed on is told to stop at once, for a caller of", () => {
   test.each(titled)("%s: a first event that is no JSON", async (_id, caller) => {
-    const { house, upstream } = await behind("openai-compatible", (socket) =>
+    const { gateway, upstream } = await behind("openai-compatible", (socket) =>
       socket.write(head + rawChunk("data: nope\n\n")),
     );
-    const response = await caller.call(house, "m", { stream: true });
+    const response = await caller.call(gateway, "m", { stream: true });
     expect(response.status).toBe(502);
     // The time-outs of this upstream are longer than a test may last.
     await upstream.closed(0);
   });
 
   test.each(titled)("%s: an event without an end", async (_id, caller) => {
-    const { house, upstream, send } = await behindFirst("openai-compatible", chatEvent);
-    const response = await caller.call(house, "m", { stream: true });
+    const { gateway, upstream, send } = await behindFirst("openai-compatible", chatEvent);
+    const response = await caller.call(gateway, "m", { stream: true });
     for (let piece = 0; piece < 20; piece++) send(rawChunk(`data: ${"x".repeat(100_000)}`));
     expect(caller.errorEvent.test(await response.text())).toBe(true);
     // The time-outs of this upstream are longer than a test may last.
     await upstream.closed(0);
-    expect((await house.entries())[0]).toMatchObject({ outcome: "failed", usageSource: "estimated" });
+    expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", usageSource: "estimated" });
   });
 
   test.each(titled.filter(([id]) => id !== "chat"))("%s: an event that cannot be translated", async (_id, caller) => {
-    const { house, upstream, send } = await behindFirst("openai-compatible", chatEvent);
-    const response = await caller.call(house, "m", { stream: true });
+    const { gateway, upstream, send } = await behindFirst("openai-compatible", chatEvent);
+    const response = await caller.call(gateway, "m", { stream: true });
     send(rawChunk("data: {broken\n\n"));
     expect(caller.errorEvent.test(await response.text())).toBe(true);
     // The time-outs of this upstream are longer than a test may last.
@@ -85,14 +85,14 @@ describe("an upstream whose answer cannot be passed on is told to stop at once, 
 test.each(titled)(
   "an error that stands outside of any event, as Gemini sends it, reaches a caller of %s",
   async (_id, caller) => {
-    const { house, send } = await behindFirst("gemini", geminiEvent);
-    const response = await caller.call(house, "m", { stream: true });
+    const { gateway, send } = await behindFirst("gemini", geminiEvent);
+    const response = await caller.call(gateway, "m", { stream: true });
     const error = '{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}';
     send(`${rawChunk(error)}0\r\n\r\n`);
     const text = await response.text();
     expect([caller.goodEnd.test(text), caller.errorEvent.test(text)]).toEqual([false, true]);
     expect(text).toContain("The model is overloaded.");
-    await calm(house);
-    expect((await house.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
+    await calm(gateway);
+    expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
   },
 );

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Assets, type AssetsHouse } from "#assets/index.ts";
+import { Assets, type AssetsDependencies } from "#assets/index.ts";
 import { type Asset, type Catalog, defaultTimeouts, type Provider, Secret } from "#core/index.ts";
 import { closeDatabase, createAssetStore, createDiskBlobStore, openDatabase } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
@@ -21,7 +21,7 @@ export const other = "ws_other";
 
 export interface AssetsGround extends AsyncDisposable {
   readonly assets: Assets;
-  readonly house: AssetsHouse;
+  readonly gateway: AssetsDependencies;
   readonly clock: FakeClock;
   readonly web: SmallWeb;
   /** Of every provider that `arkAccount` makes. */
@@ -31,7 +31,7 @@ export interface AssetsGround extends AsyncDisposable {
   readonly complaints: string[];
   publicUrl: string | null;
   /** A second gateway on the same database and blobs. */
-  another(changes?: Partial<AssetsHouse>): Assets;
+  another(changes?: Partial<AssetsDependencies>): Assets;
   /** A group of Acme's on our own platform. */
   localGroup(): Promise<string>;
   /** Makes an asset from an address and waits for the verdict. */
@@ -39,8 +39,8 @@ export interface AssetsGround extends AsyncDisposable {
   row(id: string, workspaceId?: string): Promise<Asset>;
 }
 
-/** The room on a real database and disk, a clock that stands still, and a web of the test's own. */
-export async function openGround(changes: Partial<AssetsHouse> = {}): Promise<AssetsGround> {
+/** The module on a real database and disk, a clock that stands still, and a web of the test's own. */
+export async function openGround(changes: Partial<AssetsDependencies> = {}): Promise<AssetsGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-assets-"));
   const clock = new FakeClock();
   const database = openDatabase({ path: join(directory, "sluice.db") });
@@ -51,7 +51,7 @@ export async function openGround(changes: Partial<AssetsHouse> = {}): Promise<As
   const providers = new Map<string, Provider>();
   const complaints: string[] = [];
   const started: Assets[] = [];
-  const house: AssetsHouse = {
+  const gateway: AssetsDependencies = {
     store: createAssetStore({ database }),
     blobs: createDiskBlobStore({ directory: join(directory, "blobs"), clock }),
     transport: web,
@@ -67,20 +67,20 @@ export async function openGround(changes: Partial<AssetsHouse> = {}): Promise<As
     publicUrl: () => ground.publicUrl,
     ...changes,
   };
-  const another = (more: Partial<AssetsHouse> = {}): Assets => {
-    const made = new Assets({ ...house, ...more });
+  const another = (more: Partial<AssetsDependencies> = {}): Assets => {
+    const made = new Assets({ ...gateway, ...more });
     started.push(made);
     return made;
   };
   const assets = another();
   const row = async (id: string, workspaceId = acme): Promise<Asset> => {
-    const found = await house.store.findAsset(workspaceId, id);
+    const found = await gateway.store.findAsset(workspaceId, id);
     if (found === null) throw new Error(`no asset ${id}`);
     return found;
   };
   const ground: AssetsGround = {
     assets,
-    house,
+    gateway,
     clock,
     web,
     library,

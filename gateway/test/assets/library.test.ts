@@ -67,7 +67,7 @@ describe("an asset of an upstream's library", () => {
     await ground.assets.asset(acme, asset.id, volcengine);
     expect(ground.library.actions).toHaveLength(looks);
     // Five looks, spread: the row is older than five of the first waits.
-    expect(ground.clock.now() - asset.createdAt).toBeGreaterThan(4 * bounds.assetLookMs);
+    expect(ground.clock.now() - asset.createdAt).toBeGreaterThan(4 * bounds.assetPollMs);
   });
 
   test("is looked at when its owner asks, once for all who ask at the same time", async () => {
@@ -162,10 +162,10 @@ describe("an asset of an upstream's library", () => {
     ground.library.refusals.clear();
     await ground.assets.deleteAsset(acme, asset.id, never);
     expect(ground.library.assets.size).toBe(0);
-    expect(await ground.house.store.findAsset(acme, asset.id)).toBeNull();
+    expect(await ground.gateway.store.findAsset(acme, asset.id)).toBeNull();
     ground.library.groups.clear();
     await ground.assets.deleteGroup(acme, group.id, never);
-    expect(await ground.house.store.findGroup(acme, group.id)).toBeNull();
+    expect(await ground.gateway.store.findGroup(acme, group.id)).toBeNull();
     expect(ground.complaints).toEqual([]);
   });
 
@@ -178,7 +178,7 @@ describe("an asset of an upstream's library", () => {
     ground.providers.clear();
     expect(await thrownBy(ground.assets.createAsset(call))).toMatchObject({ code: "no_deployment_available" });
     await ground.assets.deleteGroup(acme, group.id, never);
-    expect(await ground.house.store.findGroup(acme, group.id)).toBeNull();
+    expect(await ground.gateway.store.findGroup(acme, group.id)).toBeNull();
     expect(ground.complaints).toHaveLength(1);
   });
 });

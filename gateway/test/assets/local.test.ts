@@ -41,7 +41,7 @@ describe("an asset of our own platform", () => {
       contentType: "image/png",
       dueAt: null,
     });
-    expect(await ground.house.blobs.head(blobHash, picture.length)).toEqual(new Uint8Array(picture));
+    expect(await ground.gateway.blobs.head(blobHash, picture.length)).toEqual(new Uint8Array(picture));
   });
 
   test.each([
@@ -73,7 +73,7 @@ describe("an asset of our own platform", () => {
     const settled = await ground.settled(await ground.localGroup(), url, type);
     expect(settled).toMatchObject({ status: "Failed", error: { code }, blobHash: null, dueAt: null });
     expect(settled.error?.message).not.toBe("");
-    expect(await ground.house.blobs.stat(createHash("sha256").update(bytes).digest("hex"))).toBeNull();
+    expect(await ground.gateway.blobs.stat(createHash("sha256").update(bytes).digest("hex"))).toBeNull();
     expect(ground.web.count(url)).toBe(1);
   });
 
@@ -188,7 +188,7 @@ describe("an asset of our own platform", () => {
     });
     const groupId = await ground.localGroup();
     // Its process never writes again.
-    const dead = ground.another({ store: { ...ground.house.store, updateAsset: async () => {} } });
+    const dead = ground.another({ store: { ...ground.gateway.store, updateAsset: async () => {} } });
     dead.start();
     const { id } = await dead.createAsset(assetCall({ groupId, url }));
     await until(() => turn === 1);
@@ -229,7 +229,7 @@ describe("an asset of our own platform", () => {
       ground.web.page(url, () => (turn++ === 0 ? gates[0].promise : gates[1].promise));
       const groupId = await ground.localGroup();
       const removed: string[] = [];
-      const { blobs } = ground.house;
+      const { blobs } = ground.gateway;
       const remove = async (hash: string) => void removed.push(hash, String(await blobs.remove(hash)));
       const asleep = ground.another({ blobs: { ...blobs, remove } });
       asleep.start();
@@ -284,7 +284,7 @@ describe("an asset of our own platform", () => {
     await using ground = await openGround();
     ground.web.page(url, media.png(good));
     const groupId = await ground.localGroup();
-    const { blobs } = ground.house;
+    const { blobs } = ground.gateway;
     let puts = 0;
     const robbed = ground.another({
       blobs: {
@@ -328,16 +328,16 @@ describe("an asset of our own platform", () => {
     const hash = one.blobHash ?? "";
     expect(two.blobHash).toBe(hash);
     await ground.assets.deleteAsset(one.workspaceId, one.id, never);
-    expect(await ground.house.blobs.stat(hash)).not.toBeNull();
+    expect(await ground.gateway.blobs.stat(hash)).not.toBeNull();
     await ground.assets.deleteGroup(two.workspaceId, two.groupId, never);
-    expect(await ground.house.blobs.stat(hash)).toBeNull();
-    expect(await ground.house.store.findAsset(two.workspaceId, two.id)).toBeNull();
+    expect(await ground.gateway.blobs.stat(hash)).toBeNull();
+    expect(await ground.gateway.store.findAsset(two.workspaceId, two.id)).toBeNull();
   });
 
   test("that is deleted while its bytes arrive leaves nothing behind", async () => {
     const removed: string[] = [];
     await using ground = await openGround();
-    const { blobs } = ground.house;
+    const { blobs } = ground.gateway;
     const assets = ground.another({ blobs: { ...blobs, remove: async (hash) => void removed.push(hash) } });
     const gate = Promise.withResolvers<void>();
     const bytes = media.png(good);
@@ -353,6 +353,6 @@ describe("an asset of our own platform", () => {
     gate.resolve();
     await until(() => removed.length > 0);
     expect(removed).toEqual([createHash("sha256").update(bytes).digest("hex")]);
-    expect(await ground.house.store.findAsset(workspaceId, id)).toBeNull();
+    expect(await ground.gateway.store.findAsset(workspaceId, id)).toBeNull();
   });
 });

@@ -29,7 +29,7 @@ async function moving<T>(ground: AssetsGround, pending: Promise<T>): Promise<T> 
   });
   done.catch(() => undefined);
   await until(() => {
-    if (!over && ground.clock.pending > 0) ground.clock.advance(bounds.assetLookMs);
+    if (!over && ground.clock.pending > 0) ground.clock.advance(bounds.assetPollMs);
     return over;
   });
   return done;
@@ -70,7 +70,7 @@ describe("a reference to an asset", () => {
     const id = await localAsset(ground);
     const inline = { mediaType: "image/png", bytes: new Uint8Array(picture) };
     expect(await ground.assets.resolve(acme, id, arkAccount("ark"))).toMatchObject({ url: `asset://${id}`, inline });
-    await ground.house.store.updateAsset(id, { sizeBytes: bounds.assetInlinedBytesMax + 1 });
+    await ground.gateway.store.updateAsset(id, { sizeBytes: bounds.assetInlinedBytesMax + 1 });
     const thrown = await thrownBy(ground.assets.resolve(acme, id, plain));
     expect(thrown).toMatchObject({ code: "invalid_request" });
     expect(String(thrown)).toContain("SLUICE_PUBLIC_URL");

@@ -47,6 +47,6 @@ describe.each(["ark", "byteplus"])("the library of %s", (kind) => {
     const answer = await send(library.createGroup(stranger, group, Date.now()));
     const { gone, failure } = library.classify(answer.status, answer.headers, answer.body, Date.now());
     expect(gone).toBe(false);
-    expect(failure).toMatchObject({ retry: "other", unwell: true, upstream: undefined });
+    expect(failure).toMatchObject({ retry: "other", unhealthy: true, upstream: undefined });
   });
 });

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { ProviderConfig } from "@sluice/contract";
 import { providerKinds } from "#providers/index.ts";
 import { startVendor, type Vendor } from "../endpoints/providers/vendor.ts";
-import { aliceKey, type StartedHouse, startHouse } from "../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 const secret = "upstream-secret-0123456789";
 const accessKeyId = "AKIAEXAMPLE";
@@ -40,10 +40,10 @@ const credentials: Readonly<Record<string, (headers: Readonly<Record<string, unk
 const kinds = providerKinds.filter(({ id }) => id !== "demo").map(({ id }) => id);
 
 let vendor: Vendor;
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
   vendor = await startVendor();
-  house = await startHouse({
+  gateway = await startGateway({
     providers: () =>
       kinds.map(
         (kind): ProviderConfig => ({
@@ -67,7 +67,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await house.stop();
+  await gateway.stop();
   vendor.stop();
 });
 
@@ -84,7 +84,7 @@ describe.each(kinds)("calls that are passed through to the kind %s", (kind) => {
     for (const headers of callers) {
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const body = method === "GET" || method === "DELETE" ? null : Buffer.from([0, 255, 10, 13, 123]);
-        const answer = await fetch(`${house.url}/v1/providers/p-${kind}/things/one`, { method, headers, body });
+        const answer = await fetch(`${gateway.url}/v1/providers/p-${kind}/things/one`, { method, headers, body });
         expect(`${method} ${answer.status}`).toBe(`${method} 200`);
         const { target, headers: sent, body: came } = vendor.last;
         expect(target).toEndWith("/things/one");
@@ -101,8 +101,8 @@ describe.each(kinds)("calls that are passed through to the kind %s", (kind) => {
   test("go nowhere without a grant", async () => {
     const before = vendor.received.length;
     const headers = { authorization: `Bearer ${aliceKey}` };
-    expect((await fetch(`${house.url}/v1/providers/q-${kind}/things/one`, { headers })).status).toBe(404);
-    expect((await fetch(`${house.url}/v1/providers/p-${kind}/organization/x`, { headers })).status).toBe(403);
+    expect((await fetch(`${gateway.url}/v1/providers/q-${kind}/things/one`, { headers })).status).toBe(404);
+    expect((await fetch(`${gateway.url}/v1/providers/p-${kind}/organization/x`, { headers })).status).toBe(403);
     expect(vendor.received.length).toBe(before);
   });
 });

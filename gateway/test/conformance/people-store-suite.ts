@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import type { Doer, PeopleStore } from "#ports/index.ts";
+import type { AuditSource, PeopleStore } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
@@ -16,7 +16,7 @@ export interface PeopleGround extends AsyncDisposable {
   remove(userId: string): Promise<void>;
 }
 
-const doer: Doer = { actor: "ada@example.com", ip: "192.0.2.1" };
+const auditSource: AuditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 const conflict = { code: "conflict" };
 const notFound = { code: "not_found" };
 
@@ -37,7 +37,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     expect(await people.administratorExists()).toBe(false);
-    const made = await Promise.all([ada, bob].map((id) => people.makeFirstAdministrator(id, doer)));
+    const made = await Promise.all([ada, bob].map((id) => people.makeFirstAdministrator(id, auditSource)));
     expect(made.toSorted()).toEqual([false, true]);
     expect(await people.administratorExists()).toBe(true);
   });
@@ -46,24 +46,24 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(ada, doer);
-    await people.updateUser(bob, { administrator: true, disabled: true }, doer);
-    await expect(people.updateUser(ada, { administrator: false }, doer)).rejects.toMatchObject(conflict);
-    await expect(people.updateUser(ada, { disabled: true }, doer)).rejects.toMatchObject(conflict);
-    await expect(people.removeUser(ada, null, doer)).rejects.toMatchObject(conflict);
-    await people.updateUser(bob, { disabled: false }, doer);
-    expect(await people.updateUser(ada, { administrator: false }, doer)).toMatchObject({ administrator: false });
+    await people.makeFirstAdministrator(ada, auditSource);
+    await people.updateUser(bob, { administrator: true, disabled: true }, auditSource);
+    await expect(people.updateUser(ada, { administrator: false }, auditSource)).rejects.toMatchObject(conflict);
+    await expect(people.updateUser(ada, { disabled: true }, auditSource)).rejects.toMatchObject(conflict);
+    await expect(people.removeUser(ada, null, auditSource)).rejects.toMatchObject(conflict);
+    await people.updateUser(bob, { disabled: false }, auditSource);
+    expect(await people.updateUser(ada, { administrator: false }, auditSource)).toMatchObject({ administrator: false });
   });
 
   test("of two administrators who demote each other at the same moment one stays", async () => {
     await using ground = await make();
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(ada, doer);
-    await people.updateUser(bob, { administrator: true }, doer);
+    await people.makeFirstAdministrator(ada, auditSource);
+    await people.updateUser(bob, { administrator: true }, auditSource);
     const both = await Promise.allSettled([
-      people.updateUser(ada, { administrator: false }, doer),
-      people.updateUser(bob, { administrator: false }, doer),
+      people.updateUser(ada, { administrator: false }, auditSource),
+      people.updateUser(bob, { administrator: false }, auditSource),
     ]);
     expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
     expect(await people.administratorExists()).toBe(true);
@@ -73,12 +73,12 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const ada = await ground.user("ada");
-    await people.setMember(acme, ada, "admin", doer);
+    await people.setMember(acme, ada, "admin", auditSource);
     expect(await people.rightsOf(ada)).toEqual({ administrator: false, roles: new Map([[acme, "admin"]]) });
-    await people.updateUser(ada, { disabled: true }, doer);
+    await people.updateUser(ada, { disabled: true }, auditSource);
     expect(await people.rightsOf(ada)).toBeNull();
     expect(await people.rightsOf("usr_nobody")).toBeNull();
-    await expect(people.updateUser("usr_nobody", { disabled: true }, doer)).rejects.toMatchObject(notFound);
+    await expect(people.updateUser("usr_nobody", { disabled: true }, auditSource)).rejects.toMatchObject(notFound);
   });
 
   test("users are listed by address, page by page, and found by part of address or name in any case", async () => {
@@ -101,12 +101,12 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(bob, doer);
-    await people.setMember(acme, ada, "admin", doer);
-    await people.createToken(newToken(ada, acme), doer);
-    await people.invite(newInvitation(ada, acme), doer);
-    await people.createReset(ada, "reset", ground.clock.now() + 1_000, doer);
-    await people.removeUser(ada, null, doer);
+    await people.makeFirstAdministrator(bob, auditSource);
+    await people.setMember(acme, ada, "admin", auditSource);
+    await people.createToken(newToken(ada, acme), auditSource);
+    await people.invite(newInvitation(ada, acme), auditSource);
+    await people.createReset(ada, "reset", ground.clock.now() + 1_000, auditSource);
+    await people.removeUser(ada, null, auditSource);
     expect(await people.rightsOf(ada)).toBeNull();
     expect((await people.listTokens(null, null, 9)).data).toEqual([]);
     expect(await people.listInvitations(acme)).toEqual([]);
@@ -119,16 +119,16 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.setMember(acme, ada, "owner", doer);
-    await people.setMember(acme, bob, "owner", doer);
-    await people.updateUser(bob, { disabled: true }, doer);
-    await expect(people.setMember(acme, ada, "admin", doer)).rejects.toMatchObject(conflict);
-    await expect(people.removeMember(acme, ada, null, doer)).rejects.toMatchObject(conflict);
-    await expect(people.removeUser(ada, null, doer)).rejects.toMatchObject(conflict);
-    await people.updateUser(bob, { disabled: false }, doer);
+    await people.setMember(acme, ada, "owner", auditSource);
+    await people.setMember(acme, bob, "owner", auditSource);
+    await people.updateUser(bob, { disabled: true }, auditSource);
+    await expect(people.setMember(acme, ada, "admin", auditSource)).rejects.toMatchObject(conflict);
+    await expect(people.removeMember(acme, ada, null, auditSource)).rejects.toMatchObject(conflict);
+    await expect(people.removeUser(ada, null, auditSource)).rejects.toMatchObject(conflict);
+    await people.updateUser(bob, { disabled: false }, auditSource);
     const both = await Promise.allSettled([
-      people.removeMember(acme, ada, null, doer),
-      people.setMember(acme, bob, "viewer", doer),
+      people.removeMember(acme, ada, null, auditSource),
+      people.setMember(acme, bob, "viewer", auditSource),
     ]);
     expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
     expect((await people.listMembers(acme)).filter((member) => member.role === "owner")).toHaveLength(1);
@@ -138,28 +138,28 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme, other } = ground;
     const ada = await ground.user("ada");
-    await people.setMember(acme, ada, "admin", doer);
-    await people.setMember(other, ada, "admin", doer);
-    await people.createToken(newToken(ada, acme, "one"), doer);
-    await people.createToken(newToken(ada, other, "two"), doer);
-    await people.invite(newInvitation(ada, acme), doer);
-    await people.removeMember(acme, ada, null, doer);
-    await people.setMember(acme, ada, "owner", doer);
+    await people.setMember(acme, ada, "admin", auditSource);
+    await people.setMember(other, ada, "admin", auditSource);
+    await people.createToken(newToken(ada, acme, "one"), auditSource);
+    await people.createToken(newToken(ada, other, "two"), auditSource);
+    await people.invite(newInvitation(ada, acme), auditSource);
+    await people.removeMember(acme, ada, null, auditSource);
+    await people.setMember(acme, ada, "owner", auditSource);
     expect(await people.tokenActor("one")).toBeNull();
     expect(await people.tokenActor("two")).toMatchObject({ userId: ada });
     expect(await people.listInvitations(acme)).toEqual([]);
-    await expect(people.removeMember(acme, "usr_nobody", null, doer)).rejects.toMatchObject(notFound);
-    await expect(people.setMember("ws_none", ada, "viewer", doer)).rejects.toMatchObject(notFound);
+    await expect(people.removeMember(acme, "usr_nobody", null, auditSource)).rejects.toMatchObject(notFound);
+    await expect(people.setMember("ws_none", ada, "viewer", auditSource)).rejects.toMatchObject(notFound);
   });
 
   test("every change leaves its audit row with before and after, its workspace and where it came from", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const ada = await ground.user("ada");
-    await people.setMember(acme, ada, "viewer", doer);
-    await people.setMember(acme, ada, "viewer", doer);
-    await people.setMember(acme, ada, "member", doer);
-    await people.removeMember(acme, ada, null, doer);
+    await people.setMember(acme, ada, "viewer", auditSource);
+    await people.setMember(acme, ada, "viewer", auditSource);
+    await people.setMember(acme, ada, "member", auditSource);
+    await people.removeMember(acme, ada, null, auditSource);
     const rows = await ground.database.kysely
       .selectFrom("audit_log")
       .selectAll()
@@ -172,7 +172,8 @@ function memberTests(make: () => Promise<PeopleGround>): void {
       ["update", "viewer", "member"],
       ["remove", "member", null],
     ]);
-    for (const row of rows) expect(row).toMatchObject({ actor: doer.actor, ip: doer.ip, workspace_id: acme });
+    for (const row of rows)
+      expect(row).toMatchObject({ actor: auditSource.actor, ip: auditSource.ip, workspace_id: acme });
   });
 }
 
@@ -181,9 +182,9 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob, carl] = [await ground.user("ada"), await ground.user("bob"), await ground.user("carl")];
-    const { id } = await people.invite(newInvitation(ada, acme), doer);
+    const { id } = await people.invite(newInvitation(ada, acme), auditSource);
     const both = await Promise.all(
-      [bob, carl].map((user) => people.acceptInvitation(id, { userId: user, sessionId: null }, doer)),
+      [bob, carl].map((user) => people.acceptInvitation(id, { userId: user, sessionId: null }, auditSource)),
     );
     expect(both.toSorted()).toEqual([false, true]);
     expect(await people.listMembers(acme)).toHaveLength(1);
@@ -194,16 +195,16 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme, other, clock } = ground;
     const ada = await ground.user("ada");
-    const first = await people.invite(newInvitation(ada, acme, "one"), doer);
-    await people.invite(newInvitation(ada, other, "elsewhere"), doer);
-    const second = await people.invite(newInvitation(ada, acme, "two"), doer);
+    const first = await people.invite(newInvitation(ada, acme, "one"), auditSource);
+    await people.invite(newInvitation(ada, other, "elsewhere"), auditSource);
+    const second = await people.invite(newInvitation(ada, acme, "two"), auditSource);
     expect(await people.invitationByDigest("one")).toBeNull();
-    expect(await people.acceptInvitation(first.id, { userId: ada, sessionId: null }, doer)).toBe(false);
+    expect(await people.acceptInvitation(first.id, { userId: ada, sessionId: null }, auditSource)).toBe(false);
     expect((await people.listInvitations(acme)).map((each) => each.id)).toEqual([second.id]);
     expect(await people.listInvitations(other)).toHaveLength(1);
     clock.advance(second.expires_at - clock.now());
     expect(await people.invitationByDigest("two")).toBeNull();
-    expect(await people.acceptInvitation(second.id, { userId: ada, sessionId: null }, doer)).toBe(false);
+    expect(await people.acceptInvitation(second.id, { userId: ada, sessionId: null }, auditSource)).toBe(false);
     expect(await people.listInvitations(acme)).toEqual([]);
   });
 
@@ -211,9 +212,9 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const ada = await ground.user("ada");
-    await people.setMember(acme, ada, "owner", doer);
-    const { id } = await people.invite(newInvitation(ada, acme), doer);
-    expect(await people.acceptInvitation(id, { userId: ada, sessionId: null }, doer)).toBe(true);
+    await people.setMember(acme, ada, "owner", auditSource);
+    const { id } = await people.invite(newInvitation(ada, acme), auditSource);
+    expect(await people.acceptInvitation(id, { userId: ada, sessionId: null }, auditSource)).toBe(true);
     expect(await people.listMembers(acme)).toMatchObject([{ role: "owner" }]);
   });
 
@@ -236,17 +237,17 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
       .insertInto("invitations")
       .values(Array.from({ length: bounds.invitationsOpenMax }, (_, index) => row(index)))
       .execute();
-    await expect(people.invite(newInvitation(ada, acme), doer)).rejects.toMatchObject(conflict);
+    await expect(people.invite(newInvitation(ada, acme), auditSource)).rejects.toMatchObject(conflict);
     clock.advance(1);
-    expect(await people.invite(newInvitation(ada, acme), doer)).toMatchObject({ email: "new@example.com" });
+    expect(await people.invite(newInvitation(ada, acme), auditSource)).toMatchObject({ email: "new@example.com" });
   });
 
   test("what a removed user or workspace offered goes with them", async () => {
     await using ground = await make();
     const { people, acme, database } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.invite(newInvitation(ada, acme, "one"), doer);
-    await people.createToken(newToken(bob, acme), doer);
+    await people.invite(newInvitation(ada, acme, "one"), auditSource);
+    await people.createToken(newToken(bob, acme), auditSource);
     await ground.remove(ada);
     expect(await people.invitationByDigest("one")).toBeNull();
     await database.kysely.deleteFrom("groups").where("workspace_id", "=", acme).execute();
@@ -260,19 +261,19 @@ function tokenTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.setMember(acme, bob, "owner", doer);
-    await people.setMember(acme, ada, "owner", doer);
-    const token = await people.createToken(newToken(ada, acme), doer);
+    await people.setMember(acme, bob, "owner", auditSource);
+    await people.setMember(acme, ada, "owner", auditSource);
+    const token = await people.createToken(newToken(ada, acme), auditSource);
     const held = async () => (await people.tokenActor("token"))?.roles.get(acme);
     expect(await held()).toBe("admin");
-    await people.setMember(acme, ada, "viewer", doer);
+    await people.setMember(acme, ada, "viewer", auditSource);
     expect(await held()).toBe("viewer");
-    await people.setMember(acme, ada, "owner", doer);
+    await people.setMember(acme, ada, "owner", auditSource);
     expect(await held()).toBe("admin");
-    await people.updateUser(ada, { disabled: true }, doer);
+    await people.updateUser(ada, { disabled: true }, auditSource);
     expect(await people.tokenActor("token")).toBeNull();
-    await people.updateUser(ada, { disabled: false }, doer);
-    await people.revokeToken(token.id, doer);
+    await people.updateUser(ada, { disabled: false }, auditSource);
+    await people.revokeToken(token.id, auditSource);
     expect(await people.tokenActor("token")).toBeNull();
   });
 
@@ -280,13 +281,13 @@ function tokenTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(bob, doer);
-    await people.updateUser(ada, { administrator: true }, doer);
-    await people.createToken({ ...newToken(ada, acme), grant: { administrator: true } }, doer);
+    await people.makeFirstAdministrator(bob, auditSource);
+    await people.updateUser(ada, { administrator: true }, auditSource);
+    await people.createToken({ ...newToken(ada, acme), grant: { administrator: true } }, auditSource);
     expect(await people.tokenActor("token")).toMatchObject({ administrator: true, fresh: true, kind: "token" });
-    await people.updateUser(ada, { administrator: false }, doer);
+    await people.updateUser(ada, { administrator: false }, auditSource);
     expect(await people.tokenActor("token")).toBeNull();
-    await people.setMember(acme, ada, "member", doer);
+    await people.setMember(acme, ada, "member", auditSource);
     expect(await people.tokenActor("token")).toMatchObject({
       administrator: false,
       roles: new Map([[acme, "member"]]),
@@ -297,16 +298,16 @@ function tokenTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme, clock } = ground;
     const ada = await ground.user("ada");
-    await people.setMember(acme, ada, "owner", doer);
-    await people.createToken({ ...newToken(ada, acme, "short"), expiresAt: clock.now() + 1_000 }, doer);
-    const parent = await people.createToken(newToken(ada, acme, "parent"), doer);
+    await people.setMember(acme, ada, "owner", auditSource);
+    await people.createToken({ ...newToken(ada, acme, "short"), expiresAt: clock.now() + 1_000 }, auditSource);
+    const parent = await people.createToken(newToken(ada, acme, "parent"), auditSource);
     const child = { ...newToken(ada, acme, "child"), madeWith: parent.id };
-    const { id } = await people.createToken(child, doer);
-    await people.createToken({ ...newToken(ada, acme, "grandchild"), madeWith: id }, doer);
+    const { id } = await people.createToken(child, auditSource);
+    await people.createToken({ ...newToken(ada, acme, "grandchild"), madeWith: id }, auditSource);
     clock.advance(1_000);
     expect(await people.tokenActor("short")).toBeNull();
     expect(await people.tokenActor("grandchild")).not.toBeNull();
-    await people.revokeToken(parent.id, doer);
+    await people.revokeToken(parent.id, auditSource);
     expect(await people.tokenActor("grandchild")).toBeNull();
   });
 
@@ -314,9 +315,9 @@ function tokenTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme, clock } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.setMember(acme, ada, "owner", doer);
-    for (const name of ["one", "two", "three"]) await people.createToken(newToken(ada, acme, name), doer);
-    await people.createToken(newToken(bob, acme, "his"), doer);
+    await people.setMember(acme, ada, "owner", auditSource);
+    for (const name of ["one", "two", "three"]) await people.createToken(newToken(ada, acme, name), auditSource);
+    await people.createToken(newToken(bob, acme, "his"), auditSource);
     const names = (page: { data: readonly { name: string }[] }) => page.data.map((token) => token.name);
     const first = await people.listTokens(ada, null, 2);
     expect(names(first)).toEqual(["three", "two"]);
@@ -337,9 +338,9 @@ function resetTests(make: () => Promise<PeopleGround>): void {
     const { people, clock } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     const end = clock.now() + 1_000;
-    await people.createReset(ada, "old", end, doer);
-    await people.createReset(ada, "new", end, doer);
-    await people.createReset(bob, "late", end, doer);
+    await people.createReset(ada, "old", end, auditSource);
+    await people.createReset(ada, "new", end, auditSource);
+    await people.createReset(bob, "late", end, auditSource);
     expect(await people.takeReset("old")).toBeNull();
     const both = await Promise.all([people.takeReset("new"), people.takeReset("new")]);
     expect(both.filter((each) => each !== null)).toEqual([{ userId: ada, expiresAt: end }]);

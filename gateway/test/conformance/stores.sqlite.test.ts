@@ -12,12 +12,12 @@ import {
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { migrated } from "../migrated.ts";
+import { catalogStoreSuite } from "./catalog-store-suite.ts";
 import { changeFeedSuite } from "./change-feed-suite.ts";
 import { controlStoreSuite } from "./control-store-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
 import { kindDefaults, newYear, type StoreGround, silentObserver } from "./store-ground.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
-import { supplyStoreSuite } from "./supply-store-suite.ts";
 import { tenantStoreSuite } from "./tenant-store-suite.ts";
 
 async function sqliteGround(): Promise<StoreGround> {
@@ -42,7 +42,7 @@ async function sqliteGround(): Promise<StoreGround> {
 
 controlStoreSuite("sqlite", sqliteGround);
 storedKeysSuite("sqlite", sqliteGround);
-supplyStoreSuite("sqlite", sqliteGround);
+catalogStoreSuite("sqlite", sqliteGround);
 tenantStoreSuite("sqlite", sqliteGround);
 ledgerStoreSuite("sqlite", sqliteGround);
 changeFeedSuite("sqlite", sqliteGround);

@@ -11,7 +11,7 @@ import {
   type StoreGroundFactory,
 } from "./store-ground.ts";
 
-const doer = { actor: "anna@example.com", ip: "192.0.2.1" };
+const auditSource = { actor: "anna@example.com", ip: "192.0.2.1" };
 const firstSecret = new Secret("sk-sluice-the-first-secret-of-this-key-0123456789");
 const secondSecret = new Secret("sk-sluice-the-second-secret-of-this-key-012345678");
 
@@ -45,9 +45,9 @@ const makerOf = async ({ database, clock }: StoreGround): Promise<string> => {
 };
 
 const made = async (ground: StoreGround, change: KeyChange = {}) => {
-  const workspace = await ground.controlStore.addWorkspace({ slug: "lab" }, doer);
+  const workspace = await ground.controlStore.addWorkspace({ slug: "lab" }, auditSource);
   const wanted = { ...change, name: "ci", secret: firstSecret, createdBy: await makerOf(ground) };
-  return { workspace, key: await ground.controlStore.addKey(workspace.id, wanted, doer) };
+  return { workspace, key: await ground.controlStore.addKey(workspace.id, wanted, auditSource) };
 };
 
 function fieldTests(make: StoreGroundFactory): void {
@@ -55,14 +55,14 @@ function fieldTests(make: StoreGroundFactory): void {
     await using ground = await make();
     const limits = { rpm: 1, tpm: 2, concurrency: 3, fail: "closed" } as const;
     const budget = { usd: 1_234.567890123, period: "total", fail: "open" } as const;
-    const workspace = await ground.controlStore.addWorkspace({ slug: "lab", limits, budget }, doer);
+    const workspace = await ground.controlStore.addWorkspace({ slug: "lab", limits, budget }, auditSource);
     expect(workspace).toMatchObject({ limits, budget });
-    const group = await ground.controlStore.addGroup(workspace.id, { name: "g", limits, budget }, doer);
+    const group = await ground.controlStore.addGroup(workspace.id, { name: "g", limits, budget }, auditSource);
     expect(group).toMatchObject({ limits, budget });
     const wanted = { name: "k", secret: firstSecret, createdBy: await makerOf(ground), group: "g", limits, budget };
-    const key = await ground.controlStore.addKey(workspace.id, wanted, doer);
+    const key = await ground.controlStore.addKey(workspace.id, wanted, auditSource);
     expect(key).toMatchObject({ limits, budget, group: { id: group.id, name: "g" } });
-    const renamed = await ground.controlStore.updateWorkspace(workspace.id, { name: "Lab" }, doer);
+    const renamed = await ground.controlStore.updateWorkspace(workspace.id, { name: "Lab" }, auditSource);
     expect(renamed).toMatchObject({ limits, budget, groups: 2, keys: 1 });
     expect((await findKey(ground, firstSecret.reveal()))?.scope.budget?.nanoUsd).toBe(1_234_567_890_123);
   });
@@ -72,16 +72,16 @@ function fieldTests(make: StoreGroundFactory): void {
     const { workspace, key } = await made(ground);
     const store = ground.controlStore;
     const missing = [
-      () => store.updateWorkspace("ws_none", {}, doer),
-      () => store.removeWorkspace("ws_none", doer),
-      () => store.addGroup("ws_none", { name: "g" }, doer),
-      () => store.updateGroup(workspace.id, "grp_none", {}, doer),
-      () => store.removeGroup(workspace.id, "none", doer),
-      () => store.addKey("ws_none", { name: "k", secret: secondSecret, createdBy: "usr_1" }, doer),
-      () => store.updateKey(workspace.id, "key_none", () => ({}), doer),
-      () => store.updateKey("ws_none", key.id, () => ({}), doer),
-      () => store.rotateKey("ws_none", key.id, { secret: secondSecret, graceMs: 0 }, doer),
-      () => store.endKey("ws_none", key.id, doer),
+      () => store.updateWorkspace("ws_none", {}, auditSource),
+      () => store.removeWorkspace("ws_none", auditSource),
+      () => store.addGroup("ws_none", { name: "g" }, auditSource),
+      () => store.updateGroup(workspace.id, "grp_none", {}, auditSource),
+      () => store.removeGroup(workspace.id, "none", auditSource),
+      () => store.addKey("ws_none", { name: "k", secret: secondSecret, createdBy: "usr_1" }, auditSource),
+      () => store.updateKey(workspace.id, "key_none", () => ({}), auditSource),
+      () => store.updateKey("ws_none", key.id, () => ({}), auditSource),
+      () => store.rotateKey("ws_none", key.id, { secret: secondSecret, graceMs: 0 }, auditSource),
+      () => store.endKey("ws_none", key.id, auditSource),
     ];
     for (const call of missing) await expect(call()).rejects.toMatchObject({ code: "not_found" });
     expect(await store.key("ws_none", key.id)).toBeNull();
@@ -95,14 +95,16 @@ function rotationTests(make: StoreGroundFactory): void {
     await using ground = await make();
     const { workspace, key } = await made(ground);
     const rotation = { secret: secondSecret, graceMs: 1_000 };
-    await ground.controlStore.rotateKey(workspace.id, key.id, rotation, doer);
+    await ground.controlStore.rotateKey(workspace.id, key.id, rotation, auditSource);
     expect(await findKey(ground, secondSecret.reveal())).not.toHaveProperty("secretUntil");
     expect(await findKey(ground, firstSecret.reveal())).toMatchObject({
       id: key.id,
       secretUntil: ground.clock.now() + 1_000,
     });
     const twin = { name: "twin", secret: firstSecret, createdBy: await makerOf(ground) };
-    await expect(ground.controlStore.addKey(workspace.id, twin, doer)).rejects.toMatchObject({ param: "secret" });
+    await expect(ground.controlStore.addKey(workspace.id, twin, auditSource)).rejects.toMatchObject({
+      param: "secret",
+    });
   });
 
   test("a secret that the file gives ends the grace of an earlier rotation", async () => {
@@ -110,8 +112,8 @@ function rotationTests(make: StoreGroundFactory): void {
     await ground.controlStore.apply(acmeConfig, "file");
     const workspaceId = [...(await ground.controlStore.catalog()).workspaces.keys()][0] ?? "";
     const wanted = { name: "mine", secret: firstSecret, createdBy: await makerOf(ground) };
-    const key = await ground.controlStore.addKey(workspaceId, wanted, doer);
-    await ground.controlStore.rotateKey(workspaceId, key.id, { secret: secondSecret, graceMs: 60_000 }, doer);
+    const key = await ground.controlStore.addKey(workspaceId, wanted, auditSource);
+    await ground.controlStore.rotateKey(workspaceId, key.id, { secret: secondSecret, graceMs: 60_000 }, auditSource);
     const keys = (secret?: string) =>
       acmeWith({ keys: [{ name: "mine", ...(secret === undefined ? {} : { secret }) }] });
     await ground.controlStore.apply(keys(), "file");
@@ -124,7 +126,12 @@ function rotationTests(make: StoreGroundFactory): void {
   test("the command line's revocation ends both secrets, and its next key of the name begins with one", async () => {
     await using ground = await make();
     const { key } = await made(ground);
-    await ground.controlStore.rotateKey(key.workspace.id, key.id, { secret: secondSecret, graceMs: 60_000 }, doer);
+    await ground.controlStore.rotateKey(
+      key.workspace.id,
+      key.id,
+      { secret: secondSecret, graceMs: 60_000 },
+      auditSource,
+    );
     await ground.controlStore.revokeKey(key.id, "command line");
     expect(await findKey(ground, firstSecret.reveal())).toBeNull();
     expect((await findKey(ground, secondSecret.reveal()))?.enabled).toBe(false);
@@ -142,7 +149,7 @@ function auditTests(make: StoreGroundFactory): void {
     const mine = await ground.controlStore.createKey(newKey("mine", { workspace: "own" }), "command line");
     await ground.controlStore.revokeKey(mine.id, "command line");
     const { workspace, key } = await made(ground);
-    await ground.controlStore.endKey(workspace.id, key.id, doer);
+    await ground.controlStore.endKey(workspace.id, key.id, auditSource);
     await ground.controlStore.apply({}, "file");
     const rows = await ground.database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
     const ofTenants = rows.filter((row) => /^(workspace|group|key) /.test(row.object));
@@ -151,7 +158,10 @@ function auditTests(make: StoreGroundFactory): void {
     expect(ofTenants.filter((row) => /lab/.test(row.object)).every((row) => row.workspace_id === workspace.id)).toBe(
       true,
     );
-    expect(ofTenants.findLast((row) => row.object === "key lab/ci")).toMatchObject({ action: "revoke", ...doer });
+    expect(ofTenants.findLast((row) => row.object === "key lab/ci")).toMatchObject({
+      action: "revoke",
+      ...auditSource,
+    });
   });
 }
 

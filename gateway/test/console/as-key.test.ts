@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { asKeyPath } from "@sluice/contract";
 import { until } from "../../../test/until.ts";
 import { type RawUpstream, startRawUpstream } from "../raw-upstream.ts";
-import { aliceSecret, codeOf, openStudioGround, type StudioGround, type StudioUser } from "./studio-ground.ts";
+import { aliceSecret, codeOf, type MediaGround, type MediaUser, openMediaGround } from "./media-ground.ts";
 
-let ground: StudioGround;
+let ground: MediaGround;
 let raw: RawUpstream;
 beforeAll(async () => {
   raw = await startRawUpstream((socket) => {
     const body = '{"id":"c","choices":[]}';
     socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
   });
-  ground = await openStudioGround({
+  ground = await openMediaGround({
     providers: [
       {
         id: "raw",
@@ -33,7 +33,7 @@ const hello = { model: "gpt-test", messages: [{ role: "user", content: "Say hell
 const json = { "content-type": "application/json" };
 const truth = () => ground.simulator.simulator.truth.list().data.at(-1);
 
-function chat(who: StudioUser | null, key: string, more: Record<string, unknown> = {}, init: RequestInit = {}) {
+function chat(who: MediaUser | null, key: string, more: Record<string, unknown> = {}, init: RequestInit = {}) {
   return ground.as(who, `${asKeyPath("acme", key)}/v1/chat/completions`, {
     method: "POST",
     body: JSON.stringify({ ...hello, ...more }),
@@ -44,7 +44,7 @@ function chat(who: StudioUser | null, key: string, more: Record<string, unknown>
 
 test("a member calls as a key of their own, an admin as any of the workspace", async () => {
   const { members, owners } = ground.keys;
-  const told: [StudioUser | null, string, string][] = [
+  const told: [MediaUser | null, string, string][] = [
     ["member", members, "200"],
     ["member", owners, "403 forbidden"],
     ["admin", members, "200"],
@@ -165,13 +165,13 @@ test("what another site could send unasked is refused, and so is a body of anoth
 test("a revoked or disabled key is not a caller, and an address list is noted instead of asked", async () => {
   const { controlStore } = ground.control;
   const workspaceId = (await controlStore.keyById(ground.keys.owners))?.workspaceId ?? "";
-  const doer = { actor: "test", ip: null };
-  await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ allowedIps: ["203.0.113.7"] }), doer);
+  const auditSource = { actor: "test", ip: null };
+  await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ allowedIps: ["203.0.113.7"] }), auditSource);
   const noted = await chat("owner", ground.keys.owners);
   expect([noted.status, noted.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining("allowed_ips")]);
-  await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ enabled: false }), doer);
+  await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ enabled: false }), auditSource);
   expect(await codeOf(await chat("owner", ground.keys.owners))).toBe("401 disabled_api_key");
-  await controlStore.endKey(workspaceId, ground.keys.owners, doer);
+  await controlStore.endKey(workspaceId, ground.keys.owners, auditSource);
   expect(await codeOf(await chat("administrator", ground.keys.owners))).toBe("401 disabled_api_key");
 });
 

@@ -91,8 +91,8 @@ describe("what an admin put on a member's key", () => {
     await using ground = await openTenantGround();
     const key = (await ground.makeKey("admin", { name: "ci", limits: { rpm: 5 } })).body.key;
     expect(key.set_by_admins).toEqual(["limits"]);
-    const doer = { actor: "test", ip: null };
-    await ground.people.setMember(ground.acme.id, ground.users.admin.id, "member", doer);
+    const auditSource = { actor: "test", ip: null };
+    await ground.people.setMember(ground.acme.id, ground.users.admin.id, "member", auditSource);
     const change = (body: object) =>
       ground.call("admin", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
     expect(await change({ limits: { rpm: 6 } })).toMatchObject({ status: 403, param: "limits" });

@@ -115,8 +115,8 @@ describe("what else somebody leaves behind", () => {
   test("a key that they make at the moment they go is refused, or is among those decided on", async () => {
     await using ground = await openTenantGround();
     for (let round = 0; round < 10; round++) {
-      const doer = { actor: "test", ip: null };
-      await ground.people.setMember(ground.acme.id, ground.users.member.id, "member", doer);
+      const auditSource = { actor: "test", ip: null };
+      await ground.people.setMember(ground.acme.id, ground.users.member.id, "member", auditSource);
       const [made] = await Promise.all([
         ground.makeKey("member", { name: `key ${round}` }),
         end(ground, "removed from the workspace", { keys: "revoke" }),

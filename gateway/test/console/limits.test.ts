@@ -3,21 +3,21 @@ import { randomBytes } from "node:crypto";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { createAdmission } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { keyCalls } from "../../src/admin/calls/key-calls.ts";
-import { limitCalls } from "../../src/admin/calls/limit-calls.ts";
-import { workspaceCalls } from "../../src/admin/calls/workspace-calls.ts";
+import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
+import { limitHandlers } from "../../src/admin/handlers/limit-handlers.ts";
+import { workspaceHandlers } from "../../src/admin/handlers/workspace-handlers.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 
 /** With the real reports, a thread of its own. */
 async function openLimits(): Promise<ConsoleGround> {
   let close = async (): Promise<void> => undefined;
-  const ground = await openConsoleGround((house) => {
-    const reports = createReportStore({ ...house, observer: silentObserver });
+  const ground = await openConsoleGround((gateway) => {
+    const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
-    const admission = createAdmission({ counter: createMemoryCounter({ clock: house.clock }), clock: house.clock });
-    const whole = { ...house, admission, reports, randomBytes, changesSeen: async () => undefined };
-    return { ...limitCalls(whole), ...workspaceCalls(whole), ...keyCalls(whole) };
+    const admission = createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
+    const whole = { ...gateway, admission, reports, randomBytes, changesSeen: async () => undefined };
+    return { ...limitHandlers(whole), ...workspaceHandlers(whole), ...keyHandlers(whole) };
   });
   return {
     ...ground,

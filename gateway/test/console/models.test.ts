@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { noUsage } from "#core/index.ts";
-import { openSupplyGround, type SupplyGround } from "./supply-ground.ts";
+import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
 
-const change = (ground: SupplyGround, model: string, body: Readonly<Record<string, unknown>>) =>
+const change = (ground: CatalogGround, model: string, body: Readonly<Record<string, unknown>>) =>
   ground.call("administrator", "models.update", { params: { model }, body });
-const shown = (ground: SupplyGround, model: string) =>
+const shown = (ground: CatalogGround, model: string) =>
   ground.call("administrator", "models.show", { params: { model } });
 const namesOf = (body: { data: { name: string }[] }) => body.data.map((model) => model.name);
 
-async function openWithProviders(): Promise<SupplyGround> {
-  const ground = await openSupplyGround();
+async function openWithProviders(): Promise<CatalogGround> {
+  const ground = await openCatalogGround();
   await ground.makeProvider("main", { kind: "openai" });
   await ground.makeProvider("spare");
   return ground;
@@ -204,7 +204,7 @@ describe("models for those who call them", () => {
 });
 
 describe("a price that is tried on", () => {
-  const simulate = (ground: SupplyGround, body: Record<string, unknown>) =>
+  const simulate = (ground: CatalogGround, body: Record<string, unknown>) =>
     ground.call("administrator", "models.simulate", { params: { model: "gpt-5" }, body });
 
   test("is worked out class by class, exactly, and says what it leaves out", async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Mailer } from "#ports/index.ts";
-import { peopleCalls } from "../../src/admin/calls/people-calls.ts";
-import { tokenCalls } from "../../src/admin/calls/token-calls.ts";
+import { peopleHandlers } from "../../src/admin/handlers/people-handlers.ts";
+import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, type GroundAnswer, openConsoleGround, type Who } from "../console-ground.ts";
 
@@ -28,16 +28,16 @@ export async function openPeopleGround({ publicUrl, mail }: PeopleGroundOptions 
       mails.push(message);
     },
   };
-  const ground = await openConsoleGround((house) => {
+  const ground = await openConsoleGround((gateway) => {
     const whole = {
-      ...house,
+      ...gateway,
       observer: silentObserver,
       mailer: mail === undefined ? null : mailer,
       publicUrl: publicUrl ?? null,
       randomBytes,
       changesSeen: async () => undefined,
     };
-    return { ...peopleCalls(whole), ...tokenCalls(whole) };
+    return { ...peopleHandlers(whole), ...tokenHandlers(whole) };
   });
   const account = { name: "New One", password: "correct horse battery" };
   return {

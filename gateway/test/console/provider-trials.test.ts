@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import type { TestAnswer } from "@sluice/contract";
 import { startRawUpstream } from "../raw-upstream.ts";
-import { openSupplyGround, type SupplyGround } from "./supply-ground.ts";
+import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
 
 const canary = "sk-canary-4713-of-the-provider";
 
-async function tried(ground: SupplyGround, provider: string, model?: string): Promise<TestAnswer> {
+async function tried(ground: CatalogGround, provider: string, model?: string): Promise<TestAnswer> {
   const answer = await ground.call("administrator", "providers.test", {
     params: { provider },
     body: model === undefined ? {} : { upstream_model: model },
@@ -17,12 +17,12 @@ async function tried(ground: SupplyGround, provider: string, model?: string): Pr
 }
 
 const namesOf = (answer: TestAnswer) => answer.steps.map((step) => `${step.name}: ${step.ok ? step.status : "no"}`);
-const originOf = (ground: SupplyGround) => new URL(ground.simulator.url).origin;
-const listed = (ground: SupplyGround, provider = "main") =>
+const originOf = (ground: CatalogGround) => new URL(ground.simulator.url).origin;
+const listed = (ground: CatalogGround, provider = "main") =>
   ground.call("administrator", "providers.upstreamModels", { params: { provider } });
 
 /** A vendor that answers each request as told; stopped with the ground. */
-async function vendor(ground: SupplyGround, answer: (request: Request) => Response | Promise<Response>) {
+async function vendor(ground: CatalogGround, answer: (request: Request) => Response | Promise<Response>) {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
   const made = await ground.makeProvider("main", { base_url: `http://127.0.0.1:${server.port}/v1`, api_key: canary });
   expect(made.status).toBe(201);
@@ -31,7 +31,7 @@ async function vendor(ground: SupplyGround, answer: (request: Request) => Respon
 
 describe("a try of a provider", () => {
   test("lists its models and asks one of them the smallest question, in the dialect of its kind", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     for (const [kind, url] of [
       ["openai", ground.simulator.url],
       ["anthropic", originOf(ground)],
@@ -55,7 +55,7 @@ describe("a try of a provider", () => {
     ["transcription", "transcribe with", "openai-transcriptions"],
     ["speech", "speak with", "openai-speech"],
   ] as const)("asks a model for %s at its own endpoint", async (type, words, dialect) => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     await ground.makeProvider("main");
     await ground.makeModel("mine", { type, deployments: [{ provider: "main", upstream_model: "up/mine" }] });
     const answer = await tried(ground, "main", "up/mine");
@@ -64,7 +64,7 @@ describe("a try of a provider", () => {
   });
 
   test("a vendor that has other voices is looked up in its list", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     using _ = await vendor(ground, (request) =>
       request.url.endsWith("/models")
         ? Response.json({ data: [{ id: "speaker-tts" }] })
@@ -75,7 +75,7 @@ describe("a try of a provider", () => {
   });
 
   test("asks a model that is deployed before any other, and does not make pictures", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     await ground.makeProvider("main");
     const led = (upstream_model: string) => [{ provider: "main", upstream_model }];
     await ground.makeModel("draw", { type: "image", deployments: led("sd-3") });
@@ -86,7 +86,7 @@ describe("a try of a provider", () => {
   });
 
   test("uses tokens and signatures as calls do", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const account = JSON.stringify({
       client_email: "robot@proj.example",
@@ -108,7 +108,7 @@ describe("a try of a provider", () => {
   });
 
   test("asks a vendor of videos after a task, and tells a wrong key from a task that is not there", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const kling = { kind: "kling", base_url: originOf(ground), settings: { access_key: "AKKLINGEXAMPLE" } };
     await ground.makeProvider("kling", { ...kling, api_key: "kling-secret-example" });
     const good = await tried(ground, "kling");
@@ -121,7 +121,7 @@ describe("a try of a provider", () => {
   });
 
   test("says that the key is wrong, where to get one, and asks no further", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const asked: string[] = [];
     using _ = await vendor(ground, (request) => {
       asked.push(new URL(request.url).pathname);
@@ -137,7 +137,7 @@ describe("a try of a provider", () => {
   });
 
   test("goes on without a list where there is none, and says so", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     using _ = await vendor(ground, (request) =>
       request.url.endsWith("/chat/completions")
         ? Response.json({ choices: [] })
@@ -164,7 +164,7 @@ describe("a try of a provider", () => {
     ["a list beyond all bounds", () => Response.json({ data: "x".repeat(9 * 1024 * 1024) }), "larger", ""],
   ];
   test.each(bad)("gives words and advice for %s", async (_name, answer, problem, advice) => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     using _ = await vendor(ground, answer);
     const list = (await tried(ground, "main", "m")).steps[0];
     expect(list?.ok).toBe(false);
@@ -174,7 +174,7 @@ describe("a try of a provider", () => {
   });
 
   test("names what is wrong with an address", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const at = async (id: string, more: Record<string, unknown>) => {
       await ground.makeProvider(id, more);
       return (await tried(ground, id)).steps[0];
@@ -193,7 +193,7 @@ describe("a try of a provider", () => {
   });
 
   test("ends when the upstream stays silent", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const silent = await startRawUpstream(() => {});
     try {
       await ground.makeProvider("main", { base_url: `${silent.url}/v1`, timeouts: { headers_ms: 300 } });
@@ -208,7 +208,7 @@ describe("a try of a provider", () => {
 
 describe("the models of an account", () => {
   test("come with those of ours that lead to them and with a name and type to begin with", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     await ground.makeProvider("main");
     await ground.makeModel("house/talk", { deployments: [{ provider: "main", upstream_model: "demo" }] });
     const { body } = await listed(ground);
@@ -225,7 +225,7 @@ describe("the models of an account", () => {
   });
 
   test("are read page by page, each once, and no more than 5,000", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const asked: string[] = [];
     using _ = await vendor(ground, (request) => {
       const query = new URL(request.url).search;
@@ -248,7 +248,7 @@ describe("the models of an account", () => {
   });
 
   test("an upstream that gives the same page for ever is left after it", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     let count = 0;
     using _ = await vendor(ground, () => {
       count++;
@@ -259,7 +259,7 @@ describe("the models of an account", () => {
   });
 
   test("are refused with a reason where there are none to be had", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     await ground.makeProvider("kling", { kind: "kling", base_url: null });
     expect(await listed(ground, "kling")).toMatchObject({ status: 409, code: "conflict" });
     await ground.makeProvider("gone", { base_url: "http://127.0.0.1:9/v1" });
@@ -271,12 +271,12 @@ describe("the models of an account", () => {
 });
 
 describe("an import of models", () => {
-  const bring = (ground: SupplyGround, models: readonly object[], provider = "main") =>
+  const bring = (ground: CatalogGround, models: readonly object[], provider = "main") =>
     ground.call("administrator", "providers.import", { params: { provider }, body: { models } });
   const wish = (name: string, upstream_model = name, type = "chat") => ({ name, upstream_model, type });
 
   test("makes models, adds the provider to those that are there, and tells what it did not do", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     await ground.makeProvider("main");
     await ground.makeProvider("spare");
     await ground.controlStore.apply(
@@ -315,7 +315,7 @@ describe("an import of models", () => {
   });
 
   test("gives a model the price that its kind knows, and none to others", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     await ground.makeProvider("main", { kind: "openai" });
     await bring(ground, [wish("mini", "gpt-6-luna"), wish("other", "gpt-other")]);
     const price = async (model: string) =>
@@ -338,7 +338,7 @@ describe("an import of models", () => {
   });
 
   test("is refused whole for a provider that is not there or names that cannot be", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     await ground.makeProvider("main");
     expect((await bring(ground, [wish("a")], "nobody")).code).toBe("not_found");
     expect((await bring(ground, [wish("a b")])).param).toBe("models.0.name");

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { CaptureDetail, Explanation } from "@sluice/contract";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { auditCalls } from "../../src/admin/calls/audit-calls.ts";
-import { requestCalls } from "../../src/admin/calls/request-calls.ts";
-import { usageCalls } from "../../src/admin/calls/usage-calls.ts";
+import { auditHandlers } from "../../src/admin/handlers/audit-handlers.ts";
+import { requestHandlers } from "../../src/admin/handlers/request-handlers.ts";
+import { usageHandlers } from "../../src/admin/handlers/usage-handlers.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 
@@ -33,15 +33,15 @@ interface ReportsGround extends ConsoleGround {
 /** The real reports; of requests that were kept, one. */
 async function openReports(): Promise<ReportsGround> {
   let close = async (): Promise<void> => undefined;
-  const ground = await openConsoleGround((house) => {
-    const reports = createReportStore({ ...house, observer: silentObserver });
+  const ground = await openConsoleGround((gateway) => {
+    const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
     const explain = {
       explanation: async (id: string) => (id === "req_kept" ? why : null),
       capture: async (id: string) => (id === "req_kept" ? kept : null),
     };
-    const whole = { ...house, reports, explain };
-    return { ...usageCalls(whole), ...requestCalls(whole), ...auditCalls(whole) };
+    const whole = { ...gateway, reports, explain };
+    return { ...usageHandlers(whole), ...requestHandlers(whole), ...auditHandlers(whole) };
   });
   return {
     ...ground,
@@ -230,9 +230,9 @@ describe("usage", () => {
 
 test("the audit log is for admins, and of their workspace only", async () => {
   await using ground = await openReports();
-  const doer = { actor: "ada", ip: null };
+  const auditSource = { actor: "ada", ip: null };
   const note = (workspaceId: string | null, object: string) =>
-    ground.people.note({ action: "download", object, workspaceId }, doer);
+    ground.people.note({ action: "download", object, workspaceId }, auditSource);
   await note(ground.acme.id, "thing of acme");
   await note(ground.other.id, "thing of other");
   await note(null, "thing of the house");

@@ -10,7 +10,7 @@ import {
 } from "@sluice/contract";
 import { makeAdminTokenSecret } from "#identity/index.ts";
 import { needyFields } from "../../../contract/src/console/roles-table.ts";
-import type { Handlers } from "../../src/admin/calls/handler.ts";
+import type { Handlers } from "../../src/admin/handlers/handler.ts";
 import {
   type ConsoleGround,
   type GroundUser,
@@ -30,7 +30,7 @@ const actors = ["nobody", ...groundUsers] as const;
 type ActorName = (typeof actors)[number];
 
 /** What everybody of the ground holds in the workspace acme; the stranger and the newcomer nothing. */
-const standing: Readonly<Record<ActorName, Need | null>> = {
+const limitUsage: Readonly<Record<ActorName, Need | null>> = {
   nobody: null,
   newcomer: null,
   stranger: null,
@@ -42,11 +42,11 @@ const standing: Readonly<Record<ActorName, Need | null>> = {
 };
 
 test("every route is for whom the table says, with a session and with a token alike, and for nobody else", async () => {
-  await using house = await roleHouse();
+  await using gateway = await roleGateway();
   for (const [id, route] of routes) {
     for (const actor of actors) {
-      for (const [by, who] of waysOf(house, actor)) {
-        const answer = await house.ground.call(who, id, callOf(route, "acme"));
+      for (const [by, who] of waysOf(gateway, actor)) {
+        const answer = await gateway.ground.call(who, id, callOf(route, "acme"));
         expect(`${id} as ${actor} by ${by}: ${statusClass(answer.status)}`).toBe(
           `${id} as ${actor} by ${by}: ${expected(route, actor)}`,
         );
@@ -56,11 +56,11 @@ test("every route is for whom the table says, with a session and with a token al
 });
 
 test("a workspace that is not one's own looks like one that does not exist, to everybody but an administrator", async () => {
-  await using house = await roleHouse();
+  await using gateway = await roleGateway();
   for (const [id, route] of routes.filter(([, { path }]) => path.includes("{workspace}"))) {
     for (const actor of actors.filter((name) => name !== "nobody")) {
-      const ofOthers = await house.ground.call(actor, id, callOf(route, "other"));
-      const missing = await house.ground.call(actor, id, callOf(route, "no-such-workspace"));
+      const ofOthers = await gateway.ground.call(actor, id, callOf(route, "other"));
+      const missing = await gateway.ground.call(actor, id, callOf(route, "no-such-workspace"));
       expect(`${id} ${actor} ${missing.status}`).toBe(`${id} ${actor} 404`);
       if (actor === "administrator") expect(ofOthers.status, id).toBe(route.status ?? 200);
       else if (actor === "stranger")
@@ -71,10 +71,10 @@ test("a workspace that is not one's own looks like one that does not exist, to e
 });
 
 test("every workspace at once is an administrator's only", async () => {
-  await using house = await roleHouse();
+  await using gateway = await roleGateway();
   for (const [id, route] of routes.filter(([, { path }]) => path.includes("{workspace}"))) {
     for (const actor of actors) {
-      const { status } = await house.ground.call(actor, id, callOf(route, everyWorkspace));
+      const { status } = await gateway.ground.call(actor, id, callOf(route, everyWorkspace));
       expect(`${id} ${actor} ${status < 300}`).toBe(`${id} ${actor} ${actor === "administrator"}`);
       if (status >= 300) expect(status, id).toBe(actor === "nobody" ? 401 : 403);
     }
@@ -82,23 +82,23 @@ test("every workspace at once is an administrator's only", async () => {
 });
 
 test("what is dangerous needs a sign-in that was a moment ago, of everybody", async () => {
-  await using house = await roleHouse();
+  await using gateway = await roleGateway();
   const fresh = routes.filter(([, route]) => route.fresh === true);
   expect(fresh.length).toBeGreaterThan(5);
   for (const [id, route] of fresh) {
     for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
-      const answer = await house.ground.call({ stale: actor }, id, callOf(route, "acme"));
+      const answer = await gateway.ground.call({ stale: actor }, id, callOf(route, "acme"));
       expect([answer.status, answer.code], `${id} ${actor}`).toEqual([403, "confirm_sign_in"]);
     }
   }
   for (const [id, route] of routes.filter(([, each]) => each.fresh !== true)) {
-    const answer = await house.ground.call({ stale: "administrator" }, id, callOf(route, "acme"));
+    const answer = await gateway.ground.call({ stale: "administrator" }, id, callOf(route, "acme"));
     expect(answer.status, id).toBe(route.status ?? 200);
   }
 });
 
 test("what changes something is refused to the pages of other sites, and takes JSON only", async () => {
-  await using house = await roleHouse();
+  await using gateway = await roleGateway();
   const hostile: readonly [string, Record<string, string>, number][] = [
     ["another origin", { origin: "https://evil.example", "sec-fetch-site": "cross-site" }, 403],
     ["another origin behind an old browser", { origin: "https://evil.example" }, 403],
@@ -109,14 +109,14 @@ test("what changes something is refused to the pages of other sites, and takes J
   ];
   for (const [id, route] of routes.filter(([, { method }]) => method !== "GET")) {
     for (const [what, headers, status] of hostile) {
-      const answer = await house.ground.call("administrator", id, { ...callOf(route, "acme"), headers });
+      const answer = await gateway.ground.call("administrator", id, { ...callOf(route, "acme"), headers });
       expect(`${id} from ${what}: ${answer.status}`).toBe(`${id} from ${what}: ${status}`);
     }
   }
 });
 
 test("a path has no other method than the table's", async () => {
-  await using house = await roleHouse();
+  await using gateway = await roleGateway();
   const byPath = Map.groupBy(routes, ([, { path }]) => path);
   for (const [path, there] of byPath) {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((each) =>
@@ -128,7 +128,7 @@ test("a path has no other method than the table's", async () => {
         headers: { "content-type": "application/json" },
         ...(method === "GET" ? {} : { body: "{}" }),
       };
-      const { status } = await house.ground.fetch(new Request(url, init));
+      const { status } = await gateway.ground.fetch(new Request(url, init));
       // A name in a path may be what another route says in its place: then that route answers, to nobody with 401.
       expect([401, 404], `${method} ${path}`).toContain(status);
     }
@@ -149,7 +149,7 @@ describe("fields", () => {
   });
 
   test("a field of a body that is not for the caller is refused by name, and taken from those it is for", async () => {
-    await using house = await roleHouse();
+    await using gateway = await roleGateway();
     for (const [id, route] of routes) {
       if (route.body === undefined) continue;
       for (const field of needyFields(route.body, "input")) {
@@ -158,7 +158,7 @@ describe("fields", () => {
           ...branch(sampleOf(route.body, "full"), field.path),
         };
         for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
-          const answer = await house.ground.call(actor, id, { ...callOf(route, "acme"), body });
+          const answer = await gateway.ground.call(actor, id, { ...callOf(route, "acme"), body });
           const may = standsAt(route, actor) >= needs.indexOf(field.needs);
           expect([actor, answer.status], `${id} ${field.path}`).toEqual([actor, may ? (route.status ?? 200) : 403]);
           if (!may) expect(answer.param).toBe(field.path.join("."));
@@ -168,11 +168,11 @@ describe("fields", () => {
   });
 
   test("a field of an answer that is not for the caller is not in it, and is there for those it is for", async () => {
-    await using house = await roleHouse();
+    await using gateway = await roleGateway();
     for (const [id, route] of routes) {
       for (const field of needyFields(route.answer, "output")) {
         for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
-          const { body } = await house.ground.call(actor, id, callOf(route, "acme"));
+          const { body } = await gateway.ground.call(actor, id, callOf(route, "acme"));
           const may = standsAt(route, actor) >= needs.indexOf(field.needs);
           expect([actor, isThere(body, field.path)], `${id} ${field.path}`).toEqual([actor, may]);
         }
@@ -181,17 +181,17 @@ describe("fields", () => {
   });
 
   test("an answer keeps everything else", async () => {
-    await using house = await roleHouse();
+    await using gateway = await roleGateway();
     for (const [id, route] of routes) {
-      const { body } = await house.ground.call("administrator", id, callOf(route, "acme"));
+      const { body } = await gateway.ground.call("administrator", id, callOf(route, "acme"));
       expect(body, id).toEqual(sampleOf(route.answer, "full"));
     }
   });
 });
 
 test("a token that is mistyped, made up, or of nobody any more does not open anything, whatever else is sent", async () => {
-  await using house = await roleHouse();
-  const real = house.tokens.get("administrator") ?? "";
+  await using gateway = await roleGateway();
+  const real = gateway.tokens.get("administrator") ?? "";
   const wrong = [
     `${real}x`,
     real.slice(0, -1),
@@ -200,24 +200,24 @@ test("a token that is mistyped, made up, or of nobody any more does not open any
     "not-a-token",
   ];
   for (const token of wrong) {
-    const answer = await house.ground.call({ token }, "session.show");
+    const answer = await gateway.ground.call({ token }, "session.show");
     expect([token.slice(0, 16), answer.status, answer.code]).toEqual([token.slice(0, 16), 401, "not_signed_in"]);
     expect(JSON.stringify(answer.body)).not.toContain(token.slice(1));
   }
   const { headers } = new Request(groundOrigin, { headers: { authorization: `Basic ${btoa("a:b")}` } });
-  const basic = await house.ground.call("administrator", "session.show", {
+  const basic = await gateway.ground.call("administrator", "session.show", {
     headers: { authorization: headers.get("authorization") ?? "" },
   });
   expect(basic.code).toBe("not_signed_in");
 });
 
-interface RoleHouse extends AsyncDisposable {
+interface RoleGateway extends AsyncDisposable {
   readonly ground: ConsoleGround;
   readonly tokens: ReadonlyMap<GroundUser, string>;
 }
 
 /** A ground whose every route answers with every field, and a token of everybody who holds something. */
-async function roleHouse(): Promise<RoleHouse> {
+async function roleGateway(): Promise<RoleGateway> {
   const ground = await openConsoleGround(() => reached());
   const tokens = new Map<GroundUser, string>();
   const { acme, other, people, vault, users } = ground;
@@ -243,8 +243,8 @@ function reached(): Handlers<RouteId> {
   return Object.fromEntries(handlers) as unknown as Handlers<RouteId>;
 }
 
-function waysOf(house: RoleHouse, actor: ActorName): [string, Who][] {
-  const token = actor === "nobody" ? undefined : house.tokens.get(actor);
+function waysOf(gateway: RoleGateway, actor: ActorName): [string, Who][] {
+  const token = actor === "nobody" ? undefined : gateway.tokens.get(actor);
   return token === undefined
     ? [["session", actor]]
     : [
@@ -266,13 +266,13 @@ function callOf(route: Route, workspace: string) {
 /** What the table says of a call about acme, worked out anew: not by the code under test. */
 function expected(route: Route, actor: ActorName): "allowed" | "401" | "403" | "404" {
   if (actor === "nobody") return route.needs === "public" ? "allowed" : "401";
-  if (route.path.includes("{workspace}") && standing[actor] === null) return "404";
+  if (route.path.includes("{workspace}") && limitUsage[actor] === null) return "404";
   return standsAt(route, actor) >= needs.indexOf(route.needs) ? "allowed" : "403";
 }
 
 /** A route that names no workspace is for whoever holds its role in some workspace. */
 function standsAt(route: Route, actor: ActorName): number {
-  const anywhere = actor === "stranger" && !route.path.includes("{workspace}") ? "owner" : standing[actor];
+  const anywhere = actor === "stranger" && !route.path.includes("{workspace}") ? "owner" : limitUsage[actor];
   return needs.indexOf(anywhere ?? (actor === "nobody" ? "public" : "signed-in"));
 }
 

@@ -3,7 +3,7 @@ import { bounds } from "#core/index.ts";
 import { makeAdminTokenSecret } from "#identity/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { sessionCalls } from "../../src/admin/calls/session-calls.ts";
+import { sessionHandlers } from "../../src/admin/handlers/session-handlers.ts";
 import { ledgerEntry, newKey, silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, groundOrigin, openConsoleGround } from "../console-ground.ts";
 
@@ -15,11 +15,11 @@ interface Asked {
 
 async function openSessionGround(asked: Asked = { keys: 0, calls: 0 }): Promise<ConsoleGround> {
   const opened: ReportStore[] = [];
-  const ground = await openConsoleGround((house) => {
-    const reports = createReportStore({ ...house, observer: silentObserver });
+  const ground = await openConsoleGround((gateway) => {
+    const reports = createReportStore({ ...gateway, observer: silentObserver });
     opened.push(reports);
-    return sessionCalls({
-      ...house,
+    return sessionHandlers({
+      ...gateway,
       version: "1.2.3",
       publicUrl: null,
       reports: {
@@ -31,7 +31,7 @@ async function openSessionGround(asked: Asked = { keys: 0, calls: 0 }): Promise<
       ledgerStore: {
         page: (filter, cursor, limit) => {
           asked.calls += 1;
-          return house.ledgerStore.page(filter, cursor, limit);
+          return gateway.ledgerStore.page(filter, cursor, limit);
         },
       },
     });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { wholeText } from "../conformance/store-ground.ts";
-import { openSupplyGround, type SupplyGround } from "./supply-ground.ts";
+import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
 
-const show = async (ground: SupplyGround) => (await ground.call("administrator", "settings.show")).body;
-const change = (ground: SupplyGround, body: Readonly<Record<string, unknown>>) =>
+const show = async (ground: CatalogGround) => (await ground.call("administrator", "settings.show")).body;
+const change = (ground: CatalogGround, body: Readonly<Record<string, unknown>>) =>
   ground.call("administrator", "settings.update", { body });
 
 describe("settings", () => {
   test("are shown with their defaults, and a change of one leaves the others", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const before = await show(ground);
     expect(before).toMatchObject({
       settings: {
@@ -41,7 +41,7 @@ describe("settings", () => {
   });
 
   test("sent back as they were shown change nothing, those of the config file included", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     await ground.controlStore.apply({ settings: { ledger: { durability: "strict" }, drain_timeout_ms: 500 } }, "file");
     const { settings, managed_by_file } = await show(ground);
     expect(managed_by_file).toEqual(["drain_timeout_ms", "ledger.durability"]);
@@ -55,7 +55,7 @@ describe("settings", () => {
   });
 
   test("of the console are taken over by a file that names them", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     await change(ground, { drain_timeout_ms: 700 });
     await ground.controlStore.apply({ settings: { drain_timeout_ms: 900 } }, "file");
     expect(await show(ground)).toMatchObject({
@@ -65,7 +65,7 @@ describe("settings", () => {
   });
 
   test("out of their bounds or unknown are refused with their name", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     expect((await change(ground, { ledger: { retention_days: 0 } })).param).toBe("ledger.retention_days");
     expect((await change(ground, { ledger: { durability: "disc" } })).param).toBe("ledger.durability");
     expect((await change(ground, { legder: {} })).status).toBe(400);
@@ -82,11 +82,11 @@ describe("single sign-on", () => {
     client_secret: canary,
     allowed_domains: ["Example.com"],
   };
-  const put = (ground: SupplyGround, id: string, body: Readonly<Record<string, unknown>>) =>
+  const put = (ground: CatalogGround, id: string, body: Readonly<Record<string, unknown>>) =>
     ground.call("administrator", "settings.putOidc", { params: { account: id }, body });
 
   test("accounts are kept sealed, told to sign-in at once, and shown with the address the issuer must know", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const made = await put(ground, "company", account);
     expect(made.body.oidc).toEqual([
       {
@@ -113,7 +113,7 @@ describe("single sign-on", () => {
   });
 
   test("a secret that is not sent stays, but never for another issuer", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const { client_secret: _secret, ...rest } = account;
     expect(await put(ground, "company", rest)).toMatchObject({ status: 400, param: "client_secret" });
     await put(ground, "company", account);
@@ -129,7 +129,7 @@ describe("single sign-on", () => {
   });
 
   test("is refused with the field that is wrong, and to those whose sign-in is old", async () => {
-    await using ground = await openSupplyGround();
+    await using ground = await openCatalogGround();
     const wrong: [string, Record<string, unknown>, string][] = [
       ["credential", {}, "account"],
       ["Not An Id", {}, "account"],

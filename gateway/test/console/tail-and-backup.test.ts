@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { asKeyPath, backupPath, type RequestRow, tailPath } from "@sluice/contract";
 import { Failure } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { codeOf, openStudioGround, type StudioGround, type StudioUser } from "./studio-ground.ts";
+import { codeOf, type MediaGround, type MediaUser, openMediaGround } from "./media-ground.ts";
 
-let ground: StudioGround;
+let ground: MediaGround;
 beforeAll(async () => {
-  ground = await openStudioGround();
+  ground = await openMediaGround();
 });
 afterAll(() => ground[Symbol.asyncDispose]());
 
-async function chat(who: StudioUser, workspace: string, key: string): Promise<void> {
+async function chat(who: MediaUser, workspace: string, key: string): Promise<void> {
   const answer = await ground.as(who, `${asKeyPath(workspace, key)}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -21,7 +21,7 @@ async function chat(who: StudioUser, workspace: string, key: string): Promise<vo
 }
 
 /** Rows of a live view, as a browser reads them. */
-async function watch(who: StudioUser, workspace: string) {
+async function watch(who: MediaUser, workspace: string) {
   const leaving = new AbortController();
   const answer = await ground.as(who, tailPath(workspace), { signal: leaving.signal });
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
@@ -74,7 +74,7 @@ test("who may not see a workspace may not watch it, and HEAD opens no view", asy
   expect(ground.tail.listeners).toBe(0);
 });
 
-const take = (who: Parameters<StudioGround["as"]>[0], init: RequestInit = {}) =>
+const take = (who: Parameters<MediaGround["as"]>[0], init: RequestInit = {}) =>
   ground.as(who, backupPath, { method: "POST", ...init });
 
 test("a backup needs an administrator who signed in lately, and our own page", async () => {

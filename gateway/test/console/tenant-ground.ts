@@ -2,16 +2,16 @@ import { randomBytes } from "node:crypto";
 import { Authenticator } from "#identity/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import { createChangeFeed } from "#storage/index.ts";
-import { accessCalls } from "../../src/admin/calls/access-calls.ts";
-import { keyCalls } from "../../src/admin/calls/key-calls.ts";
-import { peopleCalls } from "../../src/admin/calls/people-calls.ts";
-import { tokenCalls } from "../../src/admin/calls/token-calls.ts";
-import { workspaceCalls } from "../../src/admin/calls/workspace-calls.ts";
+import { accessHandlers } from "../../src/admin/handlers/access-handlers.ts";
+import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
+import { peopleHandlers } from "../../src/admin/handlers/people-handlers.ts";
+import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
+import { workspaceHandlers } from "../../src/admin/handlers/workspace-handlers.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import {
   type ConsoleGround,
   type GroundAnswer,
-  type GroundHouse,
+  type GroundGateway,
   openConsoleGround,
   type Who,
 } from "../console-ground.ts";
@@ -25,21 +25,21 @@ export interface TenantGround extends ConsoleGround {
 
 /** The console's calls about people, workspaces, groups, keys and access, beside an authenticator that hears of changes. */
 export async function openTenantGround(
-  reports: (house: GroundHouse) => ReportStore = () => unasked,
+  reports: (gateway: GroundGateway) => ReportStore = () => unasked,
 ): Promise<TenantGround> {
   let feed: ReturnType<typeof createChangeFeed> | null = null;
   let reading: ReportStore = unasked;
-  const ground = await openConsoleGround((house) => {
-    feed = createChangeFeed({ database: house.database, clock: house.clock, observer: silentObserver });
-    reading = reports(house);
-    const whole = { ...house, reports: reading, randomBytes, changesSeen: async () => await feed?.catchUp() };
+  const ground = await openConsoleGround((gateway) => {
+    feed = createChangeFeed({ database: gateway.database, clock: gateway.clock, observer: silentObserver });
+    reading = reports(gateway);
+    const whole = { ...gateway, reports: reading, randomBytes, changesSeen: async () => await feed?.catchUp() };
     const people = { ...whole, observer: silentObserver, mailer: null, publicUrl: null };
     return {
-      ...peopleCalls(people),
-      ...tokenCalls(whole),
-      ...workspaceCalls(whole),
-      ...keyCalls(whole),
-      ...accessCalls(whole),
+      ...peopleHandlers(people),
+      ...tokenHandlers(whole),
+      ...workspaceHandlers(whole),
+      ...keyHandlers(whole),
+      ...accessHandlers(whole),
     };
   });
   const authenticator = new Authenticator({ ...ground, keyStore: ground.controlStore });

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { webhookSecretOf } from "#main.ts";
-import { webhookCalls } from "../../src/admin/calls/webhook-calls.ts";
+import { webhookHandlers } from "../../src/admin/handlers/webhook-handlers.ts";
 import { type ConsoleGround, openConsoleGround, type Who } from "../console-ground.ts";
 
 const openGround = () =>
-  openConsoleGround((house) => webhookCalls({ ...house, webhookSecret: (id) => webhookSecretOf(house.vault, id) }));
+  openConsoleGround((gateway) =>
+    webhookHandlers({ ...gateway, webhookSecret: (id) => webhookSecretOf(gateway.vault, id) }),
+  );
 const look = (ground: ConsoleGround, who: Who, workspace = "acme") =>
   ground.call(who, "workspaces.webhookSecret", { params: { workspace } });
 

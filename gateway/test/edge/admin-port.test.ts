@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readEnvironment } from "#config/index.ts";
-import { aliceKey, hello, type StartedHouse, startHouse } from "../started-house.ts";
+import { aliceKey, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let calls: string;
 let console: string;
 beforeAll(async () => {
-  house = await startHouse({ environment: { admin: { host: "127.0.0.1", port: 0, url: null } } });
-  calls = house.url;
-  console = `http://localhost:${house.house.consolePort}`;
+  gateway = await startGateway({ environment: { admin: { host: "127.0.0.1", port: 0, url: null } } });
+  calls = gateway.url;
+  console = `http://localhost:${gateway.gateway.consolePort}`;
 });
-afterAll(() => house?.stop());
+afterAll(() => gateway?.stop());
 
 const bearer = { authorization: `Bearer ${aliceKey}` };
 const get = (url: string, headers = {}) => fetch(url, { headers, redirect: "manual" });
@@ -18,7 +18,7 @@ const get = (url: string, headers = {}) => fetch(url, { headers, redirect: "manu
 test.each(["/console/", "/console", "/api/status", "/api/session", "/metrics", "/docs", "/openapi.json", "/"])(
   "with SLUICE_ADMIN_PORT, %s is there and not where callers go",
   async (path) => {
-    expect(house.house.consolePort).not.toBe(house.house.server.port);
+    expect(gateway.gateway.consolePort).not.toBe(gateway.gateway.server.port);
     expect((await get(`${calls}${path}`)).status).toBe(404);
     const { status } = await get(`${console}${path}`);
     // A console that is not built says so.
@@ -39,7 +39,7 @@ test("calls are where callers go, and nowhere else", async () => {
     expect((await get(`${calls}${path}`, bearer)).status).toBe(200);
     expect((await get(`${console}${path}`, bearer)).status).toBe(404);
   }
-  expect((await house.chat(hello)).status).toBe(200);
+  expect((await gateway.chat(hello)).status).toBe(200);
   const elsewhere = await fetch(`${console}/v1/chat/completions`, {
     method: "POST",
     headers: { ...bearer, "content-type": "application/json" },

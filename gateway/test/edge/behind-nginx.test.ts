@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../../test/acceptance/free-port.ts";
 import { until } from "../../../test/until.ts";
-import { aliceKey, hello, type StartedHouse, startHouse } from "../started-house.ts";
+import { aliceKey, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 import { openSocket, rawExchange } from "./raw-socket.ts";
 
 const nginx = Bun.which("nginx") ?? Bun.which("nginx", { PATH: "/usr/sbin:/usr/local/sbin" });
 if (nginx === null) console.warn("skipped: nginx is not installed, so path rules are not tried behind a real one");
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let folder: string;
 /** Of a proxy with rules by path and nothing else said, and of the one that the documents describe. */
 let port: number;
@@ -19,7 +19,7 @@ let server: ReturnType<typeof Bun.spawn> | null = null;
 const callerKey = "sk-caller-0123456789abcdefghij";
 beforeAll(async () => {
   if (nginx === null) return;
-  house = await startHouse({
+  gateway = await startGateway({
     keys: [
       { name: "alice", secret: aliceKey },
       { name: "caller", secret: callerKey, allowed_ips: ["203.0.113.7"] },
@@ -29,7 +29,7 @@ beforeAll(async () => {
   port = await freePort();
   documentedPort = await freePort();
   folder = mkdtempSync(join(tmpdir(), "sluice-nginx-"));
-  writeFileSync(join(folder, "nginx.conf"), configuration(house.house.server.port));
+  writeFileSync(join(folder, "nginx.conf"), configuration(gateway.gateway.server.port));
   server = Bun.spawn([nginx, "-p", folder, "-e", "error.log", "-c", "nginx.conf"], {
     stdout: "ignore",
     stderr: "ignore",
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server?.kill();
   await server?.exited;
-  await house?.stop();
+  await gateway?.stop();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 

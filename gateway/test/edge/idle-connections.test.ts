@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, hello, type StartedHouse, startHouse } from "../started-house.ts";
+import { aliceKey, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 import { openSocket } from "./raw-socket.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({ idleSeconds: 1 });
+  gateway = await startGateway({ idleSeconds: 1 });
 });
-afterAll(() => house?.stop());
+afterAll(() => gateway?.stop());
 
 function call(body: unknown): string {
   const text = JSON.stringify(body);
@@ -34,7 +34,7 @@ test.concurrent.each([
     halfHead,
   ],
 ])("a connection %s is closed when it stays silent", async (_title, first, answered, then) => {
-  const socket = openSocket(house.house.server.port);
+  const socket = openSocket(gateway.gateway.server.port);
   socket.write(first ?? "");
   await socket.until(answered ?? "");
   if (then) socket.write(then);
@@ -42,6 +42,6 @@ test.concurrent.each([
 });
 
 test.concurrent("a call whose upstream is silent for longer than that is waited for", async () => {
-  const answer = await house.chat(hello, { script: { latency_ms: 9_000 } });
+  const answer = await gateway.chat(hello, { script: { latency_ms: 9_000 } });
   expect(answer.status).toBe(200);
 });

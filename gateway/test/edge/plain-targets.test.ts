@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse } from "../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../started-gateway.ts";
 import { rawExchange } from "./raw-socket.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     models: [
       { name: "gpt-test", deployments: [{ provider: "main" }] },
       { name: "meta/llama-3.1~x", deployments: [{ provider: "main" }] },
     ],
   });
 });
-afterAll(() => house?.stop());
+afterAll(() => gateway?.stop());
 
 const get = (target: string, headers = "") =>
-  rawExchange(house.house.server.port, `GET ${target} HTTP/1.1\r\nhost: a\r\n${headers}`);
+  rawExchange(gateway.gateway.server.port, `GET ${target} HTTP/1.1\r\nhost: a\r\n${headers}`);
 
 describe("a target that two readers could take for two paths is refused", () => {
   test.each([
@@ -71,7 +71,7 @@ describe("a target that two readers could take for two paths is refused", () => 
   });
 
   test("CONNECT", async () => {
-    expect((await rawExchange(house.house.server.port, "CONNECT a:1 HTTP/1.1\r\nhost: a")).status).toBe(400);
+    expect((await rawExchange(gateway.gateway.server.port, "CONNECT a:1 HTTP/1.1\r\nhost: a")).status).toBe(400);
   });
 
   test("with a control character or a space in it", async () => {

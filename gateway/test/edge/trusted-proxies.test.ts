@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readEnvironment } from "#config/index.ts";
-import { hello, type StartedHouse, startHouse } from "../started-house.ts";
+import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 import { rawExchange } from "./raw-socket.ts";
 
 const inside = "sk-inside-0123456789abcdefghij";
@@ -9,24 +9,24 @@ const callerV6 = "2001:db8::7";
 const proxies = readEnvironment({ SLUICE_TRUSTED_PROXIES: "loopback, 192.0.2.0/24 2001:db8:ffff::/48" }).trustedProxies;
 const keys = [{ name: "inside", secret: inside, allowed_ips: [caller, `${callerV6}/128`] }];
 
-let house: StartedHouse;
-let alone: StartedHouse;
+let gateway: StartedGateway;
+let alone: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({ keys, environment: { trustedProxies: proxies } });
-  alone = await startHouse({ keys });
+  gateway = await startGateway({ keys, environment: { trustedProxies: proxies } });
+  alone = await startGateway({ keys });
 });
 afterAll(async () => {
-  await house?.stop();
+  await gateway?.stop();
   await alone?.stop();
 });
 
 /** The status for a key that may be used from two addresses only; over a raw socket, so that every line is sent as it is. */
-async function statusOf(lines: readonly string[], at = house): Promise<number> {
+async function statusOf(lines: readonly string[], at = gateway): Promise<number> {
   const body = JSON.stringify(hello);
   const head =
     `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${inside}\r\n` +
     `content-type: application/json\r\ncontent-length: ${body.length}\r\n${lines.map((line) => `${line}\r\n`).join("")}`;
-  return (await rawExchange(at.house.server.port, head, body)).status;
+  return (await rawExchange(at.gateway.server.port, head, body)).status;
 }
 
 describe("behind a proxy that is trusted, the caller is", () => {
@@ -85,12 +85,12 @@ test("without SLUICE_TRUSTED_PROXIES nobody is believed", async () => {
 
 test("wrong sign-ins behind a proxy keep nobody else out", async () => {
   const signIn = (address: string, password: string) =>
-    fetch(`${house.url}/api/auth/sign-in/email`, {
+    fetch(`${gateway.url}/api/auth/sign-in/email`, {
       method: "POST",
       headers: {
         "content-type": "application/json",
         "x-forwarded-for": address,
-        host: `localhost:${house.house.server.port}`,
+        host: `localhost:${gateway.gateway.server.port}`,
       },
       body: JSON.stringify({ email: `somebody-${password}@example.org`, password: "a wrong password" }),
     });

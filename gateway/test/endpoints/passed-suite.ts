@@ -10,11 +10,11 @@ import {
   type ChatOptions,
   errorOf,
   type Overrides,
-  type StartedHouse,
+  type StartedGateway,
   scriptHeader,
-  startHouse,
+  startGateway,
   upstream,
-} from "../started-house.ts";
+} from "../started-gateway.ts";
 
 /** An endpoint whose calls are passed as they are, for the tests that all of them have alike. */
 export interface PassedEndpoint {
@@ -39,21 +39,21 @@ export interface PassedEndpoint {
 
 const model = "passed-test";
 
-export function houseOf({ type, price }: PassedEndpoint, more: Overrides = {}): Promise<StartedHouse> {
+export function gatewayOf({ type, price }: PassedEndpoint, more: Overrides = {}): Promise<StartedGateway> {
   const deployments = [{ provider: "main", upstream_model: "upstream-passed" }];
-  return startHouse({ models: [{ name: model, type, price, deployments }], ...more });
+  return startGateway({ models: [{ name: model, type, price, deployments }], ...more });
 }
 
 /** One call with Alice's key. */
-export function send(house: StartedHouse, { path, body, form }: PassedEndpoint, options: SendOptions = {}) {
+export function send(gateway: StartedGateway, { path, body, form }: PassedEndpoint, options: SendOptions = {}) {
   const whole = { model, ...body, ...options.more };
-  if (form !== true) return house.post(path, whole, options);
+  if (form !== true) return gateway.post(path, whole, options);
   const data = new FormData();
   for (const [name, value] of Object.entries(whole)) {
     if (isFile(value)) data.append(name, value, "a.wav");
     else if (value !== undefined) data.append(name, String(value));
   }
-  return fetch(`${house.url}${path}`, {
+  return fetch(`${gateway.url}${path}`, {
     method: "POST",
     headers: {
       ...(options.key === null ? {} : { authorization: `Bearer ${options.key ?? aliceKey}` }),
@@ -73,48 +73,48 @@ export interface SendOptions extends ChatOptions {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** One house for all tests of a file. */
-function shared(endpoint: PassedEndpoint, more: Overrides = {}): () => StartedHouse {
-  let house: StartedHouse;
+/** One gateway for all tests of a file. */
+function shared(endpoint: PassedEndpoint, more: Overrides = {}): () => StartedGateway {
+  let gateway: StartedGateway;
   beforeAll(async () => {
-    house = await houseOf(endpoint, more);
+    gateway = await gatewayOf(endpoint, more);
   });
-  afterAll(() => house.stop());
-  return () => house;
+  afterAll(() => gateway.stop());
+  return () => gateway;
 }
 
 export function badRequests(endpoint: PassedEndpoint): void {
-  const house = shared(endpoint);
+  const gateway = shared(endpoint);
   test.each(endpoint.broken.map(([what, body, param]) => [what, body, param] as const))(
     "%s is named",
     async (_, body, param) => {
-      const served = house().simulator.simulator.truth.list().total;
-      const error = await errorOf(await send(house(), { ...endpoint, body: { model, ...body } }));
+      const served = gateway().simulator.simulator.truth.list().total;
+      const error = await errorOf(await send(gateway(), { ...endpoint, body: { model, ...body } }));
       expect(error).toMatchObject({ status: 400, param });
       expect(error.message).toContain(param);
-      expect(house().simulator.simulator.truth.list().total).toBe(served);
+      expect(gateway().simulator.simulator.truth.list().total).toBe(served);
     },
   );
   if (endpoint.form === true) return;
   test("what is no JSON object is a 400", async () => {
     for (const body of ["[]", "{", '"x"', `{"model":"${model}"`, ""]) {
-      expect(await errorOf(await house().post(endpoint.path, body))).toMatchObject({
+      expect(await errorOf(await gateway().post(endpoint.path, body))).toMatchObject({
         status: 400,
         code: "invalid_json",
       });
     }
   });
   test("a field that governs is not taken in another spelling", async () => {
-    const answer = await send(house(), endpoint, { more: { Model: "other" } });
+    const answer = await send(gateway(), endpoint, { more: { Model: "other" } });
     expect(await errorOf(answer)).toMatchObject({ status: 400, code: "invalid_request" });
   });
 }
 
 export function credentials(endpoint: PassedEndpoint): void {
-  const house = shared(endpoint);
+  const gateway = shared(endpoint);
   test("a caller without a key, or with a wrong one, is not let in", async () => {
     for (const key of [null, "sk-nobody-0123456789abcdefghij"]) {
-      expect(await errorOf(await send(house(), endpoint, { key }))).toMatchObject({
+      expect(await errorOf(await send(gateway(), endpoint, { key }))).toMatchObject({
         status: 401,
         code: "invalid_api_key",
       });
@@ -124,63 +124,63 @@ export function credentials(endpoint: PassedEndpoint): void {
 
 export function budgets(endpoint: PassedEndpoint): void {
   test("what a call may cost at most is held: a budget below it refuses, with nothing sent", async () => {
-    const house = await houseOf(endpoint, {
+    const gateway = await gatewayOf(endpoint, {
       keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.000_000_001, period: "month" } }],
     });
     try {
-      const refused = await send(house, endpoint);
+      const refused = await send(gateway, endpoint);
       expect(await errorOf(refused)).toMatchObject({ status: 402, code: "budget_exceeded" });
-      expect(house.simulator.simulator.truth.list().total).toBe(0);
-      expect((await house.entries())[0]).toMatchObject({
+      expect(gateway.simulator.simulator.truth.list().total).toBe(0);
+      expect((await gateway.entries())[0]).toMatchObject({
         endpoint: endpoint.endpoint,
         outcome: "rejected",
         httpStatus: 402,
       });
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
   test("what is held is never less than what is booked", async () => {
-    const house = await houseOf(endpoint, { workspace: { budget: { usd: 100, period: "month" } } });
+    const gateway = await gatewayOf(endpoint, { workspace: { budget: { usd: 100, period: "month" } } });
     try {
-      expect((await send(house, endpoint)).status).toBe(200);
-      const [entry] = await house.entries();
+      expect((await send(gateway, endpoint)).status).toBe(200);
+      const [entry] = await gateway.entries();
       expect(entry?.costNanoUsd).toBeGreaterThan(0);
       expect(entry?.reservedNanoUsd).toBeGreaterThanOrEqual(entry?.costNanoUsd ?? 0);
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 }
 
 export function missingModels(endpoint: PassedEndpoint): void {
   const bobKey = "sk-bob-0123456789abcdefghijk";
-  const house = shared(endpoint, {
+  const gateway = shared(endpoint, {
     keys: [
       { name: "alice", secret: aliceKey },
       { name: "bob", secret: bobKey, models: ["other-*"] },
     ],
   });
   test("a model that does not exist and one that is not granted look alike", async () => {
-    const missing = await errorOf(await send(house(), endpoint, { more: { model: "no-such" } }));
-    const forbidden = await errorOf(await send(house(), endpoint, { key: bobKey }));
+    const missing = await errorOf(await send(gateway(), endpoint, { more: { model: "no-such" } }));
+    const forbidden = await errorOf(await send(gateway(), endpoint, { key: bobKey }));
     expect(missing).toMatchObject({ status: 404, code: "model_not_found", param: "model" });
     expect(forbidden.message.replace(model, "no-such")).toBe(missing.message);
-    expect(house().simulator.simulator.truth.list().total).toBe(0);
+    expect(gateway().simulator.simulator.truth.list().total).toBe(0);
   });
 }
 
 export function otherMethods(endpoint: PassedEndpoint): void {
-  const house = shared(endpoint);
+  const gateway = shared(endpoint);
   test("another method is refused and told which is possible", async () => {
-    const answer = await house().get(endpoint.path);
+    const answer = await gateway().get(endpoint.path);
     expect(answer.headers.get("allow")).toBe("POST");
     expect(await errorOf(answer)).toMatchObject({ status: 405, code: "method_not_allowed" });
   });
 }
 
 export function tooLarge(endpoint: PassedEndpoint): void {
-  const house = shared(endpoint);
+  const gateway = shared(endpoint);
   test("a body that declares too much is refused before it is sent", async () => {
     const type = endpoint.form === true ? "multipart/form-data; boundary=b" : "application/json";
     const head = [
@@ -191,7 +191,7 @@ export function tooLarge(endpoint: PassedEndpoint): void {
       `content-length: ${bounds.requestBodyBytesMax + 1}`,
       "\r\n",
     ].join("\r\n");
-    expect(await firstBytes(house().house.server.port, head)).toStartWith("HTTP/1.1 413");
+    expect(await firstBytes(gateway().gateway.server.port, head)).toStartWith("HTTP/1.1 413");
   });
 }
 
@@ -211,13 +211,13 @@ function firstBytes(port: number, head: string): Promise<string> {
 }
 
 export function otherMediaTypes(endpoint: PassedEndpoint): void {
-  const house = shared(endpoint);
+  const gateway = shared(endpoint);
   test("a body of another type is a 415", async () => {
     for (const type of [
       "text/plain",
       endpoint.form === true ? "application/json" : "multipart/form-data; boundary=b",
     ]) {
-      const answer = await house().post(endpoint.path, "{}", { headers: { "content-type": type } });
+      const answer = await gateway().post(endpoint.path, "{}", { headers: { "content-type": type } });
       const error = await errorOf(answer);
       expect(error).toMatchObject({ status: 415, code: "unsupported_media_type" });
       const told = ["multipart/form-data", "application/json"].map((one) => error.message.includes(one));
@@ -228,33 +228,33 @@ export function otherMediaTypes(endpoint: PassedEndpoint): void {
 
 export function rates(endpoint: PassedEndpoint): void {
   test("with a limit of N calls a minute, N of any number at once are admitted", async () => {
-    const house = await houseOf(endpoint, { keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3 } }] });
+    const gateway = await gatewayOf(endpoint, { keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3 } }] });
     try {
-      const answers = await Promise.all(Array.from({ length: 9 }, () => send(house, endpoint)));
+      const answers = await Promise.all(Array.from({ length: 9 }, () => send(gateway, endpoint)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
       const refused = answers.find(({ status }) => status === 429);
       expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
       expect(await errorOf(refused ?? Response.error())).toMatchObject({ code: "rate_limit_exceeded" });
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 }
 
 export function leavers(endpoint: PassedEndpoint): void {
-  const house = shared(endpoint);
+  const gateway = shared(endpoint);
   test("a caller that goes away stops the upstream and leaves nothing reserved; what may be charged is booked", async () => {
     const leaving = new AbortController();
-    const { truth } = house().simulator.simulator;
-    const call = send(house(), endpoint, { script: { latency_ms: 600_000 }, signal: leaving.signal }).catch(
+    const { truth } = gateway().simulator.simulator;
+    const call = send(gateway(), endpoint, { script: { latency_ms: 600_000 }, signal: leaving.signal }).catch(
       () => "gone",
     );
     await until(() => truth.list().in_flight === 1);
     leaving.abort();
     expect(await call).toBe("gone");
-    await until(() => truth.list().in_flight === 0 && house().house.outstanding() === 0);
-    await until(async () => (await house().entries()).length === 1);
-    const [entry] = await house().entries();
+    await until(() => truth.list().in_flight === 0 && gateway().gateway.outstanding() === 0);
+    await until(async () => (await gateway().entries()).length === 1);
+    const [entry] = await gateway().entries();
     expect(entry).toMatchObject({
       outcome: "cancelled",
       httpStatus: 499,
@@ -265,21 +265,21 @@ export function leavers(endpoint: PassedEndpoint): void {
 }
 
 export function badUpstreams(endpoint: PassedEndpoint): void {
-  const house = shared(endpoint);
+  const gateway = shared(endpoint);
   test.each([
     ["an error status", { status: 500 }, "none"],
     ["a refused credential", { status: 401 }, "none"],
     ["a connection that closes without an answer", { drop: true }, "estimated"],
     ...(endpoint.noAnswer === undefined ? [] : [["no answer of its kind", endpoint.noAnswer, "estimated"] as const]),
   ] as const)("%s of the only deployment becomes a 502", async (_, script, usageSource) => {
-    const answer = await send(house(), endpoint, { script });
+    const answer = await send(gateway(), endpoint, { script });
     expect(answer.status).toBe(502);
-    const [entry] = await house().entries();
+    const [entry] = await gateway().entries();
     expect(entry).toMatchObject({ outcome: "failed", usageSource, endpoint: endpoint.endpoint });
     if (usageSource === "estimated") expect(entry?.usage).toMatchObject(endpoint.lost);
   });
   test("what one deployment refuses is sent whole to the next", async () => {
-    const two = await houseOf(endpoint, {
+    const two = await gatewayOf(endpoint, {
       providers: (simulator) => [
         upstream("dead", simulator, { base_url: "http://127.0.0.1:9/v1" }),
         upstream("main", simulator),
@@ -309,37 +309,37 @@ export function badUpstreams(endpoint: PassedEndpoint): void {
   });
   test("an upstream's own refusal goes back as it is", async () => {
     const said = '{"error":{"message":"no such thing","type":"invalid_request_error","param":"x","code":"odd"}}';
-    const answer = await send(house(), endpoint, { script: { status: 422, body: said } });
+    const answer = await send(gateway(), endpoint, { script: { status: 422, body: said } });
     expect(answer.status).toBe(422);
     expect(await answer.text()).toBe(said);
-    expect((await house().entries())[0]).toMatchObject({ costNanoUsd: 0, upstreamStatus: 422 });
+    expect((await gateway().entries())[0]).toMatchObject({ costNanoUsd: 0, upstreamStatus: 422 });
   });
 }
 
 export function unavailable(endpoint: PassedEndpoint): void {
   test("a model whose deployments are all switched off cannot take the call", async () => {
-    const house = await houseOf(endpoint, {
+    const gateway = await gatewayOf(endpoint, {
       providers: (simulator) => [upstream("main", simulator, { enabled: false })],
     });
     try {
-      expect(await errorOf(await send(house, endpoint))).toMatchObject({
+      expect(await errorOf(await send(gateway, endpoint))).toMatchObject({
         status: 503,
         code: "no_deployment_available",
       });
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
   test("a model whose upstreams have no such endpoint cannot be called so", async () => {
-    const house = await houseOf(endpoint, {
+    const gateway = await gatewayOf(endpoint, {
       providers: (simulator) => [upstream("main", simulator, { settings: { endpoints: ["images"] } })],
     });
     try {
-      expect(await errorOf(await send(house, endpoint))).toMatchObject({ status: 400, code: "unsupported_by_model" });
-      const shown = (await (await house.get(`/v1/models/${model}`)).json()) as { endpoints: string[] };
+      expect(await errorOf(await send(gateway, endpoint))).toMatchObject({ status: 400, code: "unsupported_by_model" });
+      const shown = (await (await gateway.get(`/v1/models/${model}`)).json()) as { endpoints: string[] };
       expect(shown.endpoints).not.toContain(endpoint.path);
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 }
@@ -348,25 +348,25 @@ export function timeouts(endpoint: PassedEndpoint): void {
   test("silence before the answer says which clock it was, and what may be charged is booked", async () => {
     const clock = new MovedClock();
     const headersMs = 200_000;
-    const house = await houseOf(endpoint, {
+    const gateway = await gatewayOf(endpoint, {
       clock,
       providers: (simulator) => [upstream("main", simulator, { timeouts: { headers_ms: headersMs } })],
     });
     try {
-      const { truth } = house.simulator.simulator;
-      const call = send(house, endpoint, { script: { latency_ms: 600_000 } });
+      const { truth } = gateway.simulator.simulator;
+      const call = send(gateway, endpoint, { script: { latency_ms: 600_000 } });
       await until(() => truth.list().in_flight === 1);
       clock.move(headersMs);
       const error = await errorOf(await call);
       expect(error).toMatchObject({ status: 504, code: "upstream_timeout" });
       expect(error.message).toContain("headers");
-      expect((await house.entries())[0]).toMatchObject({
+      expect((await gateway.entries())[0]).toMatchObject({
         outcome: "failed",
         usage: endpoint.lost,
         usageSource: "estimated",
       });
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 }

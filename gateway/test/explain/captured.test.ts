@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { hi, version } from "../endpoints/messages/claude-house.ts";
-import { aliceKey, hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { hi, version } from "../endpoints/messages/claude-gateway.ts";
+import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { captureOf, headersIn, rowsIn } from "./ground.ts";
 
 const headersKey = "sk-headers-0123456789abcdefgh";
 const plainKey = "sk-plain-0123456789abcdefghij";
 const dayMs = 86_400_000;
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("main", simulator),
       upstream("claude", simulator, { kind: "anthropic" }),
@@ -31,7 +31,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 describe("of a key that captures bodies", () => {
   const calls: [string, string, object, Record<string, string>][] = [
@@ -45,10 +45,10 @@ describe("of a key that captures bodies", () => {
   test.each(calls)("%s is kept as it came and as it was answered", async (_title, path, body, headers) => {
     const sent = JSON.stringify(body, null, 2);
     const before = Date.now();
-    const response = await house.post(path, sent, { script: { tokens: 3 }, headers });
+    const response = await gateway.post(path, sent, { script: { tokens: 3 }, headers });
     const answer = await response.text();
     expect(response.status).toBe(200);
-    const kept = await captureOf(house, response);
+    const kept = await captureOf(gateway, response);
     expect(kept).toMatchObject({
       request_body: sent,
       request_bytes: sent.length,
@@ -75,13 +75,13 @@ describe("of a key that captures bodies", () => {
       ["/v1/messages", { ...hi, model: "gpt-test" }, version],
       ["/v1/responses", { model: "gpt-test", input: "hello" }, {}],
     ] as const) {
-      const response = await house.post(
+      const response = await gateway.post(
         path,
         { ...body, stream: true },
         { script: { tokens: 5, event_ms: 5 }, headers },
       );
       const answer = await response.text();
-      const kept = await captureOf(house, response);
+      const kept = await captureOf(gateway, response);
       expect(kept).toMatchObject({
         response_body: answer,
         response_bytes: Buffer.byteLength(answer),
@@ -94,34 +94,34 @@ describe("of a key that captures bodies", () => {
   test("a stream of which the caller took a part is kept that far, and its upstream is let go of", async () => {
     const leaving = new AbortController();
     const script = { tokens: 50_000, event_ms: 20 };
-    const response = await house.chat({ ...hello, stream: true }, { script, signal: leaving.signal });
+    const response = await gateway.chat({ ...hello, stream: true }, { script, signal: leaving.signal });
     const reader = response.body?.getReader();
     await reader?.read();
     leaving.abort();
-    await house.entries();
-    const kept = await until(() => captureOf(house, response));
+    await gateway.entries();
+    const kept = await until(() => captureOf(gateway, response));
     expect(kept.response_body).toStartWith("data: {");
     expect(kept.response_body).not.toContain("[DONE]");
-    await until(() => house.house.outstanding() === 0);
+    await until(() => gateway.gateway.outstanding() === 0);
   });
 
   test("a refusal is kept, ours and the upstream's own", async () => {
-    const missing = await house.chat({ ...hello, model: "no-such-model" });
+    const missing = await gateway.chat({ ...hello, model: "no-such-model" });
     expect(missing.status).toBe(404);
-    expect((await captureOf(house, missing))?.response_body).toBe(await missing.text());
-    const refused = await house.chat(hello, { script: { status: 400, error_message: "too hot" } });
-    expect((await captureOf(house, refused))?.response_body).toBe(await refused.text());
-    const gone = await house.chat({ ...hello, model: "gone-test" });
+    expect((await captureOf(gateway, missing))?.response_body).toBe(await missing.text());
+    const refused = await gateway.chat(hello, { script: { status: 400, error_message: "too hot" } });
+    expect((await captureOf(gateway, refused))?.response_body).toBe(await refused.text());
+    const gone = await gateway.chat({ ...hello, model: "gone-test" });
     expect(gone.status).toBe(502);
-    expect((await captureOf(house, gone))?.response_body).toBe(await gone.text());
+    expect((await captureOf(gateway, gone))?.response_body).toBe(await gone.text());
   });
 
   test("a picture is left out of what is asked and answered", async () => {
     const picture = `data:image/png;base64,${Buffer.alloc(90_000, 7).toString("base64")}`;
     const body = JSON.stringify({ model: "paint-test", prompt: "a hat", images: [{ image_url: picture }], n: 1 });
-    const response = await house.post("/v1/images/edits", body);
+    const response = await gateway.post("/v1/images/edits", body);
     await response.arrayBuffer();
-    const kept = await captureOf(house, response);
+    const kept = await captureOf(gateway, response);
     expect(kept?.request_bytes).toBe(body.length);
     expect(kept?.request_body).toMatch(/base64,.{10,40}…\[\d+ more characters of base64\]"\}\],"n":1\}$/);
     expect(kept?.truncated).toBe(false);
@@ -132,34 +132,34 @@ describe("of a key that captures bodies", () => {
     form.set("model", "paint-test");
     form.set("prompt", "make it green");
     form.set("image", new File([new Uint8Array(2_000).fill(7)], "a.png", { type: "image/png" }));
-    const response = await fetch(`${house.url}/v1/images/edits`, {
+    const response = await fetch(`${gateway.url}/v1/images/edits`, {
       method: "POST",
       headers: { authorization: `Bearer ${aliceKey}` },
       body: form,
     });
     expect(response.status).toBe(200);
-    const kept = await captureOf(house, response);
+    const kept = await captureOf(gateway, response);
     expect(kept?.request_body).toMatch(/^\[multipart\/form-data, 2\d\d\d bytes\]$/);
     expect(kept?.request_body).not.toContain("green");
   });
 
   test("a packed body is kept unpacked", async () => {
     const sent = JSON.stringify(hello);
-    const response = await house.post("/v1/chat/completions", Bun.gzipSync(Buffer.from(sent)), {
+    const response = await gateway.post("/v1/chat/completions", Bun.gzipSync(Buffer.from(sent)), {
       headers: { "content-encoding": "gzip" },
       script: { tokens: 1 },
     });
     await response.arrayBuffer();
-    expect((await captureOf(house, response))?.request_body).toBe(sent);
+    expect((await captureOf(gateway, response))?.request_body).toBe(sent);
   });
 
   test("bodies beyond 64 KiB are kept that far, whole or streamed", async () => {
     const content = "say hello ".repeat(20_000);
     const sent = JSON.stringify({ ...hello, stream: true, messages: [{ role: "user", content }] });
-    const response = await house.chat(sent, { script: { tokens: 2, giant_event_bytes: 200_000 } });
+    const response = await gateway.chat(sent, { script: { tokens: 2, giant_event_bytes: 200_000 } });
     const answer = await response.text();
     expect(answer.length).toBeGreaterThan(200_000);
-    const kept = await captureOf(house, response);
+    const kept = await captureOf(gateway, response);
     expect(kept).toMatchObject({
       truncated: true,
       request_bytes: sent.length,
@@ -172,9 +172,9 @@ describe("of a key that captures bodies", () => {
 
 test("of a key that captures headers no body is kept", async () => {
   for (const body of [hello, { ...hello, stream: true }]) {
-    const response = await house.chat(body, { key: headersKey, script: { tokens: 2 } });
+    const response = await gateway.chat(body, { key: headersKey, script: { tokens: 2 } });
     await response.arrayBuffer();
-    const kept = await captureOf(house, response);
+    const kept = await captureOf(gateway, response);
     expect(kept).toMatchObject({
       request_body: null,
       request_bytes: null,
@@ -188,11 +188,11 @@ test("of a key that captures headers no body is kept", async () => {
 });
 
 test("of any other key nothing is kept", async () => {
-  const before = await rowsIn(house);
+  const before = await rowsIn(gateway);
   for (const body of [hello, { ...hello, stream: true }, { ...hello, model: "no-such-model" }]) {
-    const response = await house.chat(body, { key: plainKey, script: { tokens: 2 } });
+    const response = await gateway.chat(body, { key: plainKey, script: { tokens: 2 } });
     await response.arrayBuffer();
-    expect(await captureOf(house, response)).toBeNull();
+    expect(await captureOf(gateway, response)).toBeNull();
   }
-  expect((await rowsIn(house)).captures).toBe(before.captures);
+  expect((await rowsIn(gateway)).captures).toBe(before.captures);
 });

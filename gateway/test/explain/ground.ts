@@ -1,5 +1,5 @@
 import type { CaptureDetail, Explanation } from "@sluice/contract";
-import { aliceKey, type Overrides, type StartedHouse, upstream } from "../started-house.ts";
+import { aliceKey, type Overrides, type StartedGateway, upstream } from "../started-gateway.ts";
 
 /** Two accounts with the same model, one before the other; what the first does with a call is in `fault`. */
 export function twoAccounts(fault: object = {}): Overrides {
@@ -21,15 +21,15 @@ export function twoAccounts(fault: object = {}): Overrides {
 export const capturing: Overrides = { keys: [{ name: "alice", secret: aliceKey, capture: "bodies" }] };
 
 /** What was kept of why a request went as it did, by its answer. */
-export async function explanationOf(house: StartedHouse, response: Response): Promise<Explanation | null> {
+export async function explanationOf(gateway: StartedGateway, response: Response): Promise<Explanation | null> {
   await response.arrayBuffer();
-  await house.house.explainer.written();
-  return await house.house.explain.explanation(idOf(response));
+  await gateway.gateway.explainer.written();
+  return await gateway.gateway.explain.explanation(idOf(response));
 }
 
-export async function captureOf(house: StartedHouse, response: Response): Promise<CaptureDetail | null> {
-  await house.house.explainer.written();
-  return await house.house.explain.capture(idOf(response));
+export async function captureOf(gateway: StartedGateway, response: Response): Promise<CaptureDetail | null> {
+  await gateway.gateway.explainer.written();
+  return await gateway.gateway.explain.capture(idOf(response));
 }
 
 export function headersIn(headers: readonly (readonly [string, string])[] | undefined): Record<string, string> {
@@ -37,9 +37,9 @@ export function headersIn(headers: readonly (readonly [string, string])[] | unde
 }
 
 /** How many rows of each kind there are. */
-export async function rowsIn(house: StartedHouse): Promise<{ explanations: number; captures: number }> {
-  await house.house.explainer.written();
-  const { kysely } = house.control.database;
+export async function rowsIn(gateway: StartedGateway): Promise<{ explanations: number; captures: number }> {
+  await gateway.gateway.explainer.written();
+  const { kysely } = gateway.control.database;
   const explanations = await kysely.selectFrom("request_explanations").select("request_id").execute();
   const captures = await kysely.selectFrom("request_captures").select("request_id").execute();
   return { explanations: explanations.length, captures: captures.length };

@@ -1,28 +1,28 @@
 import { expect, test } from "bun:test";
 import { call, granted, startGranted, startVendor } from "../endpoints/providers/vendor.ts";
-import { aliceKey } from "../started-house.ts";
+import { aliceKey } from "../started-gateway.ts";
 import { captureOf, explanationOf } from "./ground.ts";
 
 test("why a call that was passed through failed, or was not passed, is told to whoever looks at the request", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor);
+  const gateway = await startGranted(vendor);
   try {
     vendor.answer = (_, response) => {
       response.writeHead(404, { "content-type": "application/json" });
       response.end('{"error":{"message":"No such File object"}}');
     };
-    const failed = await explanationOf(house, await call(house, "GET", "/files/file-1"));
+    const failed = await explanationOf(gateway, await call(gateway, "GET", "/files/file-1"));
     expect(failed?.failures.map(({ message }) => message)).toEqual([expect.stringContaining("No such File object")]);
     const headers = { authorization: `Bearer ${aliceKey}` };
-    const other = await fetch(`${house.url}/v1/providers/main/files`, { headers });
-    expect((await explanationOf(house, other))?.refusal).toMatchObject({
+    const other = await fetch(`${gateway.url}/v1/providers/main/files`, { headers });
+    expect((await explanationOf(gateway, other))?.refusal).toMatchObject({
       code: "not_found",
       message: expect.stringContaining("The workspace acme does not name"),
     });
-    const denied = await call(house, "GET", "/organization/users");
-    expect((await explanationOf(house, denied))?.refusal).toMatchObject({ code: "forbidden" });
+    const denied = await call(gateway, "GET", "/organization/users");
+    expect((await explanationOf(gateway, denied))?.refusal).toMatchObject({ code: "forbidden" });
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });
@@ -30,22 +30,22 @@ test("why a call that was passed through failed, or was not passed, is told to w
 test("a key that captures bodies captures what is passed through, without the account's key; of an upload only its size", async () => {
   const vendor = await startVendor();
   const keys = [{ name: "alice", secret: aliceKey, pass_through: ["own"], capture: "bodies" as const }];
-  const house = await startGranted(vendor, {}, { workspace: { ...granted, keys } });
+  const gateway = await startGranted(vendor, {}, { workspace: { ...granted, keys } });
   try {
     vendor.answer = ({ headers }, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ echoed: headers["authorization"] }));
     };
     const upload = { body: new Uint8Array(1_234), headers: { "content-type": "application/octet-stream" } };
-    const uploaded = await call(house, "POST", "/uploads", upload);
+    const uploaded = await call(gateway, "POST", "/uploads", upload);
     await uploaded.text();
-    const kept = await captureOf(house, uploaded);
+    const kept = await captureOf(gateway, uploaded);
     expect(kept).toMatchObject({ request_bytes: 1_234 });
     expect(kept?.response_body).toContain("echoed");
     expect(JSON.stringify(kept)).not.toContain("sk-upstream-of-own");
     expect(JSON.stringify(kept)).not.toContain(aliceKey);
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { until } from "../../../test/until.ts";
-import { aliceKey, hello, type Overrides, startHouse, upstream } from "../started-house.ts";
+import { aliceKey, hello, type Overrides, startGateway, upstream } from "../started-gateway.ts";
 import { explanationOf, rowsIn, twoAccounts } from "./ground.ts";
 
 const capped = { ...hello, max_tokens: 5 };
@@ -37,50 +37,50 @@ describe("a call that a limit refuses is explained with the limit's details", ()
   ];
 
   test.each(limits)("%s", async (_title, overrides, refusal) => {
-    const house = await startHouse(overrides);
+    const gateway = await startGateway(overrides);
     try {
-      expect((await house.chat(capped, { script: { tokens: 5 } })).status).toBe(200);
+      expect((await gateway.chat(capped, { script: { tokens: 5 } })).status).toBe(200);
       const asked = Date.now();
-      const explanation = await explanationOf(house, await house.chat(capped, { script: { tokens: 5 } }));
+      const explanation = await explanationOf(gateway, await gateway.chat(capped, { script: { tokens: 5 } }));
       expect(explanation?.refusal).toMatchObject({ ...refusal, message: expect.stringMatching(/limit|budget/i) });
       expect(explanation?.refusal?.resets_at).toBeGreaterThan(asked);
       expect(explanation?.plan).toMatchObject([{ provider: "main", model: "gpt-test", note: null }]);
       expect(explanation?.failures).toEqual([]);
-      expect(await rowsIn(house)).toEqual({ explanations: 1, captures: 0 });
+      expect(await rowsIn(gateway)).toEqual({ explanations: 1, captures: 0 });
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 
   test("calls at the same time", async () => {
-    const house = await startHouse(key({ limits: { concurrency: 1 } }));
+    const gateway = await startGateway(key({ limits: { concurrency: 1 } }));
     try {
       const leaving = new AbortController();
-      const slow = house.chat(hello, { script: { latency_ms: 600_000, tokens: 1 }, signal: leaving.signal });
-      await until(() => house.simulator.simulator.truth.list().in_flight === 1);
-      const explanation = await explanationOf(house, await house.chat(hello));
+      const slow = gateway.chat(hello, { script: { latency_ms: 600_000, tokens: 1 }, signal: leaving.signal });
+      await until(() => gateway.simulator.simulator.truth.list().in_flight === 1);
+      const explanation = await explanationOf(gateway, await gateway.chat(hello));
       expect(explanation?.refusal).toMatchObject({ scope: "concurrency of key acme/alice", limit: 1, used: 1 });
       leaving.abort();
       await slow.catch(() => undefined);
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 
   test("a budget in total has no time at which it is new again", async () => {
-    const house = await startHouse({ ...key({ budget: { usd: 0.00001, period: "total" } }), models: priced });
+    const gateway = await startGateway({ ...key({ budget: { usd: 0.00001, period: "total" } }), models: priced });
     try {
-      const explanation = await explanationOf(house, await house.chat(capped));
+      const explanation = await explanationOf(gateway, await gateway.chat(capped));
       expect(explanation?.refusal).toMatchObject({ code: "budget_exceeded", resets_at: null, used: 0 });
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 });
 
 describe("a call that is refused before anything is sent", () => {
   test("is told who does not grant the model, but not whether there is such a model", async () => {
-    const house = await startHouse({
+    const gateway = await startGateway({
       models: [
         { name: "gpt-test", deployments: [{ provider: "main" }] },
         { name: "secret-model", deployments: [{ provider: "main" }] },
@@ -90,9 +90,9 @@ describe("a call that is refused before anything is sent", () => {
       ...key({ models: ["gpt-*"] }),
     });
     const why = async (model: string) => {
-      const response = await house.chat({ ...hello, model });
+      const response = await gateway.chat({ ...hello, model });
       expect(response.status).toBe(404);
-      return (await explanationOf(house, response))?.refusal;
+      return (await explanationOf(gateway, response))?.refusal;
     };
     try {
       const refused = { code: "model_not_found", scope: null, limit: null, used: null, resets_at: null };
@@ -104,12 +104,12 @@ describe("a call that is refused before anything is sent", () => {
       expect((await why("key-model"))?.message).toContain("The key alice is not granted");
       expect((await why("gpt-5"))?.message).toBe('There is no model called "gpt-5".');
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 
   test("because nothing serves its endpoint, or nothing is switched on, shows every deployment and why not", async () => {
-    const house = await startHouse({
+    const gateway = await startGateway({
       providers: (simulator) => [upstream("main", simulator), upstream("claude", simulator, { kind: "anthropic" })],
       models: [
         { name: "gpt-test", deployments: [{ provider: "main", enabled: false }] },
@@ -117,44 +117,44 @@ describe("a call that is refused before anything is sent", () => {
       ],
     });
     try {
-      const off = await explanationOf(house, await house.chat(hello));
+      const off = await explanationOf(gateway, await gateway.chat(hello));
       expect(off?.refusal).toMatchObject({ code: "no_deployment_available" });
       expect(off?.plan).toMatchObject([{ provider: "main", note: "left out: it is switched off" }]);
-      const response = await house.post("/v1/embeddings", { model: "claude-test", input: "x" });
-      const unsuited = await explanationOf(house, response);
+      const response = await gateway.post("/v1/embeddings", { model: "claude-test", input: "x" });
+      const unsuited = await explanationOf(gateway, response);
       expect(unsuited?.refusal).toMatchObject({ code: "unsupported_by_model" });
       expect(unsuited?.plan).toMatchObject([{ provider: "claude", note: "left out: it cannot serve this call" }]);
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 
   test("shows the plan as it would have been walked, in order", async () => {
-    const house = await startHouse({ ...twoAccounts(), ...key({ limits: { rpm: 1 } }) });
+    const gateway = await startGateway({ ...twoAccounts(), ...key({ limits: { rpm: 1 } }) });
     try {
-      await house.chat(hello, { script: { tokens: 1 } });
-      const explanation = await explanationOf(house, await house.chat(hello));
+      await gateway.chat(hello, { script: { tokens: 1 } });
+      const explanation = await explanationOf(gateway, await gateway.chat(hello));
       expect(explanation?.plan.map(({ provider, priority }) => [provider, priority])).toEqual([
         ["main", 1],
         ["spare", 2],
       ]);
       expect(explanation?.walk).toEqual([]);
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 
   test("goes on from an answer that nobody here made", async () => {
-    const house = await startHouse();
+    const gateway = await startGateway();
     try {
       const body = { model: "gpt-test", input: "go on", previous_response_id: "resp_unknown" };
-      const explanation = await explanationOf(house, await house.post("/v1/responses", body));
+      const explanation = await explanationOf(gateway, await gateway.post("/v1/responses", body));
       expect(explanation).toMatchObject({
         plan: [],
         refusal: { code: "invalid_request", message: expect.stringContaining("resp_unknown") },
       });
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   });
 });

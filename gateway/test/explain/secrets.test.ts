@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { hello, startHouse, upstream } from "../started-house.ts";
+import { hello, startGateway, upstream } from "../started-gateway.ts";
 import { captureOf, explanationOf } from "./ground.ts";
 
 /** None of them looks like a credential: what takes them out must know them. */
@@ -12,7 +12,7 @@ const cookie = "canary-of-the-cookie-7777777777";
 const canaries = [callerKey, providerKey, settingKey, cookie];
 
 test("no credential is in any file of the data directory, however it got into what is kept", async () => {
-  const house = await startHouse({
+  const gateway = await startGateway({
     providers: (simulator) => [
       upstream("main", simulator, { api_key: providerKey, settings: { secret_access_key: settingKey } }),
     ],
@@ -25,26 +25,26 @@ test("no credential is in any file of the data directory, however it got into wh
   try {
     // Refused by the upstream in words that hold everything; once passed on as they are, once not.
     for (const status of [400, 403, 401, 500]) {
-      const response = await house.chat(echo, { key: callerKey, headers, script: { ...script, status } });
-      const explanation = await explanationOf(house, response);
+      const response = await gateway.chat(echo, { key: callerKey, headers, script: { ...script, status } });
+      const explanation = await explanationOf(gateway, response);
       expect(explanation?.failures.length).toBeGreaterThan(0);
-      const kept = await captureOf(house, response);
+      const kept = await captureOf(gateway, response);
       expect(kept?.request_body).toContain("my key is [redacted], my cookie [redacted]");
     }
     for (const body of [echo, { ...echo, stream: true }]) {
-      const response = await house.chat(body, { key: callerKey, headers, script: { tokens: 3 } });
+      const response = await gateway.chat(body, { key: callerKey, headers, script: { tokens: 3 } });
       await response.arrayBuffer();
-      expect(await captureOf(house, response)).not.toBeNull();
+      expect(await captureOf(gateway, response)).not.toBeNull();
     }
-    await house.entries();
-    for (const file of filesBelow(house.dataDir)) {
+    await gateway.entries();
+    for (const file of filesBelow(gateway.dataDir)) {
       const bytes = readFileSync(file);
       for (const canary of canaries) {
         expect({ file, canary, found: bytes.includes(canary) }).toEqual({ file, canary, found: false });
       }
     }
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { type ConfigFile, configSchema, type KeyConfig } from "@sluice/contract";
-import { explainedAges } from "../../src/main/explained.ts";
-import { aliceKey, startHouse } from "../started-house.ts";
+import { explainedAges } from "../../src/main/open-explainer.ts";
+import { aliceKey, startGateway } from "../started-gateway.ts";
 
 const dayMs = 86_400_000;
 
 test("the file says what is kept of a key, and what it leaves out is kept no longer", async () => {
-  const house = await startHouse();
-  const { controlStore } = house.control;
+  const gateway = await startGateway();
+  const { controlStore } = gateway.control;
   const apply = async (key: Partial<KeyConfig>) => {
     const file: ConfigFile = { workspaces: [{ slug: "acme", keys: [{ name: "alice", secret: aliceKey, ...key }] }] };
     await controlStore.apply(file, "test");
@@ -18,7 +18,7 @@ test("the file says what is kept of a key, and what it leaves out is kept no lon
     expect(await apply({ capture: "bodies" })).toBe("bodies");
     expect(await apply({ capture: "headers" })).toBe("headers");
     expect(await apply({})).toBe("none");
-    const rows = await house.control.database.kysely
+    const rows = await gateway.control.database.kysely
       .selectFrom("audit_log")
       .select(["before", "after"])
       .where("object", "=", "key acme/alice")
@@ -31,23 +31,23 @@ test("the file says what is kept of a key, and what it leaves out is kept no lon
       ["headers", "none"],
     ]);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("explanations are kept for 30 days and captures for 7, or as the settings say, but no longer than the ledger", async () => {
   const now = 1_000 * dayMs;
-  const usual = await startHouse();
-  expect(explainedAges(usual.house.catalog.current.settings, now)).toEqual({
+  const usual = await startGateway();
+  expect(explainedAges(usual.gateway.catalog.current.settings, now)).toEqual({
     explanationsBefore: now - 30 * dayMs,
     capturesBefore: now - 7 * dayMs,
     now,
   });
   await usual.stop();
-  const short = await startHouse({
+  const short = await startGateway({
     settings: { ledger: { retention_days: 3 }, explanations: { retention_days: 90 }, captures: { retention_days: 1 } },
   });
-  expect(explainedAges(short.house.catalog.current.settings, now)).toEqual({
+  expect(explainedAges(short.gateway.catalog.current.settings, now)).toEqual({
     explanationsBefore: now - 3 * dayMs,
     capturesBefore: now - dayMs,
     now,

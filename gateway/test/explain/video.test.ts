@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { ask, settledTask, videoHouse } from "../endpoints/video-tasks/video-house.ts";
-import { aliceKey, type Overrides, startHouse, upstream } from "../started-house.ts";
+import { ask, settledTask, videoGateway } from "../endpoints/video-tasks/video-gateway.ts";
+import { aliceKey, type Overrides, startGateway, upstream } from "../started-gateway.ts";
 import { captureOf, explanationOf, headersIn, rowsIn } from "./ground.ts";
 
 const path = "/v1/video/tasks";
 const model = "doubao-seedance-2-0-260128";
 
 const twoAccounts: Overrides = {
-  ...videoHouse,
+  ...videoGateway,
   providers: (simulator) => [
     upstream("volc", simulator, { kind: "ark" }),
     upstream("spare", simulator, { kind: "ark", settings: { mark_tasks: true } }),
@@ -26,59 +26,62 @@ const twoAccounts: Overrides = {
 };
 
 test("a task that one account refused and another took is explained; its one attempt stands for both", async () => {
-  const house = await startHouse(twoAccounts);
+  const gateway = await startGateway(twoAccounts);
   try {
-    house.simulator.simulator.addPreset({ script: { status: 429, error_message: "no room" }, count: 1, model });
-    const response = await house.post(path, ask);
+    gateway.simulator.simulator.addPreset({ script: { status: 429, error_message: "no room" }, count: 1, model });
+    const response = await gateway.post(path, ask);
     const { id } = (await response.clone().json()) as { id: string };
-    const explanation = await explanationOf(house, response);
-    await settledTask(house, id);
-    const [entry] = await house.entries();
+    const explanation = await explanationOf(gateway, response);
+    await settledTask(gateway, id);
+    const [entry] = await gateway.entries();
     expect(explanation?.plan.map(({ provider }) => provider)).toEqual(["volc", "spare"]);
     expect(explanation?.failures).toMatchObject([{ attempt_id: entry?.attemptId, code: "upstream_error" }]);
     expect(explanation?.failures[0]?.message).toStartWith("volc: ");
     expect(explanation?.walk).toHaveLength(3);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("a task that a budget refuses is explained with the budget", async () => {
-  const house = await startHouse({
-    ...videoHouse,
+  const gateway = await startGateway({
+    ...videoGateway,
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.01, period: "day" } }],
   });
   try {
-    const explanation = await explanationOf(house, await house.post(path, ask));
+    const explanation = await explanationOf(gateway, await gateway.post(path, ask));
     expect(explanation?.refusal).toMatchObject({ code: "budget_exceeded", limit: 0.01, used: 0 });
     expect(explanation?.refusal?.scope).toContain("key acme/alice");
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("a task that its only account took leaves nothing", async () => {
-  const house = await startHouse(videoHouse);
+  const gateway = await startGateway(videoGateway);
   try {
-    expect((await house.post(path, ask)).status).toBe(200);
-    expect(await rowsIn(house)).toEqual({ explanations: 0, captures: 0 });
+    expect((await gateway.post(path, ask)).status).toBe(200);
+    expect(await rowsIn(gateway)).toEqual({ explanations: 0, captures: 0 });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("what a capturing key asks for, and what it is answered, is kept, refused or not", async () => {
-  const house = await startHouse({ ...videoHouse, keys: [{ name: "alice", secret: aliceKey, capture: "bodies" }] });
+  const gateway = await startGateway({
+    ...videoGateway,
+    keys: [{ name: "alice", secret: aliceKey, capture: "bodies" }],
+  });
   try {
     const body = JSON.stringify(ask, null, 1);
-    const made = await house.post(path, body);
-    const kept = await captureOf(house, made);
+    const made = await gateway.post(path, body);
+    const kept = await captureOf(gateway, made);
     expect(kept).toMatchObject({ request_body: body, response_body: await made.text(), truncated: false });
     expect(headersIn(kept?.response_headers)).toMatchObject({ "content-type": "application/json" });
-    const refused = await house.post(path, { ...ask, duration: -7 });
+    const refused = await gateway.post(path, { ...ask, duration: -7 });
     expect(refused.status).toBe(400);
-    expect((await captureOf(house, refused))?.response_body).toBe(await refused.text());
+    expect((await captureOf(gateway, refused))?.response_body).toBe(await refused.text());
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

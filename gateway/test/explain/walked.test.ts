@@ -1,28 +1,31 @@
 import { describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { explanationOf, rowsIn, twoAccounts } from "./ground.ts";
 
-async function inHouse(overrides: Parameters<typeof startHouse>[0], act: (house: StartedHouse) => Promise<void>) {
-  const house = await startHouse(overrides);
+async function inGateway(
+  overrides: Parameters<typeof startGateway>[0],
+  act: (gateway: StartedGateway) => Promise<void>,
+) {
+  const gateway = await startGateway(overrides);
   try {
-    await act(house);
+    await act(gateway);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 }
 
 /** Attempts of the ledger in the order they were made. */
-async function attemptIds(house: StartedHouse): Promise<readonly string[]> {
-  return [...(await house.entries())].sort((a, b) => a.retryIndex - b.retryIndex).map(({ attemptId }) => attemptId);
+async function attemptIds(gateway: StartedGateway): Promise<readonly string[]> {
+  return [...(await gateway.entries())].sort((a, b) => a.retryIndex - b.retryIndex).map(({ attemptId }) => attemptId);
 }
 
 describe("a call that was", () => {
   test("served by another deployment after a failure tells of the failure and of the order", () =>
-    inHouse(twoAccounts({ status: 500, error_message: "the vendor is on fire" }), async (house) => {
-      const explanation = await explanationOf(house, await house.chat(hello, { script: { tokens: 2 } }));
-      const [failed] = await attemptIds(house);
+    inGateway(twoAccounts({ status: 500, error_message: "the vendor is on fire" }), async (gateway) => {
+      const explanation = await explanationOf(gateway, await gateway.chat(hello, { script: { tokens: 2 } }));
+      const [failed] = await attemptIds(gateway);
       expect(explanation?.plan).toMatchObject([
         { provider: "main", model: "gpt-test", priority: 1, weight: 100, note: null },
         { provider: "spare", model: "gpt-test", upstream_model: "up", priority: 2, weight: 100, note: null },
@@ -44,16 +47,16 @@ describe("a call that was", () => {
     }));
 
   test("tried again at its only deployment tells each failure, and how long it waited", () =>
-    inHouse({}, async (house) => {
+    inGateway({}, async (gateway) => {
       const script = { name: "again", fail_first: 1, status: 503, tokens: 1 };
-      const explanation = await explanationOf(house, await house.chat(hello, { script }));
+      const explanation = await explanationOf(gateway, await gateway.chat(hello, { script }));
       expect(explanation?.failures).toMatchObject([{ code: "upstream_error", retry: "same" }]);
       expect(explanation?.walk?.at(-1)).toMatch(/^attempt 2 to .*: the same again after \d+ ms$/);
     }));
 
   test("lost on its way is not sent again, and the walk says why", () =>
-    inHouse(twoAccounts(), async (house) => {
-      const explanation = await explanationOf(house, await house.chat(hello, { script: { drop: true } }));
+    inGateway(twoAccounts(), async (gateway) => {
+      const explanation = await explanationOf(gateway, await gateway.chat(hello, { script: { drop: true } }));
       expect(explanation?.failures).toMatchObject([{ code: "upstream_unreachable", retry: "never" }]);
       expect(explanation?.walk?.at(-1)).toBe(
         "no further attempt: it was sent and may be charged, so it is sent nowhere else (settings.retry_sent)",
@@ -61,36 +64,36 @@ describe("a call that was", () => {
     }));
 
   test("failed by every deployment has as many failures as attempts in the ledger, and no refusal", () =>
-    inHouse(twoAccounts(), async (house) => {
-      const explanation = await explanationOf(house, await house.chat(hello, { script: { status: 500 } }));
-      expect(explanation?.failures.map(({ attempt_id }) => attempt_id)).toEqual([...(await attemptIds(house))]);
+    inGateway(twoAccounts(), async (gateway) => {
+      const explanation = await explanationOf(gateway, await gateway.chat(hello, { script: { status: 500 } }));
+      expect(explanation?.failures.map(({ attempt_id }) => attempt_id)).toEqual([...(await attemptIds(gateway))]);
       expect(explanation?.failures.length).toBeGreaterThan(1);
       expect(explanation?.refusal).toBeNull();
       expect(explanation?.walk?.at(-1)).toStartWith("no further attempt");
     }));
 
   test("refused by its upstream for what it asks tells what the upstream said", () =>
-    inHouse({}, async (house) => {
+    inGateway({}, async (gateway) => {
       const script = { status: 400, error_message: "temperature must be at most 2" };
-      const explanation = await explanationOf(house, await house.chat(hello, { script }));
+      const explanation = await explanationOf(gateway, await gateway.chat(hello, { script }));
       expect(explanation?.failures).toMatchObject([
         { retry: "never", message: "The upstream answered 400. It said: temperature must be at most 2" },
       ]);
     }));
 
   test("broken off in the middle of its stream tells of it", () =>
-    inHouse({}, async (house) => {
+    inGateway({}, async (gateway) => {
       const script = { cut_after_events: 3, tokens: 10 };
-      const explanation = await explanationOf(house, await house.chat({ ...hello, stream: true }, { script }));
+      const explanation = await explanationOf(gateway, await gateway.chat({ ...hello, stream: true }, { script }));
       expect(explanation?.failures).toMatchObject([{ code: "upstream_truncated" }]);
     }));
 });
 
 describe("a deployment that is passed over has a note", () => {
   test("when it cools because its upstream asked to wait", () =>
-    inHouse(twoAccounts({ status: 429, retry_after: 60 }), async (house) => {
-      await house.chat(hello);
-      const explanation = await explanationOf(house, await house.chat(hello));
+    inGateway(twoAccounts({ status: 429, retry_after: 60 }), async (gateway) => {
+      await gateway.chat(hello);
+      const explanation = await explanationOf(gateway, await gateway.chat(hello));
       expect(explanation?.plan).toMatchObject([
         { provider: "spare", note: null },
         { provider: "main", note: expect.stringMatching(/^cooling for \d+\.\d s: its upstream asked to wait$/) },
@@ -99,9 +102,9 @@ describe("a deployment that is passed over has a note", () => {
     }));
 
   test("when its breaker is open", () =>
-    inHouse(twoAccounts({ status: 500 }), async (house) => {
-      for (let call = 0; call < 5; call++) await (await house.chat(hello)).arrayBuffer();
-      const explanation = await explanationOf(house, await house.chat(hello));
+    inGateway(twoAccounts({ status: 500 }), async (gateway) => {
+      for (let call = 0; call < 5; call++) await (await gateway.chat(hello)).arrayBuffer();
+      const explanation = await explanationOf(gateway, await gateway.chat(hello));
       expect(explanation?.plan).toMatchObject([
         { provider: "spare" },
         { provider: "main", note: expect.stringMatching(/^breaker open for \d+\.\d s: 5 failures in a row$/) },
@@ -109,7 +112,7 @@ describe("a deployment that is passed over has a note", () => {
     }));
 
   test("when another account keeps what the call goes on from", () =>
-    inHouse(
+    inGateway(
       {
         providers: (simulator) => [
           upstream("main", simulator, { kind: "openai" }),
@@ -117,35 +120,35 @@ describe("a deployment that is passed over has a note", () => {
         ],
         models: [{ name: "gpt-test", deployments: [{ provider: "main" }, { provider: "spare" }] }],
       },
-      async (house) => {
-        const first = await house.post("/v1/responses", { model: "gpt-test", input: "hello", store: true });
-        const keeper = first.headers.get("x-sluice-provider");
+      async (gateway) => {
+        const first = await gateway.post("/v1/responses", { model: "gpt-test", input: "hello", store: true });
+        const responseOwner = first.headers.get("x-sluice-provider");
         const { id } = (await first.json()) as { id: string };
         const next = { model: "gpt-test", input: "go on", previous_response_id: id };
-        const explanation = await explanationOf(house, await house.post("/v1/responses", next));
+        const explanation = await explanationOf(gateway, await gateway.post("/v1/responses", next));
         expect(explanation?.plan).toMatchObject([
-          { provider: keeper, note: "only this account keeps what the call goes on from" },
+          { provider: responseOwner, note: "only this account keeps what the call goes on from" },
           { note: "left out: another account keeps what the call goes on from" },
         ]);
       },
     ));
 
   test("when calls of its conversation go elsewhere", () =>
-    inHouse(
+    inGateway(
       {
         providers: (simulator) => [upstream("main", simulator), upstream("spare", simulator)],
         models: [{ name: "gpt-test", deployments: [{ provider: "main" }, { provider: "spare" }] }],
       },
-      async (house) => {
+      async (gateway) => {
         const talk = { ...hello, prompt_cache_key: "one conversation" };
-        const explanation = await explanationOf(house, await house.chat(talk));
+        const explanation = await explanationOf(gateway, await gateway.chat(talk));
         expect(explanation?.plan[0]?.note).toBe("affinity: calls of this conversation come here first, of 2");
       },
     ));
 });
 
 test("a plan of very many deployments is shown as far as its bound", () =>
-  inHouse(
+  inGateway(
     {
       models: [
         {
@@ -154,25 +157,25 @@ test("a plan of very many deployments is shown as far as its bound", () =>
         },
       ],
     },
-    async (house) => {
-      const explanation = await explanationOf(house, await house.chat(hello, { script: { tokens: 1 } }));
+    async (gateway) => {
+      const explanation = await explanationOf(gateway, await gateway.chat(hello, { script: { tokens: 1 } }));
       expect(explanation?.plan).toHaveLength(bounds.explainPlacesMax);
       expect(explanation?.walk?.[0]).toBe("28 further deployments are not shown");
     },
   ));
 
 test("a plain call leaves nothing: one deployment, and it answered, or its caller went away", () =>
-  inHouse({}, async (house) => {
-    await (await house.chat(hello, { script: { tokens: 1 } })).arrayBuffer();
-    await (await house.chat({ ...hello, stream: true }, { script: { tokens: 3 } })).arrayBuffer();
+  inGateway({}, async (gateway) => {
+    await (await gateway.chat(hello, { script: { tokens: 1 } })).arrayBuffer();
+    await (await gateway.chat({ ...hello, stream: true }, { script: { tokens: 3 } })).arrayBuffer();
     const leaving = new AbortController();
-    const left = house.chat({ ...hello, stream: true }, { script: { latency_ms: 600_000 }, signal: leaving.signal });
-    await until(() => house.simulator.simulator.truth.list().in_flight === 1);
+    const left = gateway.chat({ ...hello, stream: true }, { script: { latency_ms: 600_000 }, signal: leaving.signal });
+    await until(() => gateway.simulator.simulator.truth.list().in_flight === 1);
     leaving.abort();
     await left.catch(() => undefined);
-    await until(async () => (await house.entries()).length === 3);
-    expect(await rowsIn(house)).toEqual({ explanations: 0, captures: 0 });
-    const metrics = await (await house.get("/metrics")).text();
+    await until(async () => (await gateway.entries()).length === 3);
+    expect(await rowsIn(gateway)).toEqual({ explanations: 0, captures: 0 });
+    const metrics = await (await gateway.get("/metrics")).text();
     expect(metrics).toContain("\nsluice_explanations_dropped_total 0\n");
     expect(metrics).toContain("\nsluice_captures_dropped_total 0\n");
   }));

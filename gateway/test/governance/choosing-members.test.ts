@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { errorOf, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("any", simulator, { kind: "demo" }),
       upstream("router", simulator, { kind: "openrouter" }),
@@ -27,11 +27,11 @@ beforeAll(async () => {
     workspace: { models: ["granted", "other", "routed", "open", "gem", "films"] },
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const messages = [{ role: "user", content: "x" }];
 const lastSent = (): Record<string, unknown> =>
-  JSON.parse(house.simulator.simulator.truth.list().data.at(-1)?.body_text ?? "{}");
+  JSON.parse(gateway.simulator.simulator.truth.list().data.at(-1)?.body_text ?? "{}");
 
 test("members that choose another model or a dearer way are left out, told in a warning, and all else arrives", async () => {
   const chosen = {
@@ -46,7 +46,7 @@ test("members that choose another model or a dearer way are left out, told in a 
     best_of: 20,
   };
   const kept = { temperature: 0.5, of_next_year: { models: ["x"] } };
-  const response = await house.chat({ model: "granted", ...chosen, messages, ...kept }, { script: { tokens: 1 } });
+  const response = await gateway.chat({ model: "granted", ...chosen, messages, ...kept }, { script: { tokens: 1 } });
   expect(response.status).toBe(200);
   expect(lastSent()).toEqual({ model: "up-granted", messages, ...kept });
   for (const name of Object.keys(chosen)) expect(response.headers.get("x-sluice-warnings")).toContain(name);
@@ -54,10 +54,15 @@ test("members that choose another model or a dearer way are left out, told in a 
 
 test("they are left out of a body of megabytes too, which is worked on beside the event loop", async () => {
   const long = [{ role: "user", content: "x".repeat(3_000_000) }];
-  const response = await house.chat({ model: "granted", models: ["up-secret"], messages: long, service_tier: "flex" });
+  const response = await gateway.chat({
+    model: "granted",
+    models: ["up-secret"],
+    messages: long,
+    service_tier: "flex",
+  });
   expect(response.status).toBe(200);
   expect(response.headers.get("x-sluice-warnings")).toContain("models");
-  const truth = house.simulator.simulator.truth.list().data.at(-1);
+  const truth = gateway.simulator.simulator.truth.list().data.at(-1);
   expect(truth?.model).toBe("up-granted");
   const sent = JSON.stringify({ model: "up-granted", messages: long, service_tier: "flex" });
   expect(truth?.body_sha256).toBe(new Bun.CryptoHasher("sha256").update(sent).digest("hex"));
@@ -65,41 +70,41 @@ test("they are left out of a body of megabytes too, which is worked on beside th
 
 test("values that choose nothing and cost no more arrive as they were", async () => {
   const plain = { service_tier: "flex", speed: "standard", models: null, best_of: 1, inference_geo: "global" };
-  const response = await house.chat({ model: "granted", ...plain, messages }, { script: { tokens: 1 } });
+  const response = await gateway.chat({ model: "granted", ...plain, messages }, { script: { tokens: 1 } });
   expect(response.headers.get("x-sluice-warnings")).toBeNull();
   expect(lastSent()).toEqual({ model: "up-granted", ...plain, messages });
 });
 
 test("where leaving out would break somebody's promise, the call is refused", async () => {
-  const geo = await house.chat({ model: "granted", messages, inference_geo: "us" });
+  const geo = await gateway.chat({ model: "granted", messages, inference_geo: "us" });
   expect(await errorOf(geo)).toMatchObject({ status: 400, code: "invalid_request", param: "inference_geo" });
-  const routed = await house.chat({ model: "routed", messages, provider: { data_collection: "deny" } });
+  const routed = await gateway.chat({ model: "routed", messages, provider: { data_collection: "deny" } });
   expect(await errorOf(routed)).toMatchObject({ status: 400, param: "provider" });
 });
 
 test("a dearer tier is left out of a translated call too", async () => {
   const body = { model: "gem", service_tier: "priority", messages };
-  const response = await house.chat(body);
+  const response = await gateway.chat(body);
   expect(response.status).toBe(200);
   expect(lastSent()).not.toHaveProperty("serviceTier");
 });
 
 test("a body of Gemini's cannot name a model beside the path's", async () => {
   const contents = [{ parts: [{ text: "x" }] }];
-  const response = await house.post("/v1beta/models/gem:generateContent", { model: "models/up-secret", contents });
+  const response = await gateway.post("/v1beta/models/gem:generateContent", { model: "models/up-secret", contents });
   expect(response.status).toBe(200);
   expect(lastSent()).toEqual({ contents });
 });
 
 test("an operator lets members through to one account", async () => {
   const body = { model: "open", models: ["up-second"], service_tier: "priority", messages };
-  await (await house.chat(body, { script: { tokens: 1 } })).text();
+  await (await gateway.chat(body, { script: { tokens: 1 } })).text();
   expect(lastSent()).toEqual({ ...body, model: "up-open" });
 });
 
 test("a tool's own model is granted like the call's, however it is spelt", async () => {
   const ask = (tool: string) =>
-    house.post("/v1/responses", `{"model":"granted","input":"x","tools":[{"type":"image_generation",${tool}}]}`);
+    gateway.post("/v1/responses", `{"model":"granted","input":"x","tools":[{"type":"image_generation",${tool}}]}`);
   for (const tool of ['"model":"up-secret"', '"m\\u006fdel":"up-secret"', '"model":"nobody-knows"']) {
     expect(await errorOf(await ask(tool))).toMatchObject({ status: 404, code: "model_not_found", param: "tools" });
   }
@@ -107,7 +112,7 @@ test("a tool's own model is granted like the call's, however it is spelt", async
   expect((await ask('"model":"up-other"')).status).toBe(200);
   const schema = { type: "object", properties: { model: { type: "string" } } };
   const named = { type: "function", function: { name: "f", parameters: schema } };
-  expect((await house.chat({ model: "granted", messages, tools: [named] })).status).toBe(200);
+  expect((await gateway.chat({ model: "granted", messages, tools: [named] })).status).toBe(200);
 });
 
 test("a form does not take them at all", async () => {
@@ -116,7 +121,7 @@ test("a form does not take them at all", async () => {
   body.set("prompt", "p");
   body.set("models", "up-secret");
   const headers = { authorization: `Bearer ${"sk-alice-0123456789abcdefghij"}` };
-  const response = await fetch(`${house.url}/v1/images/edits`, { method: "POST", headers, body });
+  const response = await fetch(`${gateway.url}/v1/images/edits`, { method: "POST", headers, body });
   expect(await errorOf(response)).toMatchObject({ status: 400, param: "models" });
 });
 
@@ -131,7 +136,7 @@ test.each([
   [{ storageUri: "gs://of-the-caller/x" }, "storageUri", "none"],
   [{ prompt: "a boat --rs 1080p --dur 12" }, "prompt", '"resolution"'],
 ])("a video costs what our own fields say: %j is refused before there is a task", async (more, param, allowed) => {
-  const response = await house.post("/v1/video/tasks", {
+  const response = await gateway.post("/v1/video/tasks", {
     model: "films",
     prompt: "a boat",
     resolution: "480p",
@@ -140,6 +145,6 @@ test.each([
   const told = await errorOf(response);
   expect(told).toMatchObject({ status: 400, code: "invalid_request", param });
   expect(told.message).toContain(allowed);
-  const list = (await (await house.get("/v1/video/tasks")).json()) as { data: unknown[] };
+  const list = (await (await gateway.get("/v1/video/tasks")).json()) as { data: unknown[] };
   expect(list.data).toEqual([]);
 });

@@ -1,33 +1,33 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse } from "../started-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 const key = "sk-limited-0123456789abcdefghij";
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({ keys: [{ name: "limited", secret: key, limits: { rpm: 2 } }] });
+  gateway = await startGateway({ keys: [{ name: "limited", secret: key, limits: { rpm: 2 } }] });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test("groups and assets count against a key's requests, before their body is read; looking at them does not", async () => {
-  const made = await house.post("/v1/asset-groups", { platform: "local", name: "one" }, { key });
+  const made = await gateway.post("/v1/asset-groups", { platform: "local", name: "one" }, { key });
   expect(made.status).toBe(200);
   const { id } = (await made.json()) as { id: string };
   // A call that is refused for what it says has been made all the same.
-  expect((await house.post("/v1/assets", { platform: "local" }, { key })).status).toBe(400);
+  expect((await gateway.post("/v1/assets", { platform: "local" }, { key })).status).toBe(400);
   const bearer = { authorization: `Bearer ${key}` };
   for (let look = 0; look < 5; look++) {
-    expect((await house.get(`/v1/asset-groups/${id}?platform=local`, bearer)).status).toBe(200);
-    expect((await house.get("/v1/assets", bearer)).status).toBe(200);
-    expect((await house.get("/v1/video/tasks", bearer)).status).toBe(200);
+    expect((await gateway.get(`/v1/asset-groups/${id}?platform=local`, bearer)).status).toBe(200);
+    expect((await gateway.get("/v1/assets", bearer)).status).toBe(200);
+    expect((await gateway.get("/v1/video/tasks", bearer)).status).toBe(200);
   }
   const refused = [
-    await house.post("/v1/asset-groups", "{", { key }),
-    await house.post("/v1/assets", "{", { key }),
-    await fetch(`${house.url}/v1/asset-groups/${id}`, { method: "DELETE", headers: bearer }),
+    await gateway.post("/v1/asset-groups", "{", { key }),
+    await gateway.post("/v1/assets", "{", { key }),
+    await fetch(`${gateway.url}/v1/asset-groups/${id}`, { method: "DELETE", headers: bearer }),
   ];
   for (const response of refused) {
     expect(response.headers.get("retry-after")).not.toBeNull();
     expect(await errorOf(response)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
   }
-  expect(house.house.outstanding()).toBe(0);
+  expect(gateway.gateway.outstanding()).toBe(0);
 });

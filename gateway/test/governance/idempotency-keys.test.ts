@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Script } from "@sluice/simulator";
-import { aliceKey, hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 const bob = "sk-bob-0123456789abcdefghijkl";
 const colleague = "sk-colleague-0123456789abcdefg";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("main", simulator, { settings: { forward_headers: ["x-sim-script", "x-idempotency-key"] } }),
       upstream("claude", simulator, { kind: "anthropic" }),
@@ -24,11 +24,11 @@ beforeAll(async () => {
     moreWorkspaces: [{ slug: "other", groups: [{ name: "default" }], keys: [{ name: "bob", secret: bob }] }],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 /** What the upstream got with each attempt of one call, in their order. */
 async function keysSent(key: string, idempotencyKey: string, options: { model?: string; script?: Script } = {}) {
-  const response = await house.chat(
+  const response = await gateway.chat(
     { ...hello, model: options.model ?? "gpt-test" },
     {
       key,
@@ -38,10 +38,10 @@ async function keysSent(key: string, idempotencyKey: string, options: { model?: 
   );
   await response.text();
   const requestId = response.headers.get("x-request-id");
-  const entries = (await house.entries()).filter((entry) => entry.requestId === requestId);
+  const entries = (await gateway.entries()).filter((entry) => entry.requestId === requestId);
   return entries
     .toSorted((one, other) => one.retryIndex - other.retryIndex)
-    .map(({ attemptId }) => house.simulator.simulator.truth.find(attemptId)?.request_headers ?? {});
+    .map(({ attemptId }) => gateway.simulator.simulator.truth.find(attemptId)?.request_headers ?? {});
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("any", simulator, { kind: "demo" }),
       upstream("films", simulator, { kind: "demo", base_url: `${simulator.url}` }),
@@ -15,7 +15,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const said = '"messages":[{"role":"user","content":"x"}]';
 const path = {
@@ -61,11 +61,11 @@ const refusals: readonly [where: keyof typeof path, body: string, param: string]
 test.each(refusals)(
   "%s: another spelling of a member that governs is refused by its name: %s",
   async (where, body, param) => {
-    const served = house.simulator.simulator.truth.list().total;
-    const response = await house.post(path[where], body, { headers: { "anthropic-version": "2023-06-01" } });
+    const served = gateway.simulator.simulator.truth.list().total;
+    const response = await gateway.post(path[where], body, { headers: { "anthropic-version": "2023-06-01" } });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain(`\\"${param}\\"`);
-    expect(house.simulator.simulator.truth.list().total).toBe(served);
+    expect(gateway.simulator.simulator.truth.list().total).toBe(served);
   },
 );
 
@@ -75,7 +75,7 @@ test("one parameter of Gemini's in both of its spellings is refused: two readers
     '{"contents":[{"parts":[{"text":"x"}]}],"generationConfig":{"maxOutputTokens":1,"max_output_tokens":9000}}',
   ];
   for (const body of both) {
-    const response = await house.post(path.generate, body);
+    const response = await gateway.post(path.generate, body);
     expect(response.status).toBe(400);
     expect(await response.text()).toContain("which is the same parameter");
   }
@@ -87,7 +87,7 @@ test("a form's field in another spelling is refused by its name", async () => {
   for (const name of ["MODEL", "Model", "N", "Stream", "MODEL[]"]) {
     const body = `${field("model", "paints")}${field("prompt", "p")}${field(name, "up-secret")}--b--`;
     const headers = { "content-type": "multipart/form-data; boundary=b", authorization: `Bearer ${aliceKey}` };
-    const response = await fetch(`${house.url}${path.edits}`, { method: "POST", headers, body });
+    const response = await fetch(`${gateway.url}${path.edits}`, { method: "POST", headers, body });
     expect(response.status).toBe(400);
     expect(((await response.json()) as { error: { param: string } }).error.param).toBe(name.replace("[]", ""));
   }
@@ -97,7 +97,7 @@ test.each(["model=up-secret", "MODEL=up-secret", "%4dodel=up-secret", "beta=true
   "a query that names a model (%s) is refused",
   async (query) => {
     const body = `{"model":"granted","max_tokens":1,${said}}`;
-    const response = await house.post(`${path.messages}?${query}`, body, {
+    const response = await gateway.post(`${path.messages}?${query}`, body, {
       headers: { "anthropic-version": "2023-06-01" },
     });
     expect(response.status).toBe(400);
@@ -107,8 +107,8 @@ test.each(["model=up-secret", "MODEL=up-secret", "%4dodel=up-secret", "beta=true
 
 test("names that only resemble a governed one, and nested ones, go on as they are", async () => {
   const body = `{"model":"granted","models_seen":1,"nn":2,"my_model":"x",${said},"metadata":{"MODEL":"mine","N":"1"}}`;
-  const response = await house.post(path.chat, body, { script: { tokens: 1 } });
+  const response = await gateway.post(path.chat, body, { script: { tokens: 1 } });
   expect(response.status).toBe(200);
-  const sent = house.simulator.simulator.truth.list().data.at(-1)?.body_text;
+  const sent = gateway.simulator.simulator.truth.list().data.at(-1)?.body_text;
   expect(sent).toBe(body.replace('"granted"', '"up-granted"'));
 });

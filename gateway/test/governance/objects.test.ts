@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, errorOf, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { aliceKey, errorOf, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 const malloryKey = "sk-mallory-0123456789abcdefghij";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
   const settings = { objects: ["file-listed", "vs_team_*"] };
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("openai", simulator, { kind: "openai", settings }),
       upstream("claude", simulator, { kind: "anthropic", settings }),
@@ -30,7 +30,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const version = { "anthropic-version": "2023-06-01" };
 const path = {
@@ -41,7 +41,7 @@ const path = {
   generate: "/v1beta/models/gem:generateContent",
 } as const;
 const post = (where: keyof typeof path, body: unknown, key = malloryKey) =>
-  house.post(path[where], body, { key, headers: version });
+  gateway.post(path[where], body, { key, headers: version });
 
 const say = (content: unknown) => [{ role: "user", content }];
 const inResponses = (more: object) => ({ model: "gpt", input: "x", ...more });
@@ -139,13 +139,13 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
 test.each(named)(
   "%s of another workspace does not exist at an account that both share",
   async (_, where, body, param) => {
-    const before = house.simulator.simulator.truth.list().total;
+    const before = gateway.simulator.simulator.truth.list().total;
     const answer = await post(where, body);
     expect(answer.status).toBe(404);
     const told = await answer.text();
     expect(told).toContain("There is no object with the id");
     if (where !== "generate" && where !== "messages") expect(JSON.parse(told)).toMatchObject({ error: { param } });
-    expect(house.simulator.simulator.truth.list().total).toBe(before);
+    expect(gateway.simulator.simulator.truth.list().total).toBe(before);
   },
 );
 
@@ -250,9 +250,9 @@ test("a container is its workspace's once it stood in one of its answers", async
   expect((await post("messages", claude, aliceKey)).status).toBe(404);
   expect((await post("responses", openai, aliceKey)).status).toBe(404);
   await (
-    await house.post(path.messages, inMessages("x"), { headers: version, script: { raw_reply: answered(made) } })
+    await gateway.post(path.messages, inMessages("x"), { headers: version, script: { raw_reply: answered(made) } })
   ).text();
-  await (await house.post(path.responses, inResponses({}), { script: { raw_reply: answered(response) } })).text();
+  await (await gateway.post(path.responses, inResponses({}), { script: { raw_reply: answered(response) } })).text();
   expect((await post("messages", claude, aliceKey)).status).toBe(200);
   expect((await post("responses", openai, aliceKey)).status).toBe(200);
   expect((await post("messages", claude)).status).toBe(404);

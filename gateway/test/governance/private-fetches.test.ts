@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { errorOf, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("own", simulator, { settings: { endpoints: ["chat", "responses"] } }),
       upstream("claude", simulator, { kind: "anthropic" }),
@@ -21,11 +21,11 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 /** An address in the private network that the upstream, which is there too, could fetch. */
-const inside = (): string => `${house.simulator.url.replace(/\/v1$/, "")}/metrics`;
-const upstreamCalls = (): number => house.simulator.simulator.truth.list().total;
+const inside = (): string => `${gateway.simulator.url.replace(/\/v1$/, "")}/metrics`;
+const upstreamCalls = (): number => gateway.simulator.simulator.truth.list().total;
 const say = (...content: unknown[]) => [{ role: "user", content }];
 const version = { "anthropic-version": "2023-06-01" };
 
@@ -70,7 +70,7 @@ const bodies: readonly [what: string, path: string, body: (url: string) => objec
 test.each(bodies)("%s is not fetched from inside by an upstream that stands there", async (_, path, body) => {
   for (const url of [inside(), "http://169.254.169.254/latest/meta-data", "http://localhost:1/x"]) {
     const before = upstreamCalls();
-    const answer = await house.post(path, body(url), { headers: version });
+    const answer = await gateway.post(path, body(url), { headers: version });
     expect(answer.status).toBe(400);
     await answer.text();
     expect(upstreamCalls()).toBe(before);
@@ -79,7 +79,7 @@ test.each(bodies)("%s is not fetched from inside by an upstream that stands ther
 
 test("an address of another scheme goes to no such upstream at all", async () => {
   const messages = say({ type: "image_url", image_url: { url: "file:///etc/passwd" } });
-  expect(await errorOf(await house.chat({ model: "own", messages }))).toMatchObject({ status: 400, param: "url" });
+  expect(await errorOf(await gateway.chat({ model: "own", messages }))).toMatchObject({ status: 400, param: "url" });
 });
 
 test("data URLs, addresses that are no media, and what the caller's own data holds go on as they are", async () => {
@@ -98,21 +98,21 @@ test("data URLs, addresses that are no media, and what the caller's own data hol
     { role: "tool", tool_call_id: "c", content: inside() },
   ];
   const body = { model: "own", messages, tools, site: { url: inside() } };
-  expect((await house.chat(body)).status).toBe(200);
-  const sent = house.simulator.simulator.truth.list().data.at(-1)?.body_text;
+  expect((await gateway.chat(body)).status).toBe(200);
+  const sent = gateway.simulator.simulator.truth.list().data.at(-1)?.body_text;
   expect(JSON.parse(sent ?? "")).toEqual(body);
 });
 
 test("an operator whose upstream can reach nothing says so", async () => {
   const messages = say({ type: "image_url", image_url: { url: inside() } });
-  expect((await house.chat({ model: "trusted", messages })).status).toBe(200);
-  expect(house.simulator.simulator.truth.list().data.at(-1)?.body_text).toContain(inside());
+  expect((await gateway.chat({ model: "trusted", messages })).status).toBe(200);
+  expect(gateway.simulator.simulator.truth.list().data.at(-1)?.body_text).toContain(inside());
 });
 
 test("Claude on Bedrock reads no addresses: pictures are fetched by the gateway also for its own dialect", async () => {
   const before = upstreamCalls();
   const messages = say({ type: "image", source: { type: "url", url: inside() } });
-  const answer = await house.post(
+  const answer = await gateway.post(
     "/v1/messages",
     { model: "aws-claude", max_tokens: 9, messages },
     { headers: version },

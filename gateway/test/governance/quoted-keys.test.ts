@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 /** Looks like no vendor's key: only its value tells. */
 const plainKey = "plain+key.of.the.company/2026==abcdWXYZ";
 const vendorKey = "sk-proj-0123456789abcdefghijKLMNwxyz";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("plain", simulator, { api_key: plainKey }),
       upstream("vendor", simulator, { api_key: vendorKey, settings: { endpoints: ["chat", "messages"] } }),
@@ -18,7 +18,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 /** A message that has the simulator answer so; a header could not say all of it. */
 const scripted = (status: number, body: string) => [
@@ -37,7 +37,7 @@ test.each([
 ])("%s: an upstream's own refusal reaches the caller without the key it quotes: %s", async (model, said, told) => {
   for (const status of [400, 404, 422, 429]) {
     const body = JSON.stringify({ error: { message: said, type: "invalid_request_error", param: null, code: "x" } });
-    const response = await house.chat({ model, messages: scripted(status, body) });
+    const response = await gateway.chat({ model, messages: scripted(status, body) });
     expect(response.status).toBe(status);
     expect(await response.text()).toBe(body.replace(said, told));
   }
@@ -45,14 +45,14 @@ test.each([
 
 test("a refusal that quotes no key comes back byte for byte", async () => {
   const body = '{ "error":{"message":"wait ... at most 3 choices…  \\u00fc","type":"invalid_request_error"} }';
-  const response = await house.chat({ model: "plain", messages: scripted(400, body) });
+  const response = await gateway.chat({ model: "plain", messages: scripted(400, body) });
   expect(await response.text()).toBe(body);
 });
 
 test("a translated refusal does not quote it either", async () => {
   const error = { message: `The key ${plainKey} may not do this.`, type: "invalid_request_error" };
   const ask = { model: "plain", max_tokens: 5, messages: scripted(400, JSON.stringify({ error })) };
-  const response = await house.post("/v1/messages", ask, { headers: { "anthropic-version": "2023-06-01" } });
+  const response = await gateway.post("/v1/messages", ask, { headers: { "anthropic-version": "2023-06-01" } });
   const told = await response.text();
   expect(response.status).toBe(400);
   expect(told).toContain("may not do this");

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 /** USD per thousand. */
 const tools = { web_search: 10, file_search: 2.5, code_session: 30 };
 const poor = "sk-poor-0123456789abcdefghij";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("openai", simulator, { kind: "openai" }),
       upstream("claude", simulator, { kind: "anthropic" }),
@@ -29,7 +29,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const version = { "anthropic-version": "2023-06-01" };
 const answered = (type: string, body: string): string =>
@@ -43,10 +43,10 @@ const stream = (events: readonly object[]): string =>
 
 async function entryAfter(path: string, body: object, reply: string) {
   const script = { raw_reply: reply };
-  const response = await house.post(path, body, { headers: version, script });
+  const response = await gateway.post(path, body, { headers: version, script });
   expect(response.status).toBe(200);
   await response.text();
-  return house.entries();
+  return gateway.entries();
 }
 
 const usage = { input_tokens: 100, output_tokens: 10 };
@@ -102,7 +102,7 @@ test("an adviser's turns are an entry of their own at the adviser's price, and n
     usage: { inputUncached: 823, cacheRead: 5, output: 1_612 },
     costNanoUsd: 823 * 5_000 + 5 * 5_000 + 1_612 * 25_000,
   });
-  const { data } = (await (await house.get("/v1/usage")).json()) as { data: { model: string; requests: number }[] };
+  const { data } = (await (await gateway.get("/v1/usage")).json()) as { data: { model: string; requests: number }[] };
   expect(data.find(({ model }) => model === "adviser")?.requests).toBe(0);
 });
 
@@ -191,7 +191,7 @@ test("chat completions: what other vendors tell is read, and a search that was a
 });
 
 test("what a call may use of them is held against its budget before it is sent", async () => {
-  const held = async (path: string, body: object) => house.post(path, body, { key: poor, headers: version });
+  const held = async (path: string, body: object) => gateway.post(path, body, { key: poor, headers: version });
   const search = { type: "web_search_20250305", name: "web_search" };
   // Ten searches may cost 0.1 USD, and 0.09 are there.
   const refused = [

@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
-import { aliceKey, hello, startHouse } from "../started-house.ts";
+import { aliceKey, hello, startGateway } from "../started-gateway.ts";
 
 test("a caller adds tags to its key's own and cannot replace one of them", async () => {
-  const house = await startHouse({
+  const gateway = await startGateway({
     keys: [{ name: "alice", secret: aliceKey, tags: { team: "search", cost_centre: "42" } }],
   });
   try {
     const headers = { "x-sluice-tags": "team=other,feature=ask" };
-    await (await house.chat(hello, { script: { tokens: 1 }, headers })).text();
-    const [entry] = await house.entries();
+    await (await gateway.chat(hello, { script: { tokens: 1 }, headers })).text();
+    const [entry] = await gateway.entries();
     expect(entry?.tags).toEqual({ team: "search", cost_centre: "42", feature: "ask" });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

@@ -1,6 +1,6 @@
 import type { LedgerStore } from "#ports/index.ts";
-import { Drain, type DrainTarget } from "../../src/storage/drain.ts";
-import type { JournalDrain } from "../../src/storage/journal-drain.ts";
+import { Drain, type DrainTarget } from "../../src/storage/drain/drain.ts";
+import type { JournalDrain } from "../../src/storage/journal/journal-drain.ts";
 
 export interface InPlace extends JournalDrain {
   readonly problems: readonly (string | null)[];

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LedgerEntry } from "#core/index.ts";
 import { exportEntries } from "#ledger/index.ts";
-import { hello, type StartedHouse, startHouse } from "../started-house.ts";
+import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse();
+  gateway = await startGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 async function entriesOfLast(response: Response) {
   await response.text();
   const requestId = response.headers.get("x-request-id");
-  const entries = (await house.entries()).filter((entry) => entry.requestId === requestId);
+  const entries = (await gateway.entries()).filter((entry) => entry.requestId === requestId);
   return entries.toSorted((one, other) => one.retryIndex - other.retryIndex);
 }
 
 test("what the caller waited counts from its call's arrival, through refusals and the pauses between them", async () => {
   const before = await firstByteSeconds();
   const script = { name: "wait", fail_first: 1, status: 429, retry_after: 1, tokens: 2 };
-  const [refused, served] = await entriesOfLast(await house.chat(hello, { script }));
+  const [refused, served] = await entriesOfLast(await gateway.chat(hello, { script }));
   expect([refused?.outcome, served?.outcome]).toEqual(["failed", "succeeded"]);
   const waitedMs = served?.startedAfterMs ?? 0;
   expect(refused?.startedAfterMs ?? -1).toBeGreaterThanOrEqual(0);
@@ -41,7 +41,7 @@ test.each([
   ["whole", false],
   ["streamed", true],
 ])("no part of a %s answer takes longer than the whole", async (_, stream) => {
-  const [entry] = await entriesOfLast(await house.chat({ ...hello, stream }, { script: { tokens: 5 } }));
+  const [entry] = await entriesOfLast(await gateway.chat({ ...hello, stream }, { script: { tokens: 5 } }));
   const { totalMs, firstByteMs, firstTokenMs, upstreamMs, overheadMs } = entry ?? {};
   const total = totalMs ?? 0;
   for (const part of [firstByteMs, firstTokenMs ?? 0, upstreamMs])
@@ -61,7 +61,7 @@ test.each([
 ] as const)(
   "beside what the caller was answered stands what the upstream did: %j",
   async (script, status, upstream) => {
-    const response = await house.chat(hello, { script });
+    const response = await gateway.chat(hello, { script });
     expect(response.status).toBe(status);
     for (const entry of await entriesOfLast(response)) {
       expect([entry.httpStatus, entry.upstreamStatus]).toEqual([status, upstream]);
@@ -72,7 +72,7 @@ test.each([
 
 /** As an operator is given it. */
 async function exported(entry: LedgerEntry | undefined): Promise<unknown> {
-  const { ledgerStore: store } = house.control;
+  const { ledgerStore: store } = gateway.control;
   for await (const line of exportEntries({ store, filter: { requestId: entry?.requestId ?? "" }, format: "jsonl" })) {
     const row = JSON.parse(line);
     if (row.attempt_id === entry?.attemptId) return row;
@@ -82,7 +82,7 @@ async function exported(entry: LedgerEntry | undefined): Promise<unknown> {
 
 /** Of all answers so far. */
 async function firstByteSeconds(): Promise<number> {
-  const text = await (await house.get("/metrics")).text();
+  const text = await (await gateway.get("/metrics")).text();
   const sums = [...text.matchAll(/^sluice_first_byte_seconds_sum\{.*\} (\S+)$/gm)];
   return sums.reduce((sum, [, seconds]) => sum + Number(seconds), 0);
 }

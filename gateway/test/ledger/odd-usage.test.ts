@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LedgerEntry } from "#core/index.ts";
-import { type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 const price = { input: 1, output: 10, web_search: 10 };
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("chat", simulator),
       upstream("open", simulator, { kind: "openai", settings: { endpoints: ["responses"] } }),
@@ -16,7 +16,7 @@ beforeAll(async () => {
     models: ["chat", "open", "claude", "google"].map((name) => ({ name, deployments: [{ provider: name }], price })),
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const text = "a few words to be counted by their size, however short they are";
 const messages = [{ role: "user", content: "Say a few words to everybody who is here" }];
@@ -48,9 +48,9 @@ async function entryAfter(vendor: Vendor, stream: boolean, reply: string): Promi
   const verb = stream ? "streamGenerateContent?alt=sse" : "generateContent";
   const target = vendor === "google" ? `/v1beta/models/google:${verb}` : path;
   const headers = { "anthropic-version": "2023-06-01" };
-  const response = await house.post(target, { ...body, stream }, { headers, script: { raw_reply: reply } });
+  const response = await gateway.post(target, { ...body, stream }, { headers, script: { raw_reply: reply } });
   await response.text().catch(() => "");
-  return (await house.entries()).find(({ requestId }) => requestId === response.headers.get("x-request-id"));
+  return (await gateway.entries()).find(({ requestId }) => requestId === response.headers.get("x-request-id"));
 }
 
 /** Answers whose usage says nothing, or nothing that can be understood, of one side. */
@@ -230,12 +230,12 @@ test("an embeddings answer without a usage costs its input", async () => {
     "application/json",
     JSON.stringify({ object: "list", data: [{ index: 0, embedding: [0.5] }] }),
   );
-  const response = await house.post(
+  const response = await gateway.post(
     "/v1/embeddings",
     { model: "chat", input: "x".repeat(400) },
     { script: { raw_reply: reply } },
   );
   expect(response.status).toBe(200);
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ usageSource: "estimated", usage: { inputUncached: 100, output: 0 } });
 });

@@ -1,21 +1,21 @@
 import { afterEach, expect, test } from "bun:test";
 import { until } from "../../../test/until.ts";
-import { aliceKey, hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-let house: StartedHouse;
-afterEach(() => house.stop());
+let gateway: StartedGateway;
+afterEach(() => gateway.stop());
 
 const models = [{ name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 0, output: 1_000 } }];
 /** A call of five tokens costs half a cent. */
 const call = async (): Promise<number> =>
-  (await house.chat({ ...hello, max_tokens: 5 }, { script: { tokens: 5 } })).status;
+  (await gateway.chat({ ...hello, max_tokens: 5 }, { script: { tokens: 5 } })).status;
 
 type BudgetOf = { readonly usd: number; readonly period: "day" | "month" | "total" } | undefined;
 
 async function apply(budget: BudgetOf, group = "default"): Promise<void> {
-  await house.control.controlStore.apply(
+  await gateway.control.controlStore.apply(
     {
-      providers: [upstream("main", house.simulator)],
+      providers: [upstream("main", gateway.simulator)],
       models,
       workspaces: [
         {
@@ -28,7 +28,7 @@ async function apply(budget: BudgetOf, group = "default"): Promise<void> {
     },
     "test",
   );
-  await house.house.catalog.refresh();
+  await gateway.gateway.catalog.refresh();
   // The change reaches the cached key with the next look at the changes.
   await until(async () => {
     // A key may ask sixty times a minute.
@@ -50,7 +50,7 @@ interface Budget {
 }
 
 async function budgets(): Promise<readonly Budget[]> {
-  const { limits } = (await (await house.get("/v1/usage")).json()) as { limits: Budget[] };
+  const { limits } = (await (await gateway.get("/v1/usage")).json()) as { limits: Budget[] };
   return limits.filter(({ kind }) => kind === "budget");
 }
 
@@ -59,7 +59,7 @@ const ofScope = (limits: readonly Budget[], scope: string) => limits.find(({ sco
 const used = async (scope = "key"): Promise<number | undefined> => ofScope(await budgets(), scope)?.used;
 
 test("a budget that is removed and set again within its period has forgotten nothing", async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     models,
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.05, period: "month" } }],
   });
@@ -75,9 +75,9 @@ test("a budget that is removed and set again within its period has forgotten not
 });
 
 test("calls under way when a budget is set count against it as soon as they end", async () => {
-  house = await startHouse({ models });
+  gateway = await startGateway({ models });
   const slow = { tokens: 5, latency_ms: 1_500 };
-  const underWay = [1, 2].map(() => house.chat({ ...hello, max_tokens: 5 }, { script: slow }));
+  const underWay = [1, 2].map(() => gateway.chat({ ...hello, max_tokens: 5 }, { script: slow }));
 
   expect(await call()).toBe(200);
   await apply({ usd: 0.05, period: "total" });
@@ -87,7 +87,7 @@ test("calls under way when a budget is set count against it as soon as they end"
 });
 
 test("a key that moves to another group leaves what it spent behind and spends from the other's budget", async () => {
-  house = await startHouse({ models });
+  gateway = await startGateway({ models });
   for (let n = 0; n < 3; n++) expect(await call()).toBe(200);
   await apply(undefined, "other");
   expect([await call(), await call(), await call(), await call(), await call()]).toEqual([200, 200, 200, 200, 402]);

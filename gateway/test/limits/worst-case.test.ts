@@ -1,34 +1,34 @@
 import { afterEach, expect, test } from "bun:test";
 import { until } from "../../../test/until.ts";
 import { rawAnswer, startRawUpstream } from "../raw-upstream.ts";
-import { aliceKey, hello, type StartedHouse, startHouse, upstream } from "../started-house.ts";
+import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-let house: StartedHouse;
-afterEach(() => house.stop());
+let gateway: StartedGateway;
+afterEach(() => gateway.stop());
 
 /** 10 USD for a million tokens of output; a call without a limit of its own is held for 8,192 of them: 0.08192 USD. */
 const price = { input: 1, output: 10 };
 
-const withBudget = (usd: number, models?: Parameters<typeof startHouse>[0]): Promise<StartedHouse> =>
-  startHouse({
+const withBudget = (usd: number, models?: Parameters<typeof startGateway>[0]): Promise<StartedGateway> =>
+  startGateway({
     models: [{ name: "gpt-test", deployments: [{ provider: "main", upstream_model: "upstream-gpt" }], price }],
     keys: [{ name: "alice", secret: aliceKey, budget: { usd, period: "total" } }],
     ...models,
   });
 
 const spentUsd = async (): Promise<number> =>
-  (await house.entries()).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
+  (await gateway.entries()).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
 
 test("however many calls without max_tokens come at once, a budget is not exceeded", async () => {
-  house = await withBudget(0.1);
+  gateway = await withBudget(0.1);
   const script = { tokens: 6_000, latency_ms: 50 };
-  const answers = await Promise.all(Array.from({ length: 60 }, () => house.chat(hello, { script })));
+  const answers = await Promise.all(Array.from({ length: 60 }, () => gateway.chat(hello, { script })));
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
   await Promise.all(answers.map((answer) => answer.text()));
   const spent = await spentUsd();
   expect(spent).toBeGreaterThan(0.05);
   expect(spent).toBeLessThanOrEqual(0.1);
-  expect(house.house.outstanding()).toBe(0);
+  expect(gateway.gateway.outstanding()).toBe(0);
 });
 
 test("a refusal says what is left, what is held for others and what this call would hold", async () => {
@@ -36,17 +36,17 @@ test("a refusal says what is left, what is held for others and what this call wo
   const slow = await startRawUpstream((socket) => {
     void begin.promise.then(() => socket.write(rawAnswer(reply, "content-type: application/json\r\n")));
   });
-  house = await withBudget(0.1, { providers: (simulator) => [upstream("main", simulator, { base_url: slow.url })] });
-  const first = house.chat(hello);
+  gateway = await withBudget(0.1, { providers: (simulator) => [upstream("main", simulator, { base_url: slow.url })] });
+  const first = gateway.chat(hello);
   await until(() => slow.requests.length === 1);
-  const { error } = (await (await house.chat(hello)).json()) as { error: { message: string; held: number } };
+  const { error } = (await (await gateway.chat(hello)).json()) as { error: { message: string; held: number } };
   expect(error.held).toBeGreaterThan(0.08);
   expect(error.message).toContain("is held for calls that are under way");
   expect(error.message).toContain("this call may cost 0.08");
   begin.resolve();
   expect((await first).status).toBe(200);
   // What was held comes back at once.
-  expect((await house.chat(hello)).status).toBe(200);
+  expect((await gateway.chat(hello)).status).toBe(200);
   expect(slow.requests).toHaveLength(2);
   slow.stop();
 });
@@ -59,86 +59,86 @@ const reply = JSON.stringify({
 });
 
 test("the dearest model of the plan is held, not only the one that was asked for", async () => {
-  house = await withBudget(0.1, {
+  gateway = await withBudget(0.1, {
     models: [
       { name: "gpt-test", deployments: [{ provider: "main" }], price: { output: 0.1 }, fallbacks: ["dear"] },
       { name: "dear", deployments: [{ provider: "main" }], price: { output: 100 } },
     ],
   });
-  expect((await house.chat(hello)).status).toBe(402);
-  expect((await house.chat({ ...hello, max_tokens: 900 })).status).toBe(200);
+  expect((await gateway.chat(hello)).status).toBe(402);
+  expect((await gateway.chat({ ...hello, max_tokens: 900 })).status).toBe(200);
 });
 
 test("what a model may produce at most is what is held for a call without max_tokens", async () => {
   const deployments = [{ provider: "main" }];
-  house = await withBudget(0.1, {
+  gateway = await withBudget(0.1, {
     models: [
       { name: "gpt-test", deployments, price, max_output_tokens: 128_000 },
       { name: "small", deployments, price, max_output_tokens: 500 },
     ],
   });
-  expect((await house.chat(hello)).status).toBe(402);
+  expect((await gateway.chat(hello)).status).toBe(402);
   const script = { tokens: 400, latency_ms: 100 };
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => house.chat({ ...hello, model: "small" }, { script })),
+    Array.from({ length: 20 }, () => gateway.chat({ ...hello, model: "small" }, { script })),
   );
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(15);
   expect(await spentUsd()).toBeLessThanOrEqual(0.1);
 });
 
 test("each of several answers is held", async () => {
-  house = await withBudget(0.1);
-  expect((await house.chat({ ...hello, n: 2 })).status).toBe(402);
-  expect((await house.chat({ ...hello, n: 2, max_tokens: 4_000 })).status).toBe(200);
+  gateway = await withBudget(0.1);
+  expect((await gateway.chat({ ...hello, n: 2 })).status).toBe(402);
+  expect((await gateway.chat({ ...hello, n: 2, max_tokens: 4_000 })).status).toBe(200);
 });
 
 test("a small budget still serves a stream, and ends it in-band when its money is used up", async () => {
   // Enough for 1,000 tokens of output, where the model could make 8,192.
-  house = await withBudget(0.0101);
-  const response = await house.chat({ ...hello, stream: true }, { script: { tokens: 8_000, event_ms: 1 } });
+  gateway = await withBudget(0.0101);
+  const response = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 8_000, event_ms: 1 } });
   expect(response.status).toBe(200);
   const text = await response.text();
   expect(text).toContain('"code":"budget_exceeded"');
   expect(text).not.toContain("[DONE]");
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "interrupted", errorCode: "budget_exceeded", usageSource: "estimated" });
   expect(entry?.usage.output).toBeGreaterThan(900);
   // Beyond what was held there is one piece of the upstream's at most, however much that machine put into it.
   expect(await spentUsd()).toBeLessThan(0.05);
-  const served = house.simulator.simulator.truth.find(entry?.attemptId ?? "");
+  const served = gateway.simulator.simulator.truth.find(entry?.attemptId ?? "");
   expect(served?.terminal_sent).toBe(false);
-  expect(house.house.outstanding()).toBe(0);
+  expect(gateway.gateway.outstanding()).toBe(0);
 });
 
 test("streams whose output is hidden until their end exceed a budget by what one of them may cost, however many come", async () => {
-  house = await withBudget(0.1);
+  gateway = await withBudget(0.1);
   // 0.08 USD each, of which nothing is seen before the last event.
   const script = { tokens: 2, reasoning_tokens: 8_000, event_ms: 20 };
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => house.chat({ ...hello, stream: true }, { script })),
+    Array.from({ length: 20 }, () => gateway.chat({ ...hello, stream: true }, { script })),
   );
   await Promise.all(answers.map((answer) => answer.text()));
   const spent = await spentUsd();
   expect(spent).toBeGreaterThan(0.07);
   expect(spent).toBeLessThan(0.1 + 0.082);
-  expect(house.house.outstanding()).toBe(0);
+  expect(gateway.gateway.outstanding()).toBe(0);
 });
 
 test("a stream that has used up what was held goes on when another call gives money back", async () => {
-  house = await withBudget(0.09);
+  gateway = await withBudget(0.09);
   // Holds all but 0.008 USD, and uses hardly any of it.
-  const other = house.chat(hello, { script: { tokens: 1, latency_ms: 300 } });
-  await until(() => house.house.outstanding() > 0);
-  const response = await house.chat({ ...hello, stream: true }, { script: { tokens: 1_500, event_ms: 1 } });
+  const other = gateway.chat(hello, { script: { tokens: 1, latency_ms: 300 } });
+  await until(() => gateway.gateway.outstanding() > 0);
+  const response = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 1_500, event_ms: 1 } });
   expect(response.status).toBe(200);
   expect((await other).status).toBe(200);
   expect(await response.text()).toContain("[DONE]");
-  expect((await house.entries()).map(({ outcome }) => outcome)).toEqual(["succeeded", "succeeded"]);
+  expect((await gateway.entries()).map(({ outcome }) => outcome)).toEqual(["succeeded", "succeeded"]);
 });
 
 test("a stream does not begin on less than its input and a little output cost", async () => {
-  house = await withBudget(0.002);
-  const refused = await house.chat({ ...hello, stream: true });
+  gateway = await withBudget(0.002);
+  const refused = await gateway.chat({ ...hello, stream: true });
   expect(refused.status).toBe(402);
   expect(await refused.text()).toContain("needs at least");
 });

@@ -12,7 +12,7 @@ import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { migrated } from "../migrated.ts";
 
-export const doer = { actor: "ada@example.com", ip: "127.0.0.1" };
+export const auditSource = { actor: "ada@example.com", ip: "127.0.0.1" };
 
 /** A workspace with a daily budget of 10 USD, notices in a real database, and an outside that notes what it is sent. */
 export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
@@ -58,7 +58,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
   if (workspace === undefined) throw new Error("the ground has no workspace");
   const budgetKeys = async (scope: LimitScope, usd: number) => {
     // Budgets count from when they are first looked at; what was before stands in a ledger, which is not here.
-    await admission.standings([scope]);
+    await admission.limitUsages([scope]);
     const permit = await admission.hold(
       { scopes: [scope] } as unknown as Parameters<typeof admission.hold>[0],
       usdToNano(usd),
@@ -81,7 +81,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
       status = next;
     },
     spend: (usd: number) => budgetKeys(workspace.scope, usd),
-    notice: (fields: Partial<NoticeFields> = {}) => store.create(workspace.id, { ...standard, ...fields }, doer),
+    notice: (fields: Partial<NoticeFields> = {}) => store.create(workspace.id, { ...standard, ...fields }, auditSource),
     lookMs: bounds.noticeLookMs,
     close: async () => {
       await watch.stop();

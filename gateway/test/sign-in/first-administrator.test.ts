@@ -6,7 +6,7 @@ import { alice, cheapHash, type Ground, openGround, password } from "./ground.ts
 
 const token = "a-one-time-token-of-this-test";
 
-async function openHouse() {
+async function createGateway() {
   const ground = await openGround({ hashPassword: cheapHash });
   const people = createPeopleStore({ database: ground.database, clock: systemClock, ids: createIds(systemClock) });
   return { ground, people, parts: { signIn: ground.signIn, people } };
@@ -17,7 +17,7 @@ async function signsIn(ground: Ground, email: string, text: string): Promise<boo
 }
 
 test("who was made the first administrator by the link signs in with the password they chose, and governs", async () => {
-  const { ground, people, parts } = await openHouse();
+  const { ground, people, parts } = await createGateway();
   const setup = await createSetup({ ...parts, randomToken: () => token });
   await setup.complete({ token, email: alice.email, password, ip: "192.0.2.1" });
   expect(await signsIn(ground, alice.email, password)).toBe(true);
@@ -28,7 +28,7 @@ test("who was made the first administrator by the link signs in with the passwor
 });
 
 test("a start that was stopped between the user and the right is made good by the next, with the password it gives", async () => {
-  const { ground, people, parts } = await openHouse();
+  const { ground, people, parts } = await createGateway();
   await ground.signIn.createUser({ email: alice.email, name: "Alice", password: "the password of the first try" });
   expect(await people.administratorExists()).toBe(false);
   expect(await makeFirstAdministrator(parts, { email: "Alice@Example.org", password }, null)).toBe(true);
@@ -38,7 +38,7 @@ test("a start that was stopped between the user and the right is made good by th
 });
 
 test("of two that set up at the same moment one governs, and of the other nothing stays", async () => {
-  const { people, parts } = await openHouse();
+  const { people, parts } = await createGateway();
   const made = await Promise.all([
     makeFirstAdministrator(parts, { email: alice.email, password }, null),
     makeFirstAdministrator(parts, { email: "bob@example.org", password }, null),

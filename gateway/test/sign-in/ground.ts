@@ -1,6 +1,6 @@
 import { afterAll } from "bun:test";
-import { createSignIn, type SignInOptions } from "#accounts/index.ts";
 import type { LogLevel, Observer, SignIn, SignInEvent } from "#ports/index.ts";
+import { createSignIn, type SignInOptions } from "#sign-in/index.ts";
 import { closeDatabase, type Database, openDatabase, passwordMatches } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
@@ -26,7 +26,7 @@ export interface Ground {
   stored(): Promise<string>;
 }
 
-/** The same kind of hash as the house makes, at a fraction of its cost: these tests try many passwords. */
+/** The same kind of hash as the gateway makes, at a fraction of its cost: these tests try many passwords. */
 export function cheapHash(text: string): Promise<string> {
   return Bun.password.hash(text, { algorithm: "argon2id", memoryCost: 64, timeCost: 1 });
 }
@@ -36,7 +36,7 @@ afterAll(async () => {
   for (const database of opened.splice(0)) await closeDatabase(database);
 });
 
-/** Sign-in as it runs: the real database with its migrations, real hashes of passwords, the real door out. */
+/** Sign-in as it runs: the real database with its migrations, real hashes of passwords, the real way out. */
 export async function openGround(options: Partial<SignInOptions> = {}): Promise<Ground> {
   const database = openDatabase({ path: ":memory:" });
   opened.push(database);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { hashPassword, migrate, openDatabase } from "#storage/index.ts";
-import { migrations } from "../../src/storage/migrate.ts";
+import { migrations } from "../../src/storage/database/migrate.ts";
 import { alice, openGround, password } from "./ground.ts";
 
 test("an administrator of an earlier version signs in with the same password, and is an administrator", async () => {

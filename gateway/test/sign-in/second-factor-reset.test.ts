@@ -1,16 +1,16 @@
 import { afterEach, expect, test } from "bun:test";
 import { sluice } from "../command-line.ts";
-import { type StartedHouse, startHouse } from "../started-house.ts";
+import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import { authenticatorApp } from "./one-time-codes.ts";
 
 const password = "correct horse battery staple";
 const ada = "ada@example.org";
 const bob = "bob@example.org";
 
-let house: StartedHouse | null = null;
+let gateway: StartedGateway | null = null;
 afterEach(async () => {
-  await house?.stop();
-  house = null;
+  await gateway?.stop();
+  gateway = null;
 });
 
 /** What answers here may say; each has some of it. */
@@ -25,8 +25,8 @@ interface Told {
 
 /** The whole gateway, with Ada who governs it and Bob whose sign-in asks for a code. */
 async function openPlace() {
-  const started = await startHouse();
-  house = started;
+  const started = await startGateway();
+  gateway = started;
   const post = async (path: string, body: object, cookie = "") => {
     const answer = await started.post(path, body, { key: null, headers: { origin: started.url, cookie } });
     const cookies = answer.headers.getSetCookie().map((line) => line.split(";", 1)[0] ?? "");

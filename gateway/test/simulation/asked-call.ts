@@ -1,4 +1,4 @@
-import { modelNames, outputTokensMax } from "./call-world.ts";
+import { modelNames, outputTokensMax } from "./call-simulation.ts";
 import { seededChance } from "./seeded-chance.ts";
 
 export type AskedEndpoint = "chat" | "messages" | "responses" | "generate";

@@ -15,7 +15,7 @@ import { createRecorder } from "#ledger/index.ts";
 import { type Admission, createAdmission, type Permit, periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
-import { Relay, type Speech } from "#relay/index.ts";
+import { type EndpointProtocol, Relay } from "#relay/index.ts";
 import { createRouter } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
@@ -67,7 +67,7 @@ const models: readonly Model[] = ["chat-60", "chat-600", "chat-3000"].map((name)
   },
 }));
 
-const speech: Speech = {
+const protocol: EndpointProtocol = {
   endpoint: "chat",
   bodies: "openai-chat",
   dialect: openaiChat,
@@ -154,11 +154,11 @@ export class BudgetHistory {
   }
 
   /** What each budget in force says it has used, and what the ledger says. */
-  async standings(): Promise<readonly { readonly name: string; readonly used: number; readonly ledger: number }[]> {
+  async limitUsages(): Promise<readonly { readonly name: string; readonly used: number; readonly ledger: number }[]> {
     const now = this.#steady.now();
     const principals = ["key_1", "key_2", "key_3"].map((key) => this.#principal(key));
     const scopes = [...new Map(principals.flatMap(({ scopes: of }) => of).map((scope) => [scope.id, scope])).values()];
-    const asked = this.#run.admission.standings(scopes);
+    const asked = this.#run.admission.limitUsages(scopes);
     let told: Awaited<typeof asked> | null = null;
     void asked.then((all) => (told = all));
     await this.#until(() => told !== null);
@@ -239,7 +239,7 @@ export class BudgetHistory {
       recorder: createRecorder({ journal, clock: this.#steady, ids, observer: entriesToldTo(admission, observer) }),
       journal,
       transport: upstream,
-      ledgerStore: { keeper: async () => null },
+      ledgerStore: { responseOwner: async () => null },
       ids,
       clock,
       observer,
@@ -303,8 +303,8 @@ export class BudgetHistory {
     const result = await relay.run({
       requestId,
       principal,
-      speech,
-      facts: speech.wire.readRequest(body, null),
+      protocol,
+      facts: protocol.wire.readRequest(body, null),
       body,
       query: "",
       headers: new Headers(),

@@ -65,7 +65,7 @@ async function play(seed: number) {
   // Everything is given back, and each budget says what the ledger says.
   if (history.run.outstanding() !== 0) say(`${history.run.outstanding()} reservations are left`);
   if (history.run.admission.repeatedEndings !== 0) say("a permit ended twice");
-  for (const { name, used, ledger } of await history.standings()) {
+  for (const { name, used, ledger } of await history.limitUsages()) {
     if (used !== ledger) say(`${name}: the budget says ${used}, the ledger ${ledger}`);
   }
   return { wrong, codes: history.codes };

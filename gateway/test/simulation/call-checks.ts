@@ -2,7 +2,7 @@ import { type LedgerEntry, type PriceTable, pricedClasses, tokensOf, type Usage 
 import { periodStart } from "#limits/index.ts";
 import { streamEnds } from "./asked-call.ts";
 import type { CallHistory, HeldBudget, PlayedCall } from "./call-history.ts";
-import { dearestOutputPico } from "./call-world.ts";
+import { dearestOutputPico } from "./call-simulation.ts";
 import { scopeOf } from "./kept-ledger.ts";
 import { eventTokensMax, type Served, tellsTruly } from "./scripted-upstream.ts";
 import type { TrueUsage } from "./upstream-voices.ts";
@@ -11,16 +11,16 @@ import type { TrueUsage } from "./upstream-voices.ts";
 export async function faultsOf(history: CallHistory): Promise<string[]> {
   const wrong = [...history.problems, ...history.ledger.faults];
   const say = (words: string): void => void wrong.push(words);
-  const served = history.worlds.flatMap(({ upstream }) => upstream.served);
+  const served = history.simulations.flatMap(({ upstream }) => upstream.served);
   const entries = new Map(history.ledger.entries.map((entry) => [entry.attemptId, entry]));
   checkEntries(history, served, entries, say);
   checkMoney(history, served, say);
   checkTimes(history, say);
   for (const call of history.calls) checkCaller(history, call, say);
   checkRest(history, say);
-  for (const standing of await history.standings()) {
-    const ledger = spent(history, standing);
-    if (standing.used !== ledger) say(`${standing.name}: the budget says ${standing.used}, the ledger ${ledger}`);
+  for (const limitUsage of await history.limitUsages()) {
+    const ledger = spent(history, limitUsage);
+    if (limitUsage.used !== ledger) say(`${limitUsage.name}: the budget says ${limitUsage.used}, the ledger ${ledger}`);
   }
   return wrong;
 }
@@ -209,16 +209,16 @@ function checkCaller(history: CallHistory, call: PlayedCall, say: Say): void {
 }
 
 /** Everything is given back. */
-function checkRest({ world, worlds }: CallHistory, say: Say): void {
+function checkRest({ simulation, simulations }: CallHistory, say: Say): void {
   const left = {
-    reservations: world.outstanding(),
-    streams: world.relay.liveStreams,
-    "repeated endings": world.admission.repeatedEndings,
-    "settlements not taken": world.admission.unsettled,
-    "bytes of bodies": world.bodyRoom.bytes,
-    "attempts in flight": world.router.states().reduce((sum, { inFlight }) => sum + inFlight, 0),
-    "open attempts": world.journal.open.size,
-    "open streams of upstreams": worlds.reduce((sum, one) => sum + (one.killed ? 0 : one.upstream.openStreams), 0),
+    reservations: simulation.outstanding(),
+    streams: simulation.relay.liveStreams,
+    "repeated endings": simulation.admission.repeatedEndings,
+    "settlements not taken": simulation.admission.unsettled,
+    "bytes of bodies": simulation.bodyRoom.bytes,
+    "attempts in flight": simulation.router.states().reduce((sum, { inFlight }) => sum + inFlight, 0),
+    "open attempts": simulation.journal.open.size,
+    "open streams of upstreams": simulations.reduce((sum, one) => sum + (one.killed ? 0 : one.upstream.openStreams), 0),
   };
   for (const [what, count] of Object.entries(left)) if (count !== 0) say(`${count} ${what} are left`);
 }

@@ -2,7 +2,14 @@ import type { Budget, LedgerEntry, LimitScope, PriceVersion, Principal, RateLimi
 import { type Admission, type Permit, periodStart } from "#limits/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { type AskedCall, askedCall, bodyOf, targetOf } from "./asked-call.ts";
-import { type Configured, firstConfiguration, modelNames, openWorld, priceOf, type World } from "./call-world.ts";
+import {
+  type Configured,
+  firstConfiguration,
+  modelNames,
+  openSimulation,
+  priceOf,
+  type Simulation,
+} from "./call-simulation.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { KeptLedger } from "./kept-ledger.ts";
 import { seededChance } from "./seeded-chance.ts";
@@ -68,7 +75,7 @@ export function actsOf(seed: number): readonly Act[] {
 export class CallHistory {
   readonly clock = new FakeClock(Date.UTC(2026, 4, 28, 20));
   readonly ledger = new KeptLedger([]);
-  readonly worlds: World[] = [];
+  readonly simulations: Simulation[] = [];
   readonly calls: PlayedCall[] = [];
   readonly problems: string[] = [];
   readonly prices = new Map<string, PriceVersion>();
@@ -85,16 +92,16 @@ export class CallHistory {
   #turn = 0;
   #running = 0;
   #killAsked = false;
-  #world: World;
+  #simulation: Simulation;
 
   constructor() {
     for (const price of this.#configured.prices.values()) this.#knows(price);
     for (const scope of scopeIds) this.#budgets.set(scope, null);
-    this.#world = this.#open();
+    this.#simulation = this.#open();
   }
 
-  get world(): World {
-    return this.#world;
+  get simulation(): Simulation {
+    return this.#simulation;
   }
 
   async play(acts: readonly Act[]): Promise<void> {
@@ -104,18 +111,20 @@ export class CallHistory {
     });
     const last = Math.max(0, ...acts.map(({ atMs }) => atMs)) + stepMs;
     await this.#until(() => this.clock.monotonic() > last);
-    this.#world.journal.down = false;
-    await this.#until(() => this.#running === 0 && this.#world.outstanding() === 0 && this.#world.journal.lag === 0);
+    this.#simulation.journal.down = false;
+    await this.#until(
+      () => this.#running === 0 && this.#simulation.outstanding() === 0 && this.#simulation.journal.lag === 0,
+    );
     // What a clock of its own would still bring: late answers, the rest of streams that are drained.
     const rest = this.clock.monotonic() + 7_000;
     await this.#until(() => this.clock.monotonic() > rest);
   }
 
   /** What each budget in force says that it has used, and what the ledger says. */
-  async standings() {
+  async limitUsages() {
     const scopes = new Map([1, 2].flatMap((n) => this.#principal(n).scopes).map((scope) => [scope.id, scope] as const));
-    const now = this.#world.steady.now();
-    const asked = this.#world.admission.standings([...scopes.values()]);
+    const now = this.#simulation.steady.now();
+    const asked = this.#simulation.admission.limitUsages([...scopes.values()]);
     let told: Awaited<typeof asked> | null = null;
     void asked.then((all) => (told = all));
     await this.#until(() => told !== null);
@@ -154,7 +163,7 @@ export class CallHistory {
         this.clock.jump((chance.unit() < 0.5 ? 1 : -1) * (chance.unit() < 0.5 ? 31 : 2) * day);
         return;
       case "blind":
-        this.#world.journal.down = true;
+        this.#simulation.journal.down = true;
         return;
       case "kill":
         this.#killAsked = true;
@@ -171,7 +180,7 @@ export class CallHistory {
   }
 
   async #call(asked: AskedCall): Promise<void> {
-    const world = this.#world;
+    const simulation = this.#simulation;
     const principal = this.#principal(asked.key);
     const played: PlayedCall = {
       asked,
@@ -182,7 +191,7 @@ export class CallHistory {
       streamed: false,
       readError: false,
       left: false,
-      held: this.#heldBy(principal, world),
+      held: this.#heldBy(principal, simulation),
       permit: null,
       killed: false,
     };
@@ -192,14 +201,14 @@ export class CallHistory {
     let stopReading = (): void => {};
     if (asked.leavesMs !== null) {
       this.clock.after(asked.leavesMs, () => {
-        if (played.endedMs !== null || world.killed) return;
+        if (played.endedMs !== null || simulation.killed) return;
         played.left = true;
         leaving.abort();
         stopReading();
       });
     }
     this.#running++;
-    const response = await world.call({
+    const response = await simulation.call({
       principal,
       request: new Request("http://gateway.test/v1", {
         method: "POST",
@@ -225,13 +234,13 @@ export class CallHistory {
     } catch {
       played.readError = true;
     }
-    if (world.killed) return;
+    if (simulation.killed) return;
     played.endedMs = this.clock.monotonic();
     this.#running--;
   }
 
-  #open(): World {
-    const world = openWorld({
+  #open(): Simulation {
+    const simulation = openSimulation({
       ledger: this.ledger,
       clock: this.clock,
       chance: this.#chance,
@@ -242,8 +251,8 @@ export class CallHistory {
       ended: (entry) => this.told.push(entry),
       watched: (admission) => this.#watched(admission),
     });
-    this.worlds.push(world);
-    return world;
+    this.simulations.push(simulation);
+    return simulation;
   }
 
   /** Notes what each call holds. */
@@ -262,8 +271,8 @@ export class CallHistory {
     });
   }
 
-  #heldBy({ scopes }: Principal, world: World): readonly HeldBudget[] {
-    const now = world.steady.now();
+  #heldBy({ scopes }: Principal, simulation: Simulation): readonly HeldBudget[] {
+    const now = simulation.steady.now();
     return scopes.flatMap(({ kind, id, budget }) => {
       if (budget === null) return [];
       const start = periodStart(budget.period, now);
@@ -296,7 +305,7 @@ export class CallHistory {
   #configure(configured: Configured): void {
     this.#configured = configured;
     this.sendsAgain ||= configured.retrySent;
-    this.#world.configure(configured);
+    this.#simulation.configure(configured);
   }
 
   #knows(price: PriceVersion): void {
@@ -306,11 +315,11 @@ export class CallHistory {
 
   /** What is in memory is gone, the journal stays, and the next process recovers before it takes calls. */
   async #kill(): Promise<void> {
-    this.#world.kill();
+    this.#simulation.kill();
     for (const call of this.calls) if (call.endedMs === null) call.killed = true;
     this.#running = 0;
     await this.ledger.recover();
-    this.#world = this.#open();
+    this.#simulation = this.#open();
   }
 
   #pause(ms: number): Promise<void> {
@@ -320,7 +329,7 @@ export class CallHistory {
   async #until(done: () => boolean): Promise<void> {
     for (let turn = 0; !done(); turn++) {
       if (turn > turnsMax) {
-        throw new Error(`${this.#running} calls never end, ${this.#world.outstanding()} places are held`);
+        throw new Error(`${this.#running} calls never end, ${this.#simulation.outstanding()} places are held`);
       }
       await new Promise((resolve) => setImmediate(resolve));
       this.#turn++;

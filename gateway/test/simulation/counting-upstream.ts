@@ -40,7 +40,7 @@ export class CountingUpstream implements Transport {
     await this.#wait(5 + this.#chance.unit() * 150, signal);
     const lot = this.#chance.unit();
     if (lot < 0.06)
-      throw new Failure("upstream_unreachable", "refused", { retry: "same", unwell: true, arrival: "unsent" });
+      throw new Failure("upstream_unreachable", "refused", { retry: "same", unhealthy: true, arrival: "unsent" });
     if (lot < 0.12) return whole('{"error":{"message":"broken"}}', 500);
     if (lot < 0.16) return whole('{"error":{"message":"slow down"}}', 429);
     const asked = Number(/"max_tokens":(\d+)/.exec(text)?.[1] ?? outputMaxOf(model));
@@ -73,7 +73,7 @@ export class CountingUpstream implements Transport {
       if (over) throw new Failure("client_closed", "stopped");
       if (cutAt !== null && made.outputTokens >= cutAt) {
         end();
-        throw new Failure("upstream_truncated", "cut", { retry: "other", unwell: true });
+        throw new Failure("upstream_truncated", "cut", { retry: "other", unhealthy: true });
       }
       const more = Math.min(
         tokens - made.outputTokens,

@@ -10,11 +10,11 @@ import {
   openaiResponsesCodec,
   openaiResponsesWire,
 } from "#protocols/index.ts";
-import type { Speech } from "#relay/index.ts";
+import type { EndpointProtocol } from "#relay/index.ts";
 
 /** How some callers call: what they speak, to which model, and how they know that a stream ended well or badly. */
 export interface Habit {
-  readonly speech: Speech;
+  readonly protocol: EndpointProtocol;
   readonly model: Model;
   readonly goodEnd: RegExp;
   readonly badEnd: RegExp;
@@ -72,7 +72,7 @@ const model = (name: string, providerIds: readonly string[]): Model => ({
 const chatters = ["first", "draining", "spare"];
 
 const chatHabit: Habit = {
-  speech: {
+  protocol: {
     endpoint: "chat",
     bodies: "openai-chat",
     dialect: openaiChat,
@@ -86,7 +86,7 @@ const chatHabit: Habit = {
 };
 
 const messagesHabit: Habit = {
-  speech: {
+  protocol: {
     endpoint: "messages",
     bodies: "anthropic-messages",
     dialect: anthropicMessages,
@@ -100,7 +100,7 @@ const messagesHabit: Habit = {
     `{"model":"messages","max_tokens":99,"messages":[{"role":"user","content":"x"}],"stream":${streamed}}`,
 };
 
-const responsesSpeech: Speech = {
+const responsesProtocol: EndpointProtocol = {
   endpoint: "responses",
   bodies: "openai-responses",
   dialect: openaiResponses,
@@ -109,7 +109,7 @@ const responsesSpeech: Speech = {
 };
 
 const translatedHabit: Habit = {
-  speech: responsesSpeech,
+  protocol: responsesProtocol,
   model: model("translated", chatters),
   goodEnd: /event: response\.completed\n.*\n\n$/,
   badEnd: /event: response\.failed\n/,
@@ -118,7 +118,7 @@ const translatedHabit: Habit = {
 
 /** The only one whose answers are kept: its upstreams speak its dialect. */
 export const responsesHabit: Habit = {
-  speech: responsesSpeech,
+  protocol: responsesProtocol,
   model: model("kept", ["keeping", "also-keeping"]),
   goodEnd: /event: response\.completed\n.*\n\n$/,
   badEnd: /event: response\.failed\n/,

@@ -1,5 +1,5 @@
 import { type Checkpoint, type Intent, joinEntry, type LedgerEntry, type Settlement } from "#core/index.ts";
-import type { AnswerKeeper, Journal } from "#ports/index.ts";
+import type { Journal, ResponseOwner } from "#ports/index.ts";
 
 /** Keeps what a journal is given and complains when the order of things is broken. */
 export class JournalInMemory implements Journal {
@@ -30,7 +30,7 @@ export class JournalInMemory implements Journal {
   }
 
   /** As the ledger that is filled from here would answer, which learns of an entry a while after its end. */
-  keeper(workspaceId: string, upstreamId: string, knownUntil: number): AnswerKeeper | null {
+  responseOwner(workspaceId: string, upstreamId: string, knownUntil: number): ResponseOwner | null {
     const known = this.entries.filter((entry) => entry.endedAt <= knownUntil);
     const made = known.filter((entry) => entry.workspaceId === workspaceId && entry.upstreamId === upstreamId);
     const [first] = made;

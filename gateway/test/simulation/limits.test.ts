@@ -68,8 +68,8 @@ test.each([1, 2, 3, 4, 5])(
     expect(spent).toBeLessThanOrEqual(600_000);
     expect([admission.outstanding, admission.repeatedEndings, underWay]).toEqual([0, 0, 0]);
     clock.advance(61_000);
-    const standings = await admission.standing(principal);
-    expect(standings.map(({ name, used }) => [name, used])).toEqual([
+    const limitUsages = await admission.limitUsage(principal);
+    expect(limitUsages.map(({ name, used }) => [name, used])).toEqual([
       ["budget", spent / 1e9],
       ["rpm", 0],
       ["tpm", 0],

@@ -13,13 +13,13 @@ export interface Made {
   readonly callbackUrl: string | null;
   readonly createdAt: number;
   cancelledAt: number | null;
-  looks: number;
+  polls: number;
 }
 
 export interface Habits {
   readonly latencyMs?: () => number;
   readonly create?: (body: Readonly<Record<string, unknown>>) => Fault | null;
-  readonly look?: (made: Made) => Fault | null;
+  readonly poll?: (made: Made) => Fault | null;
   readonly list?: () => Fault | null;
   readonly queuedMs?: number;
   readonly runningMs?: number;
@@ -63,8 +63,8 @@ export class PretendedArk implements Transport {
     const made = this.made.get(id);
     if (made === undefined || made.key !== keyOf(request) || this.#state(made) === "vanished") return notFound();
     if (request.method === "DELETE") return this.#cancel(made);
-    made.looks++;
-    return this.#faulty(this.habits.look?.(made) ?? null, () => json(200, this.#bodyOf(made)));
+    made.polls++;
+    return this.#faulty(this.habits.poll?.(made) ?? null, () => json(200, this.#bodyOf(made)));
   }
 
   state(id: string): string {
@@ -88,7 +88,7 @@ export class PretendedArk implements Transport {
         callbackUrl,
         createdAt,
         cancelledAt: null,
-        looks: 0,
+        polls: 0,
       });
       return json(200, { id });
     });
@@ -96,11 +96,11 @@ export class PretendedArk implements Transport {
 
   #faulty(fault: Fault | null, act: () => OutboundAnswer): OutboundAnswer {
     if (fault === "unreachable")
-      throw new Failure("upstream_unreachable", "refused", { retry: "other", unwell: true, arrival: "unsent" });
-    if (fault === "lost") throw new Failure("upstream_timeout", "headers", { retry: "other", unwell: true });
+      throw new Failure("upstream_unreachable", "refused", { retry: "other", unhealthy: true, arrival: "unsent" });
+    if (fault === "lost") throw new Failure("upstream_timeout", "headers", { retry: "other", unhealthy: true });
     if (fault === "cut") {
       act();
-      throw new Failure("upstream_unreachable", "reset", { retry: "other", unwell: true });
+      throw new Failure("upstream_unreachable", "reset", { retry: "other", unhealthy: true });
     }
     if (fault !== null)
       return json(fault.status, { error: { code: fault.code ?? "Odd", message: `status ${fault.status}` } });

@@ -45,16 +45,16 @@ export class PretendedUpstream implements Transport {
     const [id, part] = pathname.split("/responses/")[1]?.split("/") ?? [];
     if (id === undefined) this.onSend(request);
     await this.#wait(5 + this.#chance.unit() * 200, signal);
-    const trouble = this.#trouble(request);
-    if (trouble !== null) return trouble;
+    const accountFault = this.#trouble(request);
+    if (accountFault !== null) return accountFault;
     if (id !== undefined) return this.#show(request, { id, part, streamed: searchParams.has("stream") }, signal);
     return this.#make(request, pathname.endsWith("/responses") ? responsesSpeaker : chatSpeaker, signal);
   }
 
   #trouble(request: OutboundRequest): OutboundAnswer | null {
     const lot = this.#chance.unit();
-    if (lot < 0.08) throw new Failure("upstream_unreachable", "refused", { retry: "same", unwell: true });
-    if (lot < 0.12) throw new Failure("upstream_timeout", "headers", { retry: "other", unwell: true });
+    if (lot < 0.08) throw new Failure("upstream_unreachable", "refused", { retry: "same", unhealthy: true });
+    if (lot < 0.12) throw new Failure("upstream_timeout", "headers", { retry: "other", unhealthy: true });
     const refused = (status: number, message: string, retryAfter?: string): OutboundAnswer => {
       this.#note(request, 0, false);
       return whole(`{"error":{"message":"${message}"}}`, status, retryAfter);
@@ -134,7 +134,7 @@ export class PretendedUpstream implements Transport {
       if (sent === cutAfter) {
         end(false);
         if (this.#chance.unit() < 0.4) return null;
-        throw new Failure("upstream_truncated", "cut", { retry: "other", unwell: true });
+        throw new Failure("upstream_truncated", "cut", { retry: "other", unhealthy: true });
       }
       const event = events[at++];
       if (event === undefined) {

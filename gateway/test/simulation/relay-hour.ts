@@ -71,7 +71,8 @@ export async function playHour(seed: number) {
     journal,
     transport: upstream,
     ledgerStore: {
-      keeper: async (workspaceId, upstreamId) => journal.keeper(workspaceId, upstreamId, clock.now() - ledgerLagMs),
+      responseOwner: async (workspaceId, upstreamId) =>
+        journal.responseOwner(workspaceId, upstreamId, clock.now() - ledgerLagMs),
     },
     ids,
     clock,
@@ -133,8 +134,8 @@ export async function playHour(seed: number) {
         ...caller,
         principal,
         mayCall: () => true,
-        speech: habit.speech,
-        facts: habit.speech.wire.readRequest(body, null),
+        protocol: habit.protocol,
+        facts: habit.protocol.wire.readRequest(body, null),
         body,
         marks: null,
         query: "",
@@ -157,7 +158,7 @@ export async function playHour(seed: number) {
           ...caller,
           ...way,
           principal,
-          speech: responsesHabit.speech,
+          protocol: responsesHabit.protocol,
           upstreamId,
           headers: new Headers(),
           mayCall: () => true,
@@ -185,7 +186,7 @@ export async function playHour(seed: number) {
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(7);
   }
-  const [budget] = (await admission.standing(principal)).filter((standing) => standing.name === "budget");
+  const [budget] = (await admission.limitUsage(principal)).filter((limitUsage) => limitUsage.name === "budget");
   return {
     shutdown,
     journal,

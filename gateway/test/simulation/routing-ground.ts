@@ -47,9 +47,9 @@ export function model(name: string, deployments: readonly Deployment[]): Model {
   return { name, type: "chat", ownedBy: "test", createdAt: 0, deployments, fallbacks: [], price: null };
 }
 
-/** The deployment is unwell: what a 500 becomes. */
-export const unwell = (options: FailureOptions = {}): Failure =>
-  new Failure("upstream_error", "500", { retry: "same", unwell: true, ...options });
+/** The deployment is unhealthy: what a 500 becomes. */
+export const unhealthy = (options: FailureOptions = {}): Failure =>
+  new Failure("upstream_error", "500", { retry: "same", unhealthy: true, ...options });
 
 /** A limit of the account is reached: what a 429 with Retry-After becomes. */
 export const busy = (retryAfterMs: number): Failure =>

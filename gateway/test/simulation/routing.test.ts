@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { busy, deployment, model, routingGround, unwell } from "./routing-ground.ts";
+import { busy, deployment, model, routingGround, unhealthy } from "./routing-ground.ts";
 import { seededChance } from "./seeded-chance.ts";
 import { runTraffic, type TrafficReport, type Upstream } from "./traffic.ts";
 
@@ -18,7 +18,7 @@ function run(seed: number, models: typeof three, upstream: Upstream, seconds: nu
 
 describe.each(seeds)("routing, seed %i", (seed) => {
   test("one bad deployment of three is taken out within 5 failures, then gets under 1 % of the traffic, and every call is answered", () => {
-    const bad: Upstream = (id) => (id === "a" ? { latencyMs: 1, failure: unwell() } : well);
+    const bad: Upstream = (id) => (id === "a" ? { latencyMs: 1, failure: unhealthy() } : well);
     const { ground, report } = run(seed, three, bad, 120);
     const hits = hitsOn(report, "a");
     const openedMs = ground.changes[0]?.atMs ?? Number.NaN;
@@ -33,7 +33,7 @@ describe.each(seeds)("routing, seed %i", (seed) => {
 
   test("a deployment that is well again has its traffic back within 35 s", () => {
     const healedMs = 5_000;
-    const ill: Upstream = (id, atMs) => (id === "a" && atMs < healedMs ? { latencyMs: 1, failure: unwell() } : well);
+    const ill: Upstream = (id, atMs) => (id === "a" && atMs < healedMs ? { latencyMs: 1, failure: unhealthy() } : well);
     const { ground, report } = run(seed, three, ill, 60);
     expect(ground.changes.map(({ state }) => state)).toEqual(["open", "half-open", "closed"]);
     const later = report.hits.filter(({ atMs }) => atMs > healedMs + 35_000);
@@ -44,7 +44,7 @@ describe.each(seeds)("routing, seed %i", (seed) => {
 
   test("the last deployment is never taken out: each call reaches it while it is down, and succeeds once it is up", () => {
     const upMs = 30_000;
-    const down: Upstream = (_, atMs) => (atMs < upMs ? { latencyMs: 5, failure: unwell() } : well);
+    const down: Upstream = (_, atMs) => (atMs < upMs ? { latencyMs: 5, failure: unhealthy() } : well);
     const { report } = run(seed, [model("m", [deployment("a")])], down, 60);
     expect(report.hits.length).toBeGreaterThanOrEqual(report.calls);
     expect(report.hits.filter(({ atMs, failed }) => atMs >= upMs && failed)).toEqual([]);
@@ -53,7 +53,7 @@ describe.each(seeds)("routing, seed %i", (seed) => {
 
   test.each([5, 3_000])("when everything fails after %i ms upstreams get at most 1.1 attempts a call", (latencyMs) => {
     const all = [...three, model("fallback", [deployment("d"), deployment("e")])];
-    const { report } = run(seed, all, () => ({ latencyMs, failure: unwell() }), 60);
+    const { report } = run(seed, all, () => ({ latencyMs, failure: unhealthy() }), 60);
     expect(report.succeeded).toBe(0);
     expect(report.hits.length / report.calls).toBeLessThanOrEqual(1.1);
   });
@@ -74,7 +74,7 @@ describe.each(seeds)("routing, seed %i", (seed) => {
       const chance = seededChance(seed);
       const upstream: Upstream = () => ({
         latencyMs: 50 * chance.unit(),
-        failure: chance.unit() < 0.4 ? unwell() : null,
+        failure: chance.unit() < 0.4 ? unhealthy() : null,
       });
       return run(seed, three, upstream, 20).report.hits;
     };

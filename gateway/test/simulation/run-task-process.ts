@@ -10,12 +10,12 @@ import { openTaskProcess, placeOrders, type TaskProcessSetup } from "./task-proc
  */
 const setup: TaskProcessSetup = JSON.parse(process.argv[2] ?? "");
 const database = openDatabase({ path: `${setup.dataDir}/sluice.db` });
-const house = await openTaskProcess(database, setup, fastClock(setup.from, setup.times));
+const gateway = await openTaskProcess(database, setup, fastClock(setup.from, setup.times));
 console.log("started");
-await placeOrders(house, setup.orders);
+await placeOrders(gateway, setup.orders);
 console.log("placed");
 for await (const _ of console) break;
-const { videos, admission } = house;
+const { videos, admission } = gateway;
 // What others ended is asked for now and then.
 await until(() => videos.held + videos.busy === 0).catch(() => undefined);
 await videos.stop();

@@ -8,22 +8,22 @@ import {
   budgetUsed,
   createCall,
   failureOf,
-  openTaskHouse,
+  openTaskSetup,
   openTaskTown,
   passTime,
-  type TaskHouseOfTown,
+  type TaskSetup,
   type TaskTown,
-} from "./task-house.ts";
+} from "./task-setup.ts";
 
 /** Of no other length than a body has that is kept apart, and other than every other. */
 const picture = `data:image/png;base64,${Array.from({ length: 9_000 }, (_, at) => String(at).padStart(12, "A")).join("")}`;
 
 test("a large picture is a file while its task waits, whole when it is sent, and gone then; the row stays small", async () => {
   await using town = await openTaskTown();
-  const house = openTaskHouse(town, { blobs: town.blobs });
-  const call = await largeCall(town, house);
+  const gateway = openTaskSetup(town, { blobs: town.blobs });
+  const call = await largeCall(town, gateway);
   expect(call.body.text.length).toBeLessThan(1_000);
-  const task = await house.videos.create(call);
+  const task = await gateway.videos.create(call);
   expect(task.request).toBe(call.body.text);
   expect(pictures(town)).toEqual([picture]);
   expect(kept(town)).toEqual([]);
@@ -35,7 +35,7 @@ test("what a process leaves that is killed at any step is sent once and whole, a
     for (let step = 1; ; step++) {
       await using town = await openTaskTown();
       const life = new Life(step, moment);
-      const dying = openTaskHouse(town, {
+      const dying = openTaskSetup(town, {
         blobs: life.over(town.blobs),
         store: life.over(town.taskStore),
         transport: life.over(town.ark),
@@ -46,7 +46,7 @@ test("what a process leaves that is killed at any step is sent once and whole, a
       if (end === "answered") break;
       steps++;
       const left = await town.taskStore.findById(call.body.taskId);
-      const living = openTaskHouse(town, { blobs: town.blobs });
+      const living = openTaskSetup(town, { blobs: town.blobs });
       living.videos.start();
       await until(async () => {
         await passTime(town.clock, bounds.taskMaterialSweepMs, 5_000);
@@ -73,37 +73,37 @@ test.each([
 ] as const)("a store that fails at %s accepts nothing, sets nothing aside and keeps no file", async (name, code) => {
   await using town = await openTaskTown();
   const fails = () => Promise.reject(code === "internal_error" ? new Error("no disk") : new Failure(code, "full"));
-  const house = openTaskHouse(town, {
+  const gateway = openTaskSetup(town, {
     blobs: name === "put" ? { ...town.blobs, put: fails } : town.blobs,
     store: name === "put" ? town.taskStore : { ...town.taskStore, [name]: fails },
   });
-  const call = await largeCall(town, house);
-  expect((await failureOf(house.videos.create(call))).code).toBe(code);
+  const call = await largeCall(town, gateway);
+  expect((await failureOf(gateway.videos.create(call))).code).toBe(code);
   expect(kept(town)).toEqual([]);
-  expect(await budgetUsed(house)).toBe(0);
+  expect(await budgetUsed(gateway)).toBe(0);
   expect(await town.taskStore.findById(call.body.taskId)).toBeNull();
   expect(await town.taskStore.material(call.body.taskId)).toBeNull();
 });
 
 test("one Idempotency-Key makes one task with one file, also for callers at the same time; another picture is a conflict", async () => {
   await using town = await openTaskTown();
-  const house = openTaskHouse(town, { blobs: town.blobs });
+  const gateway = openTaskSetup(town, { blobs: town.blobs });
   const calls: CreateCall[] = [];
-  for (let n = 0; n < 4; n++) calls.push({ ...(await largeCall(town, house)), idempotencyKey: "scene-1" });
-  const tasks = await Promise.all(calls.map((call) => house.videos.create(call)));
+  for (let n = 0; n < 4; n++) calls.push({ ...(await largeCall(town, gateway)), idempotencyKey: "scene-1" });
+  const tasks = await Promise.all(calls.map((call) => gateway.videos.create(call)));
   expect(new Set(tasks.map(({ id }) => id)).size).toBe(1);
   expect(pictures(town)).toEqual([picture]);
-  const again = await house.videos.create({ ...(await largeCall(town, house)), idempotencyKey: "scene-1" });
+  const again = await gateway.videos.create({ ...(await largeCall(town, gateway)), idempotencyKey: "scene-1" });
   expect(again.id).toBe(tasks[0]?.id ?? "");
-  const other = { ...(await largeCall(town, house, { image: `${picture}A` })), idempotencyKey: "scene-1" };
-  expect((await failureOf(house.videos.create(other))).code).toBe("idempotency_conflict");
+  const other = { ...(await largeCall(town, gateway, { image: `${picture}A` })), idempotencyKey: "scene-1" };
+  expect((await failureOf(gateway.videos.create(other))).code).toBe("idempotency_conflict");
   expect(kept(town)).toEqual([]);
 });
 
 test("a second account is sent the same picture when the first refuses the task", async () => {
   await using town = await openTaskTown(1, { create: refusesOnce() });
-  const house = openTaskHouse(town, { blobs: town.blobs });
-  await house.videos.create(await largeCall(town, house));
+  const gateway = openTaskSetup(town, { blobs: town.blobs });
+  await gateway.videos.create(await largeCall(town, gateway));
   expect(town.ark.sent).toHaveLength(2);
   expect(pictures(town)).toEqual([picture]);
   expect(kept(town)).toEqual([]);
@@ -115,11 +115,11 @@ test("while there is no room for its picture a task waits, and is sent when ther
   const hold = (): void => {
     if (!room) throw new Failure("overloaded", "no room");
   };
-  const house = openTaskHouse(town, { blobs: town.blobs, bodyRoom: { open: () => ({ hold, release: () => {} }) } });
-  const call = { ...(await largeCall(town, house)), held: { hold, release: () => {} } };
-  const task = await house.videos.create(call);
+  const gateway = openTaskSetup(town, { blobs: town.blobs, bodyRoom: { open: () => ({ hold, release: () => {} }) } });
+  const call = { ...(await largeCall(town, gateway)), held: { hold, release: () => {} } };
+  const task = await gateway.videos.create(call);
   expect(task.state).toBe("accepted");
-  house.videos.start();
+  gateway.videos.start();
   await passTime(town.clock, 60_000, 5_000);
   expect(pictures(town)).toEqual([]);
   room = true;
@@ -127,7 +127,7 @@ test("while there is no room for its picture a task waits, and is sent when ther
     await passTime(town.clock, 5_000);
     return await isOver(town, task);
   });
-  await house.videos.stop();
+  await gateway.videos.stop();
   expect(pictures(town)).toEqual([picture]);
 });
 
@@ -135,13 +135,13 @@ test("a task whose file somebody has removed fails for nothing, instead of being
   await using town = await openTaskTown();
   const task = await leftBehind(town);
   for (const hash of kept(town)) await town.blobs.remove(hash);
-  const house = openTaskHouse(town, { blobs: town.blobs });
-  house.videos.start();
+  const gateway = openTaskSetup(town, { blobs: town.blobs });
+  gateway.videos.start();
   await until(async () => {
     await passTime(town.clock, 5_000);
     return await isOver(town, task);
   });
-  await house.videos.stop();
+  await gateway.videos.stop();
   expect(await town.taskStore.findById(task.id)).toMatchObject({
     state: "failed",
     costNanoUsd: 0,
@@ -154,35 +154,35 @@ test("a task that is cancelled before it is sent leaves no file", async () => {
   await using town = await openTaskTown();
   const task = await leftBehind(town);
   expect(kept(town)).toHaveLength(1);
-  const house = openTaskHouse(town, { blobs: town.blobs });
-  await house.videos.cancel(task.workspaceId, task.id);
-  house.videos.start();
+  const gateway = openTaskSetup(town, { blobs: town.blobs });
+  await gateway.videos.cancel(task.workspaceId, task.id);
+  gateway.videos.start();
   await until(async () => {
     await passTime(town.clock, bounds.taskMaterialSweepMs, 5_000);
     return kept(town).length === 0;
   });
-  await house.videos.stop();
+  await gateway.videos.stop();
   expect(pictures(town)).toEqual([]);
 });
 
 test("a task that an earlier version accepted with its picture in the row is sent with it", async () => {
   await using town = await openTaskTown();
-  const old = openTaskHouse(town, { blobs: null, store: neverLeased(town.taskStore) });
+  const old = openTaskSetup(town, { blobs: null, store: neverLeased(town.taskStore) });
   const task = await old.videos.create(await largeCall(town, old, { image: picture.repeat(4) }));
   expect(task.request.length).toBeGreaterThan(bounds.taskOutlineBytesMax);
-  const house = openTaskHouse(town, { blobs: town.blobs });
-  house.videos.start();
+  const gateway = openTaskSetup(town, { blobs: town.blobs });
+  gateway.videos.start();
   await until(async () => {
     await passTime(town.clock, 5_000);
     return await isOver(town, task);
   });
-  await house.videos.stop();
+  await gateway.videos.stop();
   expect(pictures(town)).toEqual([picture.repeat(4)]);
 });
 
-async function largeCall(town: TaskTown, house: TaskHouseOfTown, changes: object = {}): Promise<CreateCall> {
+async function largeCall(town: TaskTown, gateway: TaskSetup, changes: object = {}): Promise<CreateCall> {
   const sent = { model: "seedance", prompt: "a cat", image: picture, ...changes };
-  const { body } = await house.videos.read(
+  const { body } = await gateway.videos.read(
     { bytes: new TextEncoder().encode(JSON.stringify(sent)), openai: null },
     null,
   );
@@ -191,8 +191,8 @@ async function largeCall(town: TaskTown, house: TaskHouseOfTown, changes: object
 
 /** Accepted by a process that came to no more. */
 async function leftBehind(town: TaskTown): Promise<Task> {
-  const house = openTaskHouse(town, { blobs: town.blobs, store: neverLeased(town.taskStore) });
-  return await house.videos.create(await largeCall(town, house));
+  const gateway = openTaskSetup(town, { blobs: town.blobs, store: neverLeased(town.taskStore) });
+  return await gateway.videos.create(await largeCall(town, gateway));
 }
 
 function neverLeased(store: TaskStore): TaskStore {

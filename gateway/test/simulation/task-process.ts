@@ -3,17 +3,17 @@ import type { Clock } from "#ports/index.ts";
 import { createTaskStore, type Database, openVault } from "#storage/index.ts";
 import { createIds, systemChance } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
+import { orderBody } from "./task-orders.ts";
 import {
   alice,
   arkDeployment,
   arkProvider,
   createCall,
-  openTaskHouse,
+  openTaskSetup,
   seedance,
-  type TaskHouseOfTown,
-  type TaskWorld,
-} from "./task-house.ts";
-import { orderBody } from "./task-orders.ts";
+  type TaskSetup,
+  type TaskSetupOptions,
+} from "./task-setup.ts";
 
 /** What a process on a shared database is told when it is started. */
 export interface TaskProcessSetup {
@@ -32,8 +32,8 @@ export async function openTaskProcess(
   database: Database,
   { dataDir, baseUrl }: Pick<TaskProcessSetup, "dataDir" | "baseUrl">,
   clock: Clock,
-): Promise<TaskHouseOfTown & { readonly world: TaskWorld; readonly model: Model }> {
-  const world: TaskWorld = {
+): Promise<TaskSetup & { readonly simulation: TaskSetupOptions; readonly model: Model }> {
+  const simulation: TaskSetupOptions = {
     clock,
     chance: systemChance,
     ids: createIds(clock),
@@ -41,22 +41,22 @@ export async function openTaskProcess(
     taskStore: createTaskStore({ database, vault: openVault({ masterKey: null, dataDir }) }),
   };
   const model = modelAt(baseUrl);
-  const house = openTaskHouse(world, { models: [model], publicUrl: null });
-  await house.videos.restoreHolds(() => alice);
-  house.videos.start();
-  return { ...house, world, model };
+  const gateway = openTaskSetup(simulation, { models: [model], publicUrl: null });
+  await gateway.videos.restoreHolds(() => alice);
+  gateway.videos.start();
+  return { ...gateway, simulation, model };
 }
 
 /** Places its orders, a few at a time. Resolves to the ids by order, and leaves out what was refused. */
 export async function placeOrders(
-  { videos, world, model }: Awaited<ReturnType<typeof openTaskProcess>>,
+  { videos, simulation, model }: Awaited<ReturnType<typeof openTaskProcess>>,
   orders: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
   const ids = new Map<number, string>();
   const left = [...orders];
   const caller = async (): Promise<void> => {
     for (let order = left.shift(); order !== undefined; order = left.shift()) {
-      const call = createCall(world, orderBody(order), { idempotencyKey: `order-${order}`, models: [model] });
+      const call = createCall(simulation, orderBody(order), { idempotencyKey: `order-${order}`, models: [model] });
       const task = await videos.create({ ...call, tags: { order: String(order) } }).catch(() => null);
       if (task !== null) ids.set(order, task.id);
     }

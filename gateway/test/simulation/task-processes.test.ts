@@ -7,8 +7,8 @@ import { bounds, finalTaskStates, type LedgerEntry, type Task } from "#core/inde
 import { closeDatabase, createLedgerStore, createTaskStore, migrate, openDatabase, openVault } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
 import { fastClock } from "./fast-clock.ts";
-import { alice, budgetUsed } from "./task-house.ts";
 import { openTaskProcess, placeOrders } from "./task-process.ts";
+import { alice, budgetUsed } from "./task-setup.ts";
 
 const ordersTotal = 180;
 const times = 60;

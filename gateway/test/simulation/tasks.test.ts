@@ -9,20 +9,20 @@ import {
   arkDeployment,
   arkProvider,
   createCall,
-  openTaskHouse,
+  openTaskSetup,
   openTaskTown,
   passTime,
   seedance,
   settleDown,
-  type TaskHouseOfTown,
+  type TaskSetup,
   type TaskTown,
-} from "./task-house.ts";
+} from "./task-setup.ts";
 
 const tasksPerSeed = 50;
 const processes = 3;
 const oneUsd = 1_000_000_000;
 
-interface Process extends TaskHouseOfTown {
+interface Process extends TaskSetup {
   readonly mortal: Mortal;
 }
 
@@ -36,15 +36,15 @@ const model = {
 
 async function startProcess(town: TaskTown): Promise<Process> {
   const mortal = new Mortal();
-  const house = openTaskHouse(town, {
+  const gateway = openTaskSetup(town, {
     models: [model],
     clock: mortal.clock(town.clock),
     transport: mortal.transport(town.ark),
     store: mortal.store(town.taskStore),
   });
-  await house.videos.restoreHolds(() => alice);
-  house.videos.start();
-  return { ...house, mortal };
+  await gateway.videos.restoreHolds(() => alice);
+  gateway.videos.start();
+  return { ...gateway, mortal };
 }
 
 /** A day in which everything goes wrong that can: the vendor is slow, ill, cuts, forgets; processes stop and die. */
@@ -72,7 +72,7 @@ async function play(seed: number) {
         [0.03, { status: 504 }],
         [0.04, { status: 400 }],
       ]),
-    look: () =>
+    poll: () =>
       fault([
         [0.1, { status: 500 }],
         [0.05, { status: 429 }],

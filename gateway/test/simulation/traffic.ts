@@ -1,6 +1,6 @@
 import type { Failure, Model } from "#core/index.ts";
 import type { Chance } from "#ports/index.ts";
-import type { Pick, Plan } from "#routing/index.ts";
+import type { Plan, Selection } from "#routing/index.ts";
 import type { RoutingGround } from "./routing-ground.ts";
 
 /** What an upstream does with one attempt: how long it takes, and the failure, or null when it answers. */
@@ -60,7 +60,7 @@ class Traffic {
     this.#step(plan, plan.next(null));
   }
 
-  #step(plan: Plan, pick: Pick | null): void {
+  #step(plan: Plan, pick: Selection | null): void {
     if (pick === null) {
       this.#options.ended?.(false);
       return;
@@ -68,7 +68,7 @@ class Traffic {
     this.#options.ground.clock.after(pick.waitMs, () => this.#send(plan, pick));
   }
 
-  #send(plan: Plan, pick: Pick): void {
+  #send(plan: Plan, pick: Selection): void {
     const { clock } = this.#options.ground;
     const { latencyMs, failure } = this.#options.upstream(pick.deployment.id, clock.monotonic());
     const atMs = clock.monotonic();

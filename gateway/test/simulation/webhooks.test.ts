@@ -8,13 +8,13 @@ import { Mortal } from "./mortal.ts";
 import {
   catOnRoof,
   createCall,
-  openTaskHouse,
+  openTaskSetup,
   openTaskTown,
   passTime,
-  type TaskHouseOfTown,
+  type TaskSetup,
   type TaskTown,
   webhookSecret,
-} from "./task-house.ts";
+} from "./task-setup.ts";
 import { WebhookReceiver } from "./webhook-receiver.ts";
 
 const hook = "https://hooks.caller.example/videos?of=acme";
@@ -36,30 +36,30 @@ async function openStreet(): Promise<Street> {
   return { town, web, receiver, [Symbol.asyncDispose]: () => town[Symbol.asyncDispose]() };
 }
 
-const running: TaskHouseOfTown[] = [];
+const running: TaskSetup[] = [];
 afterEach(async () => {
   for (const { videos } of running.splice(0)) await videos.stop();
 });
 
-function startHouse({ town, web }: Street, mortal: Mortal | null = null): TaskHouseOfTown {
-  const house = openTaskHouse(town, {
+function startGateway({ town, web }: Street, mortal: Mortal | null = null): TaskSetup {
+  const gateway = openTaskSetup(town, {
     transport: mortal?.transport(web) ?? web,
     ...(mortal === null ? {} : { clock: mortal.clock(town.clock), store: mortal.store(town.taskStore) }),
   });
-  house.videos.start();
-  running.push(house);
-  return house;
+  gateway.videos.start();
+  running.push(gateway);
+  return gateway;
 }
 
-async function order({ town }: Street, { videos }: TaskHouseOfTown, body: object = {}): Promise<string> {
+async function order({ town }: Street, { videos }: TaskSetup, body: object = {}): Promise<string> {
   return (await videos.create(createCall(town, { ...catOnRoof, callback_url: hook, ...body }))).id;
 }
 
 test("a message is genuine by the rule of Standard Webhooks, tells the task as its owner sees it, and comes once", async () => {
   await using street = await openStreet();
   const { town, receiver, web } = street;
-  const house = startHouse(street);
-  const id = await order(street, house, { metadata: { scene: 4 } });
+  const gateway = startGateway(street);
+  const id = await order(street, gateway, { metadata: { scene: 4 } });
   await passTime(town.clock, longEnoughMs);
   await passTime(town.clock, 24 * 3_600_000, 60_000);
   const [message, ...more] = receiver.messages;
@@ -86,7 +86,7 @@ test("a message is genuine by the rule of Standard Webhooks, tells the task as i
 test("a message changed on the way, or kept for later, is not genuine", async () => {
   await using street = await openStreet();
   const { town, receiver, web } = street;
-  await order(street, startHouse(street));
+  await order(street, startGateway(street));
   await passTime(town.clock, longEnoughMs);
   const [sent] = web.asked.filter(({ url }) => url === hook);
   if (sent === undefined || !(sent.body instanceof Uint8Array)) throw new Error("no message");
@@ -113,9 +113,9 @@ test.each([
   async (_, bad) => {
     await using street = await openStreet();
     const { town, receiver } = street;
-    const house = startHouse(street);
+    const gateway = startGateway(street);
     receiver.answer = bad;
-    const id = await order(street, house);
+    const id = await order(street, gateway);
     await passTime(town.clock, longEnoughMs);
     await passTime(town.clock, 900_000, 2_000);
     expect(receiver.messages.length).toBe(4);
@@ -133,7 +133,7 @@ test.each([
       expect(waits[index]).toBeGreaterThanOrEqual(wanted * 0.9);
       expect(waits[index]).toBeLessThanOrEqual(wanted * 1.1 + bounds.taskTickMs + 5_000);
     }
-    const log = await house.videos.deliveries("ws_1", id);
+    const log = await gateway.videos.deliveries("ws_1", id);
     expect(log).toMatchObject([{ tries: 5, lastStatus: 200, lastError: null, dueAt: null }]);
     expect(log[0]?.deliveredAt).toBe(messages.at(-1)?.at ?? 0);
     // The task itself had ended long before, and was paid once.
@@ -144,20 +144,20 @@ test.each([
 test("a host that says that nobody listens there any more is not asked again", async () => {
   await using street = await openStreet();
   const { town, receiver } = street;
-  const house = startHouse(street);
+  const gateway = startGateway(street);
   receiver.answer = () => new Response(null, { status: 410 });
-  const id = await order(street, house);
+  const id = await order(street, gateway);
   await passTime(town.clock, longEnoughMs);
   await passTime(town.clock, 12 * 3_600_000, 60_000);
   expect(receiver.messages).toHaveLength(1);
-  expect(await house.videos.deliveries("ws_1", id)).toMatchObject([{ tries: 1, lastStatus: 410, dueAt: null }]);
+  expect(await gateway.videos.deliveries("ws_1", id)).toMatchObject([{ tries: 1, lastStatus: 410, dueAt: null }]);
 });
 
 test("a message outlives the process that began to send it, and several processes send it once", async () => {
   await using street = await openStreet();
   const { town, receiver } = street;
   const mortal = new Mortal();
-  const first = startHouse(street, mortal);
+  const first = startGateway(street, mortal);
   receiver.answer = () => {
     mortal.kill();
     return new Response(null, { status: 200 });
@@ -167,7 +167,7 @@ test("a message outlives the process that began to send it, and several processe
   expect(receiver.messages).toHaveLength(1);
   receiver.answer = () => new Response(null, { status: 200 });
   // Whether the first was heard nobody knows, so it is said again, under the same id.
-  for (let index = 0; index < 3; index++) startHouse(street);
+  for (let index = 0; index < 3; index++) startGateway(street);
   await passTime(town.clock, 3_600_000, 5_000);
   expect(receiver.messages.map((one) => one.id)).toEqual(
     Array.from({ length: 2 }, () => receiver.messages[0]?.id ?? ""),
@@ -178,7 +178,7 @@ test("what was delivered stays so, though a process that stood still comes back 
   await using street = await openStreet();
   const { town, receiver } = street;
   const mortal = new Mortal();
-  const first = startHouse(street, mortal);
+  const first = startGateway(street, mortal);
   receiver.answer = () => {
     mortal.stop();
     return new Response(null, { status: 500 });
@@ -187,7 +187,7 @@ test("what was delivered stays so, though a process that stood still comes back 
   await passTime(town.clock, longEnoughMs);
   expect(receiver.messages).toHaveLength(1);
   receiver.answer = () => new Response(null, { status: 200 });
-  const second = startHouse(street);
+  const second = startGateway(street);
   await passTime(town.clock, bounds.deliveryLeaseMs + 5_000);
   expect(receiver.messages).toHaveLength(2);
   mortal.goOn();
@@ -214,13 +214,13 @@ test("an address of the caller's that leads into our own network is never dialle
     },
   };
   try {
-    const house = startHouse(street);
-    const id = await order(street, house, { callback_url: url });
+    const gateway = startGateway(street);
+    const id = await order(street, gateway, { callback_url: url });
     await passTime(town.clock, longEnoughMs);
     await until(() => refusals.length > 0);
     expect(heard).toBe(0);
     await passTime(town.clock, 5_000);
-    const [log] = await house.videos.deliveries("ws_1", id);
+    const [log] = await gateway.videos.deliveries("ws_1", id);
     expect(log).toMatchObject({ lastStatus: null, deliveredAt: null });
     expect(log?.lastError ?? "127.0.0.1").not.toContain("127.0.0.1");
   } finally {

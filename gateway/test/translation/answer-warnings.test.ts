@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AnsweringHouse, paths, startAnsweringHouse } from "./answering-house.ts";
+import { type AnsweringGateway, paths, startAnsweringGateway } from "./answering-gateway.ts";
 
-let house: AnsweringHouse;
+let gateway: AnsweringGateway;
 beforeAll(async () => {
-  house = await startAnsweringHouse();
+  gateway = await startAnsweringGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const usage = { input_tokens: 10, output_tokens: 5 };
 const strange = {
@@ -28,12 +28,12 @@ const streamed = [
 
 async function entryOf(response: Response) {
   const requestId = response.headers.get("x-request-id");
-  return (await house.entries()).find((entry) => entry.requestId === requestId);
+  return (await gateway.entries()).find((entry) => entry.requestId === requestId);
 }
 
 test("what an answer holds that the caller's dialect cannot carry is named in the header and in the ledger", async () => {
   const content = [{ type: "text", text: "hello" }, strange];
-  const response = await house.call(paths.chat, ask, { ...message, content });
+  const response = await gateway.call(paths.chat, ask, { ...message, content });
   expect(response.status).toBe(200);
   expect(response.headers.get("x-sluice-warnings")).toContain("advisor_tool_result");
   await response.text();
@@ -41,7 +41,7 @@ test("what an answer holds that the caller's dialect cannot carry is named in th
 });
 
 test("of a stream it stands in a comment once the headers have gone, and in the ledger", async () => {
-  const response = await house.call(paths.chat, { ...ask, stream: true }, streamed);
+  const response = await gateway.call(paths.chat, { ...ask, stream: true }, streamed);
   expect(response.status).toBe(200);
   const said = `${response.headers.get("x-sluice-warnings")} ${await response.text()}`;
   expect(said).toContain("advisor_tool_result");
@@ -51,7 +51,7 @@ test("of a stream it stands in a comment once the headers have gone, and in the 
 });
 
 test("what the request lost on its way stands in the same list", async () => {
-  const response = await house.call(
+  const response = await gateway.call(
     paths.chat,
     { ...ask, seed: 7 },
     { ...message, content: [{ type: "text", text: "x" }] },
@@ -61,7 +61,7 @@ test("what the request lost on its way stands in the same list", async () => {
 });
 
 test("a call that loses nothing has no list", async () => {
-  const response = await house.call(paths.chat, ask, { ...message, content: [{ type: "text", text: "x" }] });
+  const response = await gateway.call(paths.chat, ask, { ...message, content: [{ type: "text", text: "x" }] });
   await response.text();
   expect(response.headers.get("x-sluice-warnings")).toBeNull();
   expect((await entryOf(response))?.warnings).toBeUndefined();
@@ -69,7 +69,7 @@ test("a call that loses nothing has no list", async () => {
 
 test("the list is bounded however much an upstream sends", async () => {
   const content = Array.from({ length: 200 }, (_, index) => ({ type: `${"stranger_".repeat(6)}${index}` }));
-  const response = await house.call(paths.chat, ask, {
+  const response = await gateway.call(paths.chat, ask, {
     ...message,
     content: [{ type: "text", text: "x" }, ...content],
   });
@@ -98,7 +98,7 @@ test.each([
     "toolCall",
   ],
 ] as const)("readers of %s warn of what has no neutral form", async (_, model, answer, named) => {
-  const response = await house.call(paths.chat, { ...ask, model }, answer);
+  const response = await gateway.call(paths.chat, { ...ask, model }, answer);
   expect([response.status, response.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining(named)]);
   await response.text();
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AnsweringHouse, paths, startAnsweringHouse } from "./answering-house.ts";
+import { type AnsweringGateway, paths, startAnsweringGateway } from "./answering-gateway.ts";
 
-let house: AnsweringHouse;
+let gateway: AnsweringGateway;
 beforeAll(async () => {
-  house = await startAnsweringHouse();
+  gateway = await startAnsweringGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 /** An accent and a pair of surrogates, for those who count in bytes. */
 const text = "Café 😀 Paris is big.";
@@ -230,14 +230,14 @@ describe.each(names.flatMap((from) => names.filter((to) => to !== from).map((to)
     const expected = [{ url, title, words: to === "of-messages" ? null : upstreams[from].words }];
 
     test("whole", async () => {
-      const answer = await house.call(pathFor(false), { model: from, ...body }, upstreams[from].whole);
+      const answer = await gateway.call(pathFor(false), { model: from, ...body }, upstreams[from].whole);
       expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
       expect(whole((await answer.json()) as object)).toEqual(expected);
     });
 
     test("streamed", async () => {
       const asked = to === "of-gemini" ? body : { model: from, stream: true, ...body };
-      const answer = await house.call(pathFor(true), asked, upstreams[from].events);
+      const answer = await gateway.call(pathFor(true), asked, upstreams[from].events);
       const told = await answer.text();
       expect([answer.status, answer.headers.get("x-sluice-warnings"), told.includes("sluice-warning")]).toEqual([
         200,
@@ -260,7 +260,7 @@ test("a citation of a document, which only one of the two can say, is warned of"
     end_page_number: 2,
     file_id: null,
   };
-  const answer = await house.call(
+  const answer = await gateway.call(
     paths.chat,
     { model: "of-messages", messages: [{ role: "user", content: "x" }] },
     { ...message, content: [{ type: "text", text, citations: [document] }], stop_reason: "end_turn" },
@@ -271,14 +271,14 @@ test("a citation of a document, which only one of the two can say, is warned of"
 
 test("what another vendor cited is cut out when the conversation goes on at Anthropic", async () => {
   const ask = { model: "of-chat", max_tokens: 64, messages: [{ role: "user", content: "x" }] };
-  const first = await house.call(paths.messages, ask, upstreams["of-chat"].whole);
+  const first = await gateway.call(paths.messages, ask, upstreams["of-chat"].whole);
   const { content } = (await first.json()) as { content: { text: string; citations: object[] }[] };
   expect(content[0]?.citations).toHaveLength(1);
   const messages = [...ask.messages, { role: "assistant", content }, { role: "user", content: "y" }];
   const own = { ...message, content: [{ type: "text", text: "z" }], stop_reason: "end_turn" };
-  const next = await house.call(paths.messages, { ...ask, model: "of-messages", messages }, own);
+  const next = await gateway.call(paths.messages, { ...ask, model: "of-messages", messages }, own);
   expect(next.status).toBe(200);
   await next.text();
-  const sent = house.sent() as { messages: { content: { type: string; citations?: object[] }[] }[] };
+  const sent = gateway.sent() as { messages: { content: { type: string; citations?: object[] }[] }[] };
   expect(sent.messages[1]?.content).toEqual([{ type: "text", text, citations: [] }] as never);
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { errorOf } from "../started-house.ts";
-import { type AnsweringHouse, paths, startAnsweringHouse } from "./answering-house.ts";
+import { errorOf } from "../started-gateway.ts";
+import { type AnsweringGateway, paths, startAnsweringGateway } from "./answering-gateway.ts";
 
-let house: AnsweringHouse;
+let gateway: AnsweringGateway;
 beforeAll(async () => {
-  house = await startAnsweringHouse();
+  gateway = await startAnsweringGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const question = { role: "user", content: "hi" };
 const ofGoogle = (...parts: readonly object[]) => ({
@@ -38,22 +38,22 @@ describe("the signature of a text, for a caller of chat completions on Gemini", 
   ];
 
   test("stands in the message as Google's own endpoint has it, and goes back to its place", async () => {
-    const answer = await house.call(paths.chat, { model: "of-gemini", messages: [question] }, ofGoogle(...parts));
+    const answer = await gateway.call(paths.chat, { model: "of-gemini", messages: [question] }, ofGoogle(...parts));
     const message = await messageOf(answer);
     expect(message).toMatchObject({ content: "Hello.", ...signed("c2lnbmVk") });
-    await house.call(
+    await gateway.call(
       paths.chat,
       { model: "of-gemini", messages: [question, message, { role: "user", content: "and?" }] },
       ofGoogle({ text: "x" }),
     );
-    const [, model] = house.sent()["contents"] as { parts: object[] }[];
+    const [, model] = gateway.sent()["contents"] as { parts: object[] }[];
     expect(model?.parts.at(-1)).toEqual({ text: "", thoughtSignature: "c2lnbmVk" });
     expect(model?.parts).toContainEqual({ text: "Hello." });
   });
 
   test("stands in a delta without words at the end of a stream", async () => {
     const body = { model: "of-gemini", messages: [question], stream: true };
-    const answer = await house.call(paths.chat, body, [
+    const answer = await gateway.call(paths.chat, body, [
       ofGoogle({ text: "Hel" }),
       ofGoogle({ text: "lo.", thoughtSignature: "c2lnbmVk" }),
     ]);
@@ -67,14 +67,14 @@ describe("an upstream that is Google's own endpoint for chat completions", () =>
   const asked = { model: "of-chat", input: [question], include: ["reasoning.encrypted_content"], store: false };
 
   test("gets the signature of an answer back in the message", async () => {
-    const answer = await house.call(paths.responses, asked, chatAnswer({ content: "Hello.", ...signed("c2lnbmVk") }));
+    const answer = await gateway.call(paths.responses, asked, chatAnswer({ content: "Hello.", ...signed("c2lnbmVk") }));
     const { output } = (await answer.json()) as { output: object[] };
-    await house.call(
+    await gateway.call(
       paths.responses,
       { ...asked, input: [question, ...output, { role: "user", content: "and?" }] },
       chatAnswer({ content: "x" }),
     );
-    const [, message] = house.sent()["messages"] as Message[];
+    const [, message] = gateway.sent()["messages"] as Message[];
     expect(message).toMatchObject({ content: "Hello.", ...signed("c2lnbmVk") });
   });
 
@@ -84,7 +84,7 @@ describe("an upstream that is Google's own endpoint for chat completions", () =>
       object: "chat.completion.chunk",
       choices: [{ index: 0, delta, finish_reason }],
     });
-    const answer = await house.call(paths.responses, { ...asked, stream: true }, [
+    const answer = await gateway.call(paths.responses, { ...asked, stream: true }, [
       chunk({ role: "assistant", content: "Hello." }),
       chunk(signed("c2lnbmVk"), "stop"),
     ]);
@@ -97,7 +97,7 @@ describe("an upstream that is Google's own endpoint for chat completions", () =>
   test("says its thoughts in the content, with a mark: they are no words of the answer", async () => {
     const thought = { extra_content: { google: { thought: true } } };
     const whole = chatAnswer({ content: "<thought>so</thought>", ...thought });
-    const answer = await house.call(paths.responses, asked, whole);
+    const answer = await gateway.call(paths.responses, asked, whole);
     const { output } = (await answer.json()) as { output: object[] };
     expect(output).toMatchObject([{ type: "reasoning" }]);
     expect(JSON.stringify(output)).toContain('"so"');
@@ -116,9 +116,9 @@ describe("what Google's endpoint takes beside a chat request", () => {
     ["google", { google }],
   ])("%s goes to Gemini in its own words", async (_, more) => {
     const body = { model: "of-gemini", messages: [question], ...more };
-    const answer = await house.call(paths.chat, body, ofGoogle({ text: "x" }));
+    const answer = await gateway.call(paths.chat, body, ofGoogle({ text: "x" }));
     expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-    expect(house.sent()).toMatchObject({
+    expect(gateway.sent()).toMatchObject({
       cachedContent: "cachedContents/a",
       safetySettings: google.safety_settings,
       generationConfig: { thinkingConfig: { thinkingBudget: 512, includeThoughts: true } },
@@ -127,21 +127,21 @@ describe("what Google's endpoint takes beside a chat request", () => {
 
   test("reasoning_effort, where it is said, goes before thinking_config", async () => {
     const body = { model: "of-gemini", messages: [question], reasoning_effort: "low", google };
-    await house.call(paths.chat, body, ofGoogle({ text: "x" }));
-    expect(house.sent()).toMatchObject({ generationConfig: { thinkingConfig: { thinkingLevel: "LOW" } } });
+    await gateway.call(paths.chat, body, ofGoogle({ text: "x" }));
+    expect(gateway.sent()).toMatchObject({ generationConfig: { thinkingConfig: { thinkingLevel: "LOW" } } });
   });
 
   test("elsewhere a cache is refused, and settings of safety are left out with a warning", async () => {
     const [messages, extra_body] = [[question], { google: { cached_content: "cachedContents/a" } }];
     for (const model of ["of-messages", "of-responses"]) {
-      expect(await errorOf(await house.call(paths.chat, { model, messages, extra_body }, {}))).toMatchObject({
+      expect(await errorOf(await gateway.call(paths.chat, { model, messages, extra_body }, {}))).toMatchObject({
         status: 400,
         code: "unsupported_by_model",
         param: "extra_body.google.cached_content",
       });
     }
     const safe = { model: "of-messages", messages, google: { safety_settings: google.safety_settings, odd: 1 } };
-    const answer = await house.call(paths.chat, safe, {
+    const answer = await gateway.call(paths.chat, safe, {
       type: "message",
       role: "assistant",
       content: [{ type: "text", text: "x" }],

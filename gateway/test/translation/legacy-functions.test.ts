@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AnsweringHouse, paths, startAnsweringHouse } from "./answering-house.ts";
+import { type AnsweringGateway, paths, startAnsweringGateway } from "./answering-gateway.ts";
 
-let house: AnsweringHouse;
+let gateway: AnsweringGateway;
 beforeAll(async () => {
-  house = await startAnsweringHouse();
+  gateway = await startAnsweringGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const usage = { input_tokens: 10, output_tokens: 5 };
 const call = (id: string) => ({ type: "tool_use", id, name: "look", input: { a: 1 } });
@@ -15,7 +15,7 @@ const ask = { model: "of-messages", messages: [{ role: "user", content: "x" }], 
 const answered = { ...message, content: [call("toolu_1")], stop_reason: "tool_use" };
 
 test("a caller of functions gets function_call back, and its reason to stop", async () => {
-  const answer = await house.call(paths.chat, ask, answered);
+  const answer = await gateway.call(paths.chat, ask, answered);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
   const { choices } = (await answer.json()) as { choices: { message: object; finish_reason: string }[] };
   expect(choices[0]).toMatchObject({
@@ -24,11 +24,11 @@ test("a caller of functions gets function_call back, and its reason to stop", as
   });
   expect(choices[0]?.message).not.toHaveProperty("tool_calls");
   // It can be told of one call only, so one is asked for.
-  expect(house.sent()).toMatchObject({ tool_choice: { disable_parallel_tool_use: true } });
+  expect(gateway.sent()).toMatchObject({ tool_choice: { disable_parallel_tool_use: true } });
 });
 
 test("and so in a stream", async () => {
-  const answer = await house.call(paths.chat, { ...ask, stream: true }, [
+  const answer = await gateway.call(paths.chat, { ...ask, stream: true }, [
     { type: "message_start", message: { ...message, content: [], stop_reason: null } },
     { type: "content_block_start", index: 0, content_block: { ...call("toolu_1"), input: {} } },
     { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"a":' } },
@@ -47,7 +47,7 @@ test("and so in a stream", async () => {
 });
 
 test("a second call is left out with a warning", async () => {
-  const answer = await house.call(paths.chat, ask, { ...answered, content: [call("toolu_1"), call("toolu_2")] });
+  const answer = await gateway.call(paths.chat, ask, { ...answered, content: [call("toolu_1"), call("toolu_2")] });
   expect(answer.headers.get("x-sluice-warnings")).toContain("calls after the first");
   await answer.text();
 });
@@ -59,9 +59,9 @@ test("the conversation goes on in the words of that time", async () => {
     { role: "function", name: "look", content: "seen" },
   ];
   const done = { ...message, content: [{ type: "text", text: "done" }], stop_reason: "end_turn" };
-  const answer = await house.call(paths.chat, { ...ask, messages }, done);
+  const answer = await gateway.call(paths.chat, { ...ask, messages }, done);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
   expect(await answer.json()).toMatchObject({ choices: [{ message: { content: "done" }, finish_reason: "stop" }] });
-  const { messages: sent } = house.sent() as { messages: { content: { type: string }[] }[] };
+  const { messages: sent } = gateway.sent() as { messages: { content: { type: string }[] }[] };
   expect(sent.slice(1).map(({ content }) => content[0]?.type)).toEqual(["tool_use", "tool_result"]);
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AnsweringHouse, paths, startAnsweringHouse } from "./answering-house.ts";
+import { type AnsweringGateway, paths, startAnsweringGateway } from "./answering-gateway.ts";
 
-let house: AnsweringHouse;
+let gateway: AnsweringGateway;
 beforeAll(async () => {
-  house = await startAnsweringHouse();
+  gateway = await startAnsweringGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const usage = { input_tokens: 10, output_tokens: 5 };
 const completion = {
@@ -24,7 +24,7 @@ test.each([
   ["block_binding", { thinking: { type: "adaptive", block_binding: "x" } }],
 ])("a messages request's %s is named when it cannot be carried", async (name, more) => {
   const body = { model: "of-chat", max_tokens: 64, messages, ...more };
-  const answer = await house.call(paths.messages, body, completion);
+  const answer = await gateway.call(paths.messages, body, completion);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining(name)]);
   await answer.text();
 });
@@ -36,7 +36,7 @@ test.each([
   ["context", { reasoning: { effort: "low", context: "x" } }],
   ["web_search_call.action.sources", { include: ["web_search_call.action.sources"] }],
 ])("a Responses request's %s is named when it cannot be carried", async (name, more) => {
-  const answer = await house.call(paths.responses, { model: "of-chat", input: "x", ...more }, completion);
+  const answer = await gateway.call(paths.responses, { model: "of-chat", input: "x", ...more }, completion);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining(name)]);
   await answer.text();
 });
@@ -58,7 +58,7 @@ test.each([
   ["steered", "stop", "paused"],
 ])("a response that broke off for %s is not told as whole", async (reason, finish, warning) => {
   const broken = { ...response, status: "incomplete", incomplete_details: { reason } };
-  const answer = await house.call(paths.chat, { model: "of-responses", messages }, broken);
+  const answer = await gateway.call(paths.chat, { model: "of-responses", messages }, broken);
   expect(await answer.json()).toMatchObject({ choices: [{ finish_reason: finish }] });
   const warnings = answer.headers.get("x-sluice-warnings");
   if (warning === null) expect(warnings).toBeNull();
@@ -66,7 +66,7 @@ test.each([
 });
 
 test("a message that ended in a compaction is to be sent again, and says so", async () => {
-  const answer = await house.call(
+  const answer = await gateway.call(
     paths.chat,
     { model: "of-messages", messages },
     { ...message, stop_reason: "compaction" },
@@ -79,13 +79,13 @@ test("what an answer holds beside what is read is named: logprobs, a container, 
   const logprobs = { content: [{ token: "x", logprob: -1, bytes: null, top_logprobs: [] }] };
   const chat = { ...completion, choices: [{ ...completion.choices[0], logprobs }] };
   const ask = { max_tokens: 64, messages };
-  const one = await house.call(paths.messages, { ...ask, model: "of-chat" }, chat);
+  const one = await gateway.call(paths.messages, { ...ask, model: "of-chat" }, chat);
   expect(one.headers.get("x-sluice-warnings")).toContain("logprobs");
   await one.text();
   const caller = { type: "code_execution_20250825", tool_id: "srvtoolu_1" };
   const content = [{ type: "tool_use", id: "toolu_1", name: "f", input: {}, caller }];
   const told = { ...message, content, container: { id: "c", expires_at: "x" }, stop_reason: "tool_use" };
-  const two = await house.call(paths.chat, { model: "of-messages", messages }, told);
+  const two = await gateway.call(paths.chat, { model: "of-messages", messages }, told);
   const warnings = two.headers.get("x-sluice-warnings");
   for (const name of ["container", "caller"]) expect(warnings).toContain(name);
   await two.text();

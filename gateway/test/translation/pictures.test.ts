@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AnsweringHouse, paths, startAnsweringHouse } from "./answering-house.ts";
+import { type AnsweringGateway, paths, startAnsweringGateway } from "./answering-gateway.ts";
 
-let house: AnsweringHouse;
+let gateway: AnsweringGateway;
 beforeAll(async () => {
-  house = await startAnsweringHouse();
+  gateway = await startAnsweringGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const data = "iVBORw0KGgo=";
 const url = `data:image/png;base64,${data}`;
@@ -35,7 +35,7 @@ const ask = { messages: [{ role: "user", content: "draw" }] };
 
 describe.each(["of-gemini", "of-responses"] as const)("a picture in an answer of an upstream %s", (model) => {
   test("stands in the message's images", async () => {
-    const answer = await house.call(paths.chat, { ...ask, model }, upstreams[model].whole);
+    const answer = await gateway.call(paths.chat, { ...ask, model }, upstreams[model].whole);
     expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
     expect(await answer.json()).toMatchObject({
       choices: [{ message: { role: "assistant", images: [{ type: "image_url", image_url: { url } }] } }],
@@ -43,7 +43,7 @@ describe.each(["of-gemini", "of-responses"] as const)("a picture in an answer of
   });
 
   test("streams as images of a delta", async () => {
-    const answer = await house.call(paths.chat, { ...ask, model, stream: true }, upstreams[model].events);
+    const answer = await gateway.call(paths.chat, { ...ask, model, stream: true }, upstreams[model].events);
     const told = await answer.text();
     expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
     const chunks = [...told.matchAll(/^data: (\{.*)$/gm)].map(([, text]) => JSON.parse(text ?? ""));
@@ -54,7 +54,7 @@ describe.each(["of-gemini", "of-responses"] as const)("a picture in an answer of
 });
 
 test("pictures are asked of Gemini by the modalities, and go back to it as they came", async () => {
-  const answer = await house.call(
+  const answer = await gateway.call(
     paths.chat,
     {
       model: "of-gemini",
@@ -69,7 +69,7 @@ test("pictures are asked of Gemini by the modalities, and go back to it as they 
   );
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
   await answer.text();
-  expect(house.sent()).toMatchObject({
+  expect(gateway.sent()).toMatchObject({
     generationConfig: { responseModalities: ["TEXT", "IMAGE"] },
     contents: [{ role: "user" }, { role: "model", parts }, { role: "user" }],
   });
@@ -81,7 +81,7 @@ test("a caller of Gemini's dialect may ask for pictures too", async () => {
     generationConfig: { responseModalities: ["TEXT", "IMAGE"] },
   };
   const message = { role: "assistant", content: "x", images: [{ type: "image_url", image_url: { url } }] };
-  const answer = await house.call("/v1beta/models/of-chat:generateContent", body, {
+  const answer = await gateway.call("/v1beta/models/of-chat:generateContent", body, {
     id: "c1",
     choices: [{ index: 0, message, finish_reason: "stop" }],
   });
@@ -89,16 +89,16 @@ test("a caller of Gemini's dialect may ask for pictures too", async () => {
   expect(await answer.json()).toMatchObject({
     candidates: [{ content: { parts: [{ text: "x" }, { inlineData: { mimeType: "image/png", data } }] } }],
   });
-  expect(house.sent()).toMatchObject({ modalities: ["text", "image"] });
+  expect(gateway.sent()).toMatchObject({ modalities: ["text", "image"] });
 });
 
 test("speech is still refused by its name, and pictures that cannot be made are warned of", async () => {
-  const spoken = await house.call(paths.chat, { ...ask, model: "of-gemini", modalities: ["text", "audio"] }, gemini);
+  const spoken = await gateway.call(paths.chat, { ...ask, model: "of-gemini", modalities: ["text", "audio"] }, gemini);
   expect(spoken.status).toBe(400);
   expect(await spoken.json()).toMatchObject({ error: { code: "unsupported_by_model", param: "modalities" } });
   const message = { id: "msg_1", type: "message", role: "assistant", content: [], stop_reason: "end_turn", usage };
   const asked = { ...ask, model: "of-messages", modalities: ["text", "image"] };
-  const warned = await house.call(paths.chat, asked, message);
+  const warned = await gateway.call(paths.chat, asked, message);
   expect([warned.status, warned.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining("pictures")]);
   await warned.text();
 });

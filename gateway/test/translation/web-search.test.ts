@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AnsweringHouse, paths, startAnsweringHouse } from "./answering-house.ts";
+import { type AnsweringGateway, paths, startAnsweringGateway } from "./answering-gateway.ts";
 
-let house: AnsweringHouse;
+let gateway: AnsweringGateway;
 beforeAll(async () => {
-  house = await startAnsweringHouse();
+  gateway = await startAnsweringGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const usage = { input_tokens: 10, output_tokens: 5 };
 const completion = {
@@ -76,11 +76,11 @@ const pathOf = (path: string, model: string): string => path || `/v1beta/models/
 
 async function ask(model: keyof typeof answers, path: string, body: object) {
   const { type: _type, ...asked } = { type: "", model, ...body };
-  const response = await house.call(pathOf(path, model), path === "" ? body : asked, answers[model]);
+  const response = await gateway.call(pathOf(path, model), path === "" ? body : asked, answers[model]);
   await response.text();
   const requestId = response.headers.get("x-request-id");
-  const entry = (await house.entries()).find((one) => one.requestId === requestId);
-  return { response, entry, sent: house.sent(), warnings: response.headers.get("x-sluice-warnings") };
+  const entry = (await gateway.entries()).find((one) => one.requestId === requestId);
+  return { response, entry, sent: gateway.sent(), warnings: response.headers.get("x-sluice-warnings") };
 }
 
 describe.each(Object.keys(sent) as (keyof typeof sent)[])(

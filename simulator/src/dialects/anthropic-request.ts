@@ -1,5 +1,5 @@
 import { Conversation } from "../conversation.ts";
-import { type Asked, type AskedTool, Refusal } from "../dialect.ts";
+import { type ParsedRequest, Refusal, type RequestedTool } from "../dialect.ts";
 import {
   countOf,
   isObject,
@@ -12,12 +12,12 @@ import {
 } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitModel } from "../script-source.ts";
-import { chooseCalls, type ToolWish } from "../tool-choice.ts";
+import { chooseCalls, type ToolRequest } from "../tool-choice.ts";
 import { refuseOptions } from "./anthropic-option-rules.ts";
 import { refuseMessages } from "./anthropic-rules.ts";
 
 export interface MessagesRequest {
-  readonly asked: Asked;
+  readonly asked: ParsedRequest;
   /** False: thinking blocks come empty, with their signature. */
   readonly thinkingShown: boolean;
   readonly stops: readonly string[];
@@ -78,13 +78,13 @@ function converse(body: JsonObject): Conversation {
 }
 
 /** Tools of the caller's own; the vendor's server tools are never called here. */
-function toolOf(tool: JsonObject): readonly AskedTool[] {
+function toolOf(tool: JsonObject): readonly RequestedTool[] {
   const own = tool["type"] === undefined || tool["type"] === null || tool["type"] === "custom";
   if (!own || typeof tool["name"] !== "string") return [];
   return [{ kind: "function", name: tool["name"], parameters: tool["input_schema"] ?? { type: "object" } }];
 }
 
-function wishOf(choice: unknown): ToolWish {
+function wishOf(choice: unknown): ToolRequest {
   const { type, name, disable_parallel_tool_use: alone } = objectOf(choice);
   const mode = type === "none" ? "none" : type === "any" || type === "tool" ? "required" : "auto";
   return { mode, forced: type === "tool" ? stringOf(name) : null, parallel: alone !== true };

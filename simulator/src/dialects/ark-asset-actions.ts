@@ -11,7 +11,7 @@ import type { LivenessSessions } from "./ark-liveness.ts";
 export interface AssetCall {
   readonly assets: ArkAssetStore;
   readonly sessions: LivenessSessions;
-  readonly desk: { mark(length: number): string };
+  readonly taskBook: { mark(length: number): string };
   readonly body: JsonObject;
   readonly account: string;
   readonly project: string;
@@ -84,7 +84,7 @@ export const assetActions: Readonly<Record<string, (call: AssetCall) => JsonObje
 function addGroup(call: AssetCall, type: string, name: string): AssetGroup {
   const now = Date.now();
   const group: AssetGroup = {
-    id: `group-${clockMark(now)}-${call.desk.mark(5)}`,
+    id: `group-${clockMark(now)}-${call.taskBook.mark(5)}`,
     account: call.account,
     project: call.project,
     name,
@@ -110,7 +110,7 @@ function assetFrom(call: AssetCall, group: AssetGroup): Asset {
   const moderation = stringOf(objectOf(body["Moderation"])["Strategy"]) || "Default";
   if (!["Default", "Skip"].includes(moderation)) throw refused("InvalidParameter", "Moderation.Strategy is unknown.");
   const now = Date.now();
-  const id = `asset-${clockMark(now)}-${call.desk.mark(5)}`;
+  const id = `asset-${clockMark(now)}-${call.taskBook.mark(5)}`;
   const times = { createdAt: now, updatedAt: now };
   return {
     id,

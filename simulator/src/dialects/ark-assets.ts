@@ -5,7 +5,7 @@ import { jsonExchange } from "../json-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import type { Script } from "../script.ts";
 import { splitMark } from "../script-source.ts";
-import type { TaskDesk } from "../task-desk.ts";
+import type { TaskBook } from "../task-desk.ts";
 import type { TruthRecord } from "../truth.ts";
 import { checkVolcSignature, type VolcFault } from "../volc-signature.ts";
 import type { ArkAccounts } from "./ark-accounts.ts";
@@ -13,16 +13,16 @@ import { assetActions } from "./ark-asset-actions.ts";
 import type { ArkAssetStore } from "./ark-asset-store.ts";
 import type { LivenessSessions } from "./ark-liveness.ts";
 
-export interface ArkAssetParts {
+export interface ArkAssetOptions {
   readonly accounts: ArkAccounts;
   readonly assets: ArkAssetStore;
   readonly sessions: LivenessSessions;
-  readonly desk: TaskDesk;
+  readonly taskBook: TaskBook;
   readonly filesUrl: string | null;
 }
 
 /** Ark's asset library: POST …/?Action=…&Version=2024-01-01, signed. Presets reach an action by its name. */
-export function arkAssets(parts: ArkAssetParts): Dialect {
+export function arkAssets(parts: ArkAssetOptions): Dialect {
   return {
     id: "ark-assets",
     aside: true,
@@ -38,7 +38,7 @@ export function arkAssets(parts: ArkAssetParts): Dialect {
   };
 }
 
-function readAction(request: SimulatorRequest, parts: ArkAssetParts): Exchange {
+function readAction(request: SimulatorRequest, parts: ArkAssetOptions): Exchange {
   const { action, version } = calledFor(request);
   const body = parseObject(request.body);
   const marked = splitMark(stringOf(body?.["Name"]));
@@ -60,7 +60,7 @@ function readAction(request: SimulatorRequest, parts: ArkAssetParts): Exchange {
         const base = parts.filesUrl ?? `http://${request.headers["host"] ?? "simulator"}`;
         const Result = act({ ...parts, body: { ...body, Name: marked.text }, project, account, script, base });
         // The call's number is not known here; the vendor's own is a time and a mark as well.
-        const requestId = `${new Date().toISOString().replace(/\D/g, "")}${parts.desk.mark(8).toUpperCase()}`;
+        const requestId = `${new Date().toISOString().replace(/\D/g, "")}${parts.taskBook.mark(8).toUpperCase()}`;
         return { ResponseMetadata: metadataOf(request, requestId), Result };
       },
     }),

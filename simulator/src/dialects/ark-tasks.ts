@@ -14,7 +14,7 @@ import {
   videoUrl,
   viewTask,
 } from "../task.ts";
-import { cancelTask, removeTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+import { cancelTask, removeTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
 import type { ArkAccounts } from "./ark-accounts.ts";
 import type { ArkAssetStore } from "./ark-asset-store.ts";
 import { arkError, arkHeaders, requireArkKey } from "./ark-face.ts";
@@ -22,7 +22,7 @@ import { type ArkMaterial, invalid } from "./ark-task-content.ts";
 import { type ArkTaskRequest, readArkTask } from "./ark-task-request.ts";
 
 /** Ark's video tasks (Seedance): POST, GET and DELETE …/contents/generations/tasks, for the account of the API key. */
-export function arkTasks(parts: ArkTaskParts): Dialect {
+export function arkTasks(parts: ArkTaskOptions): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
@@ -42,8 +42,8 @@ export function arkTasks(parts: ArkTaskParts): Dialect {
   };
 }
 
-export interface ArkTaskParts {
-  readonly desk: TaskDesk;
+export interface ArkTaskOptions {
+  readonly taskBook: TaskBook;
   readonly accounts: ArkAccounts;
   readonly assets: ArkAssetStore;
 }
@@ -51,7 +51,7 @@ export interface ArkTaskParts {
 const dialect = "ark-tasks";
 const pathPattern = /\/contents\/generations\/tasks(?:\/([^/]+))?$/;
 
-function create(parts: ArkTaskParts, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function create(parts: ArkTaskOptions, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const read = readArkTask(request);
   const { model, promptTokens, seconds, tokens, expiresMs, lastFrame, callbackUrl } = read;
   return jsonExchange({
@@ -60,11 +60,11 @@ function create(parts: ArkTaskParts, owner: TaskOwner, request: SimulatorRequest
     script: read.script,
     act(script) {
       checkReferences(parts, owner, read);
-      const id = `cgt-${clockMark(Date.now())}-${parts.desk.mark(5)}`;
+      const id = `cgt-${clockMark(Date.now())}-${parts.taskBook.mark(5)}`;
       const seed = read.asked["seed"] ?? Number.parseInt(id.slice(-5), 36);
       const asked = { echo: { ...read.asked, seed }, lastFrame };
       const callback = callbackUrl === null ? null : { url: callbackUrl, states: toldStates, body: taskBody };
-      parts.desk.accept({ ...owner, id, model, script, request, asked, seconds, tokens, expiresMs, callback });
+      parts.taskBook.accept({ ...owner, id, model, script, request, asked, seconds, tokens, expiresMs, callback });
       return { id };
     },
   });
@@ -77,12 +77,12 @@ function clockMark(now: number): string {
   return new Date(now).toISOString().replace(/\D/g, "").slice(0, 14);
 }
 
-function checkReferences({ desk, assets }: ArkTaskParts, owner: TaskOwner, { content }: ArkTaskRequest): void {
+function checkReferences({ taskBook, assets }: ArkTaskOptions, owner: TaskOwner, { content }: ArkTaskRequest): void {
   for (const [index, material] of content.materials.entries()) {
     if (material.asset !== null) checkAsset(assets, owner.account, material, `content[${index}]`);
   }
   if (content.draftTask === null) return;
-  const draft = desk.find(owner, content.draftTask);
+  const draft = taskBook.find(owner, content.draftTask);
   if (draft === null || viewTask(draft, Date.now()).state !== "succeeded" || echoOf(draft)["draft"] !== true) {
     throw invalid("draft_task", "is no draft that has succeeded");
   }
@@ -96,19 +96,19 @@ function checkAsset(assets: ArkAssetStore, account: string, { asset, kind }: Ark
   if (found.status !== "Active") throw invalid(at, `refers to the asset ${asset}, which is ${found.status}`);
 }
 
-function look({ desk }: ArkTaskParts, owner: TaskOwner, id: string): Exchange {
-  const task = known(desk, owner, id);
+function look({ taskBook }: ArkTaskOptions, owner: TaskOwner, id: string): Exchange {
+  const task = known(taskBook, owner, id);
   return jsonExchange({
     model: task.model,
     aside: `${dialect} poll`,
-    inherited: desk.look(task),
+    inherited: taskBook.look(task),
     act: () => taskBody(task),
   });
 }
 
 /** A queued task is cancelled, a running one is not, and of one that is over the record goes. */
-function remove({ desk }: ArkTaskParts, owner: TaskOwner, id: string): Exchange {
-  const task = known(desk, owner, id);
+function remove({ taskBook }: ArkTaskOptions, owner: TaskOwner, id: string): Exchange {
+  const task = known(taskBook, owner, id);
   return jsonExchange({
     model: task.model,
     aside: `${dialect} cancel`,
@@ -126,7 +126,7 @@ function remove({ desk }: ArkTaskParts, owner: TaskOwner, id: string): Exchange 
   });
 }
 
-function list({ desk }: ArkTaskParts, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function list({ taskBook }: ArkTaskOptions, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const query = new URLSearchParams(request.query);
   const page = numberIn(query, "page_num", 1, Number.MAX_SAFE_INTEGER);
   const size = numberIn(query, "page_size", 10, bounds.tasksPageMax);
@@ -134,7 +134,7 @@ function list({ desk }: ArkTaskParts, owner: TaskOwner, request: SimulatorReques
     model: "",
     aside: `${dialect} list`,
     act() {
-      const found = desk.list(owner).filter((task) => fits(task, query));
+      const found = taskBook.list(owner).filter((task) => fits(task, query));
       return { total: found.length, items: found.slice((page - 1) * size, page * size).map(taskBody) };
     },
   });
@@ -157,8 +157,8 @@ function numberIn(query: URLSearchParams, name: string, usual: number, most: num
   return value;
 }
 
-function known(desk: TaskDesk, owner: TaskOwner, id: string): Task {
-  const task = desk.find(owner, pathPart(id));
+function known(taskBook: TaskBook, owner: TaskOwner, id: string): Task {
+  const task = taskBook.find(owner, pathPart(id));
   if (task !== null) return task;
   throw new Refusal(404, `The specified task ${id} is not found.`, { param: "id", code: "NotFound.Task" });
 }

@@ -1,5 +1,5 @@
 import { Conversation } from "../conversation.ts";
-import { type Asked, type AskedTool, Refusal } from "../dialect.ts";
+import { type ParsedRequest, Refusal, type RequestedTool } from "../dialect.ts";
 import {
   countOf,
   isObject,
@@ -13,9 +13,9 @@ import {
 import type { SimulatorRequest } from "../request.ts";
 import { splitModel } from "../script-source.ts";
 import { isSigned } from "../seal.ts";
-import { chooseCalls, type ToolWish } from "../tool-choice.ts";
+import { chooseCalls, type ToolRequest } from "../tool-choice.ts";
 
-export function readConverse(request: SimulatorRequest, model: string, stream: boolean): Asked {
+export function readConverse(request: SimulatorRequest, model: string, stream: boolean): ParsedRequest {
   const body = parseObject(request.body);
   if (body === null)
     throw new Refusal(400, "The request body is not a JSON object.", { code: "SerializationException" });
@@ -65,13 +65,13 @@ function resultTexts(content: JsonObject): readonly string[] {
   return typeof content["text"] === "string" ? [content["text"]] : stringsIn(content["json"]);
 }
 
-function toolOf(tool: JsonObject): readonly AskedTool[] {
+function toolOf(tool: JsonObject): readonly RequestedTool[] {
   const spec = tool["toolSpec"];
   if (!isObject(spec)) return [];
   return [{ kind: "function", name: stringOf(spec["name"]), parameters: objectOf(spec["inputSchema"])["json"] }];
 }
 
-function wishOf(body: JsonObject): ToolWish {
+function wishOf(body: JsonObject): ToolRequest {
   const choice = objectOf(objectOf(body["toolConfig"])["toolChoice"]);
   const forced = isObject(choice["tool"]) ? stringOf(choice["tool"]["name"]) : null;
   return { mode: choice["any"] !== undefined || forced !== null ? "required" : "auto", forced, parallel: true };

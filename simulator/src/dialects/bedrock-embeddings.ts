@@ -1,6 +1,6 @@
 import { silentAnswer, usageFor } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import { bareAsked, type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { bareRequest, type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, objectOf, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
@@ -27,7 +27,7 @@ function read(request: SimulatorRequest, secret: string | undefined): Exchange {
   const cohere = named.model.includes("cohere");
   const texts = cohere ? cohereTexts(body, named.model) : titanText(body, named.model);
   const asked = {
-    ...bareAsked(
+    ...bareRequest(
       named.model,
       texts.reduce((sum, text) => sum + countWords(splitMark(text).text), 0),
     ),

@@ -5,17 +5,18 @@ import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readAsked } from "../task-asked.ts";
-import { cancelTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+import { readTask } from "../task-asked.ts";
+import { cancelTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
 
 /** Wan on DashScope: a create that must be asynchronous, GET and cancel at …/api/v1/tasks/{id}, and the list. */
-export function dashScopeVideos(desk: TaskDesk): Dialect {
+export function dashScopeVideos(taskBook: TaskBook): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
       if (createPattern.test(path)) return method === "POST";
       const [found, id, cancel] = taskPattern.exec(path) ?? [];
-      if (found === undefined || !(path.includes("/api/v1/tasks") || desk.knows(dialect, pathPart(id)))) return false;
+      if (found === undefined || !(path.includes("/api/v1/tasks") || taskBook.knows(dialect, pathPart(id))))
+        return false;
       return cancel === undefined ? method === "GET" : method === "POST";
     },
     read(request) {
@@ -23,10 +24,10 @@ export function dashScopeVideos(desk: TaskDesk): Dialect {
         throw new Refusal(401, "Invalid API-key provided.", { code: "InvalidApiKey" });
       }
       const owner = { dialect, account: accountOf(request.headers) };
-      if (createPattern.test(request.path)) return create(desk, owner, request);
+      if (createPattern.test(request.path)) return create(taskBook, owner, request);
       const [, id, cancel] = taskPattern.exec(request.path) ?? [];
-      if (id === undefined) return list(desk, owner, request);
-      return cancel === undefined ? look(desk, owner, pathPart(id)) : stop(desk, owner, pathPart(id));
+      if (id === undefined) return list(taskBook, owner, request);
+      return cancel === undefined ? look(taskBook, owner, pathPart(id)) : stop(taskBook, owner, pathPart(id));
     },
     headers: ({ requestId }) => [["x-request-id", requestId]],
     error: ({ status, message, code }, requestId) =>
@@ -46,14 +47,14 @@ const usualCodes: Readonly<Record<number, string>> = {
   429: "Throttling.RateQuota",
 };
 
-function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
   if (request.headers["x-dashscope-async"] !== "enable") {
     throw new Refusal(403, "current user api does not support synchronous calls.", { code: "AccessDenied" });
   }
   const body = objectOf(parseObject(request.body));
   const input = objectOf(body["input"]);
   const parameters = objectOf(body["parameters"]);
-  const { model, promptTokens, script, prompt } = readAsked(body["model"], input["prompt"]);
+  const { model, promptTokens, script, prompt } = readTask(body["model"], input["prompt"]);
   if (stringOf(body["model"]) === "") throw new Refusal(400, "Model not exist.", { code: "InvalidParameter" });
   const given = ["img_url", "first_frame_url", "reference_urls", "template"].some((name) => input[name] !== undefined);
   if (prompt === "" && !given && objectsOf(input["media"]).length === 0) {
@@ -73,7 +74,7 @@ function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Ex
     script,
     act(known) {
       const id = crypto.randomUUID();
-      desk.accept({ ...owner, id, model, script: known, request, asked, seconds, tokens: 0 });
+      taskBook.accept({ ...owner, id, model, script: known, request, asked, seconds, tokens: 0 });
       return { request_id: crypto.randomUUID(), output: { task_id: id, task_status: "PENDING" } };
     },
   });
@@ -87,18 +88,18 @@ function rowsOf(parameters: JsonObject): number {
 }
 
 /** A task that nobody knows is no error here but a state. */
-function look(desk: TaskDesk, owner: TaskOwner, id: string): Exchange {
-  const task = desk.find(owner, id);
+function look(taskBook: TaskBook, owner: TaskOwner, id: string): Exchange {
+  const task = taskBook.find(owner, id);
   const aside = `${dialect} poll`;
   if (task === null) {
     const output = { task_id: id, task_status: "UNKNOWN" };
     return jsonExchange({ model: "", aside, act: () => ({ request_id: crypto.randomUUID(), output }) });
   }
-  return jsonExchange({ model: task.model, aside, inherited: desk.look(task), act: () => taskBody(task) });
+  return jsonExchange({ model: task.model, aside, inherited: taskBook.look(task), act: () => taskBody(task) });
 }
 
-function stop(desk: TaskDesk, owner: TaskOwner, id: string): Exchange {
-  const task = desk.find(owner, id);
+function stop(taskBook: TaskBook, owner: TaskOwner, id: string): Exchange {
+  const task = taskBook.find(owner, id);
   if (task === null) throw new Refusal(404, "The task does not exist.");
   return jsonExchange({
     model: task.model,
@@ -114,7 +115,7 @@ function stop(desk: TaskDesk, owner: TaskOwner, id: string): Exchange {
   });
 }
 
-function list(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function list(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const query = new URLSearchParams(request.query);
   const page = Number(query.get("page_no") ?? 1) || 1;
   const size = Math.min(Number(query.get("page_size") ?? 10) || 10, 100);
@@ -122,7 +123,7 @@ function list(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exch
     model: "",
     aside: `${dialect} list`,
     act() {
-      const found = desk.list(owner).filter((task) => {
+      const found = taskBook.list(owner).filter((task) => {
         const word = stateWord(task, viewTask(task, Date.now()), words);
         return (query.get("status") ?? word) === word && (query.get("model_name") ?? task.model) === task.model;
       });

@@ -5,14 +5,14 @@ import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOfKey } from "../seal.ts";
 import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readAsked } from "../task-asked.ts";
-import { cancelTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+import { readTask } from "../task-asked.ts";
+import { cancelTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
 
 /**
  * fal's queue: POST /{owner}/{app}/…, then /{owner}/{app}/requests/{id}/status, the result at …/requests/{id}, and PUT
  * …/cancel. Its paths could be anybody's, so it is told by its `Key` credentials and has no base path.
  */
-export function fal(desk: TaskDesk): Dialect {
+export function fal(taskBook: TaskBook): Dialect {
   return {
     id: dialect,
     matches({ method, path, headers }) {
@@ -27,11 +27,11 @@ export function fal(desk: TaskDesk): Dialect {
         account: accountOfKey(keyPattern.exec(request.headers["authorization"] ?? "")?.[1] ?? ""),
       };
       const [, app = "", id, more] = requestPattern.exec(request.path) ?? [];
-      if (id === undefined) return create(desk, owner, request);
-      const task = desk.find(owner, pathPart(id));
+      if (id === undefined) return create(taskBook, owner, request);
+      const task = taskBook.find(owner, pathPart(id));
       if (task === null || task.asked["app"] !== app) throw new Refusal(404, "Request not found");
-      if (more === "/status") return look(desk, task);
-      return more === "/cancel" ? stop(task) : result(desk, task);
+      if (more === "/status") return look(taskBook, task);
+      return more === "/cancel" ? stop(task) : result(taskBook, task);
     },
     headers: ({ requestId }) => [["x-fal-request-id", requestId]],
     error: ({ status, message, code, param }) => {
@@ -47,10 +47,10 @@ const appPattern = /^\/([^/]+\/[^/]+)(?:\/.+)?$/;
 const requestPattern = /^\/([^/]+\/[^/]+)\/requests\/([^/]+?)(\/status|\/cancel)?$/;
 const toldStates: readonly TaskState[] = ["succeeded", "failed"];
 
-function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(422, "Input should be a valid dictionary", { code: "dict_type" });
-  const { model, promptTokens, script } = readAsked(pathPart(request.path.slice(1)), body["prompt"]);
+  const { model, promptTokens, script } = readTask(pathPart(request.path.slice(1)), body["prompt"]);
   const app = appPattern.exec(request.path)?.[1] ?? "";
   const seconds = Number.parseInt(stringOf(body["duration"]), 10) || (countOf(body["duration"]) ?? 5);
   const url = new URLSearchParams(request.query).get("fal_webhook") ?? "";
@@ -62,13 +62,13 @@ function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Ex
       const id = crypto.randomUUID();
       const callback = url === "" ? null : { url, states: toldStates, body: webhookBody };
       const draft = { ...owner, id, model, script: known, request, asked: { app }, seconds, tokens: 0, callback };
-      return queueBody(desk.accept(draft));
+      return queueBody(taskBook.accept(draft));
     },
   });
 }
 
-function look(desk: TaskDesk, task: Task): Exchange {
-  const inherited = desk.look(task);
+function look(taskBook: TaskBook, task: Task): Exchange {
+  const inherited = taskBook.look(task);
   return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => queueBody(task) });
 }
 
@@ -85,8 +85,8 @@ function stop(task: Task): Exchange {
 }
 
 /** A failed task is a completed one whose result is an error. */
-function result(desk: TaskDesk, task: Task): Exchange {
-  const inherited = desk.look(task);
+function result(taskBook: TaskBook, task: Task): Exchange {
+  const inherited = taskBook.look(task);
   return jsonExchange({
     model: task.model,
     aside: `${dialect} result`,

@@ -4,18 +4,18 @@ import { fileOf, filesPath, type LinkedFile } from "../file-url.ts";
 import { bytesExchange } from "../json-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { contentScript } from "../task.ts";
-import type { TaskDesk } from "../task-desk.ts";
+import type { TaskBook } from "../task-desk.ts";
 import { tinyMp4 } from "../tiny-mp4.ts";
 import { tinyPng } from "../tiny-png.ts";
 import { tinyWav } from "../tiny-wav.ts";
 
 /** The store behind presigned links: GET only, ranges, and 403 once a link has expired. No credentials are wanted. */
-export function files(desk: TaskDesk): Dialect {
+export function files(taskBook: TaskBook): Dialect {
   return {
     id: "files",
     aside: true,
     matches: ({ path }) => path.includes(filesPath),
-    read: (request) => readFile(request, desk),
+    read: (request) => readFile(request, taskBook),
     headers: ({ requestId }) => [["x-tos-request-id", requestId]],
     error: ({ status, message, code }, requestId) => {
       const usual = status === 404 ? "NoSuchKey" : status < 500 ? "AccessDenied" : "InternalError";
@@ -31,7 +31,7 @@ export function fileBytes({ name, seconds, bytes }: LinkedFile): ByteSource {
   return tinyMp4({ name, seconds, bytes });
 }
 
-function readFile(request: SimulatorRequest, desk: TaskDesk): Exchange {
+function readFile(request: SimulatorRequest, taskBook: TaskBook): Exchange {
   const file = fileOf(request);
   // A link is bound to its method, so a HEAD has another signature than the one in it.
   if (request.method !== "GET" || file === null) {
@@ -40,7 +40,7 @@ function readFile(request: SimulatorRequest, desk: TaskDesk): Exchange {
     });
   }
   if (Date.now() >= file.expiresAt) throw new Refusal(403, "Request has expired.");
-  const task = desk.byId(file.name.replace(/(?:-last)?\.\w+$/, ""));
+  const task = taskBook.byId(file.name.replace(/(?:-last)?\.\w+$/, ""));
   if (task !== null) task.downloads += 1;
   return bytesExchange({
     model: task?.model ?? "",

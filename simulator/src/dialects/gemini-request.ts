@@ -1,6 +1,6 @@
 import { bounds } from "../bounds.ts";
 import { Conversation } from "../conversation.ts";
-import { type Asked, type AskedTool, Refusal } from "../dialect.ts";
+import { type ParsedRequest, Refusal, type RequestedTool } from "../dialect.ts";
 import {
   countOf,
   isObject,
@@ -14,12 +14,12 @@ import {
 import type { SimulatorRequest } from "../request.ts";
 import { anyAnswer } from "../sample-value.ts";
 import { splitModel } from "../script-source.ts";
-import { chooseCalls, type ToolWish } from "../tool-choice.ts";
+import { chooseCalls, type ToolRequest } from "../tool-choice.ts";
 import { contentsOf, field, partsOf } from "./gemini-json.ts";
 import { refuseGemini } from "./gemini-rules.ts";
 
 export interface GeminiRequest {
-  readonly asked: Asked;
+  readonly asked: ParsedRequest;
   /** Gemini 3 and later: calls have ids, and every answer ends with a signature. */
   readonly signs: boolean;
   readonly thoughtsShown: boolean;
@@ -87,16 +87,16 @@ function texts(parts: readonly JsonObject[]): readonly string[] {
   return parts.filter((part) => part["thought"] !== true).map((part) => stringOf(part["text"]));
 }
 
-function toolsOf(turn: JsonObject): readonly AskedTool[] {
+function toolsOf(turn: JsonObject): readonly RequestedTool[] {
   return objectsOf(turn["tools"]).flatMap((tool) =>
-    objectsOf(field(tool, "functionDeclarations")).map((declared): AskedTool => {
+    objectsOf(field(tool, "functionDeclarations")).map((declared): RequestedTool => {
       const schema = field(declared, "parametersJsonSchema") ?? lowerTypes(declared["parameters"]);
       return { kind: "function", name: stringOf(declared["name"]), parameters: schema ?? { type: "object" } };
     }),
   );
 }
 
-function wishOf(turn: JsonObject): ToolWish {
+function wishOf(turn: JsonObject): ToolRequest {
   const config = objectOf(field(objectOf(field(turn, "toolConfig")), "functionCallingConfig"));
   const mode = stringOf(config["mode"]).toUpperCase();
   const allowed = field(config, "allowedFunctionNames");
@@ -122,7 +122,7 @@ function lowerTypes(schema: unknown): unknown {
   );
 }
 
-function imageOf(config: JsonObject): Asked["image"] {
+function imageOf(config: JsonObject): ParsedRequest["image"] {
   const modalities = field(config, "responseModalities");
   if (!Array.isArray(modalities)) return null;
   const names = modalities.map((name) => stringOf(name).toUpperCase());

@@ -1,6 +1,6 @@
 import { silentAnswer, usageFor } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import { bareAsked, type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { bareRequest, type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, objectOf, objectsOf, parseObject, stringOf } from "../json-body.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
@@ -39,7 +39,7 @@ function read(request: SimulatorRequest): Exchange {
   }
   const tokens = inputs.map(({ text }) => countWords(splitMark(text).text));
   const asked = {
-    ...bareAsked(
+    ...bareRequest(
       named.model,
       tokens.reduce((sum, count) => sum + count, 0),
     ),

@@ -1,5 +1,5 @@
 import { bounds } from "../bounds.ts";
-import { type Asked, bareAsked, Refusal, type ReplyHead } from "../dialect.ts";
+import { bareRequest, type ParsedRequest, Refusal, type ReplyHead } from "../dialect.ts";
 import { isObject, type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest, UploadPart } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
@@ -7,7 +7,7 @@ import { imagePath } from "../tiny-png.ts";
 import { countWords } from "../words.ts";
 
 export interface ImagesRequest {
-  readonly asked: Asked;
+  readonly asked: ParsedRequest;
   readonly edits: boolean;
   readonly seedream: boolean;
   /** Old models: a revised prompt, and neither usage nor a word on the look. */
@@ -47,7 +47,7 @@ export function readImages(request: SimulatorRequest): ImagesRequest {
   const promptTokens = countWords(marked.text) + given * inputImageTokens;
   return {
     asked: {
-      ...bareAsked(named.model, promptTokens),
+      ...bareRequest(named.model, promptTokens),
       stream,
       prompt: marked.text,
       script: { ...named.script, ...marked.script },

@@ -4,12 +4,12 @@ import { jsonExchange } from "../json-exchange.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readAsked } from "../task-asked.ts";
-import type { TaskDesk, TaskOwner } from "../task-desk.ts";
+import { readTask } from "../task-asked.ts";
+import type { TaskBook, TaskOwner } from "../task-desk.ts";
 import { checkKlingToken } from "./kling-token.ts";
 
 /** Kling: POST …/videos/{way}, GET …/videos/{way}/{task_id} (or the client's own id), and the list. There is no cancel. */
-export function kling(desk: TaskDesk, keys: Readonly<Record<string, string>>): Dialect {
+export function kling(taskBook: TaskBook, keys: Readonly<Record<string, string>>): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
@@ -19,8 +19,8 @@ export function kling(desk: TaskDesk, keys: Readonly<Record<string, string>>): D
     read(request) {
       const owner = { dialect, account: checkKlingToken(request, keys, Date.now()) };
       const [, way = "", id] = pathPattern.exec(request.path) ?? [];
-      if (request.method === "POST") return create(desk, owner, request, way);
-      return id === undefined ? list(desk, owner, request, way) : look(desk, owner, way, pathPart(id));
+      if (request.method === "POST") return create(taskBook, owner, request, way);
+      return id === undefined ? list(taskBook, owner, request, way) : look(taskBook, owner, way, pathPart(id));
     },
     headers: ({ requestId }) => [["x-request-id", requestId]],
     error: ({ status, message, code }, requestId) =>
@@ -48,10 +48,10 @@ const usualCodes: Readonly<Record<number, string>> = {
 
 const toldStates: readonly TaskState[] = ["running", "succeeded", "failed"];
 
-function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
+function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw invalid("the body is not a JSON object");
-  const { model, prompt, promptTokens, script } = readAsked(body["model_name"] ?? "kling-v1", body["prompt"]);
+  const { model, prompt, promptTokens, script } = readTask(body["model_name"] ?? "kling-v1", body["prompt"]);
   checkFields(body, way, prompt);
   const seconds = Number(body["duration"] ?? "5");
   const clientId = stringOf(body["external_task_id"]) || null;
@@ -61,10 +61,10 @@ function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, way
     promptTokens,
     script,
     act(known) {
-      const id = desk.number();
+      const id = taskBook.number();
       const callback = url === "" ? null : { url, states: toldStates, body: (task: Task) => dataOf(task) };
       const draft = { ...owner, id, model, script: known, request, asked: { way }, seconds, tokens: 0 };
-      return envelope(dataOf(desk.accept({ ...draft, clientId, callback })));
+      return envelope(dataOf(taskBook.accept({ ...draft, clientId, callback })));
     },
   });
 }
@@ -84,14 +84,14 @@ function checkFields(body: JsonObject, way: string, prompt: string): void {
   }
 }
 
-function look(desk: TaskDesk, owner: TaskOwner, way: string, id: string): Exchange {
-  const task = desk.find(owner, id) ?? desk.list(owner).find(({ clientId }) => clientId === id) ?? null;
+function look(taskBook: TaskBook, owner: TaskOwner, way: string, id: string): Exchange {
+  const task = taskBook.find(owner, id) ?? taskBook.list(owner).find(({ clientId }) => clientId === id) ?? null;
   if (task === null || task.asked["way"] !== way) throw new Refusal(404, "task not found", { code: "1203" });
-  const inherited = desk.look(task);
+  const inherited = taskBook.look(task);
   return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => envelope(dataOf(task)) });
 }
 
-function list(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
+function list(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
   const query = new URLSearchParams(request.query);
   const page = Number(query.get("pageNum") ?? 1) || 1;
   const size = Math.min(Number(query.get("pageSize") ?? 30) || 30, 500);
@@ -99,7 +99,7 @@ function list(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, way: 
     model: "",
     aside: `${dialect} list`,
     act() {
-      const found = desk.list(owner).filter((task) => task.asked["way"] === way);
+      const found = taskBook.list(owner).filter((task) => task.asked["way"] === way);
       return envelope(found.slice((page - 1) * size, page * size).map(dataOf));
     },
   });

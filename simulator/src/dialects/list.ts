@@ -1,5 +1,5 @@
 import type { Dialect } from "../dialect.ts";
-import type { TaskDesk } from "../task-desk.ts";
+import type { TaskBook } from "../task-desk.ts";
 import { anthropicCountTokens, anthropicMessages } from "./anthropic-messages.ts";
 import { type ArkAccount, arkAccountsUsual, createArkAccounts } from "./ark-accounts.ts";
 import { createArkAssetStore } from "./ark-asset-store.ts";
@@ -46,7 +46,7 @@ export interface DialectOptions {
 }
 
 /** All dialects of one simulator, with its memory; the first that matches serves. A new one is a file and a line here. */
-export function createDialects(options: DialectOptions, desk: TaskDesk): readonly Dialect[] {
+export function createDialects(options: DialectOptions, taskBook: TaskBook): readonly Dialect[] {
   const store = createResponseStore();
   const accounts = createArkAccounts(options.arkAccounts ?? arkAccountsUsual);
   const assets = createArkAssetStore(accounts);
@@ -74,19 +74,19 @@ export function createDialects(options: DialectOptions, desk: TaskDesk): readonl
     openAiSpeech,
     openAiTranscriptions,
     oauthToken(options.googlePublicKey ?? null),
-    arkTasks({ desk, accounts, assets }),
-    arkAssets({ desk, accounts, assets, sessions, filesUrl: options.filesUrl ?? null }),
+    arkTasks({ taskBook, accounts, assets }),
+    arkAssets({ taskBook, accounts, assets, sessions, filesUrl: options.filesUrl ?? null }),
     arkLiveness(sessions),
-    files(desk),
-    fal(desk),
+    files(taskBook),
+    fal(taskBook),
     // Kling's paths end like OpenAI's, and DashScope's tasks like Runway's: the narrower stands first.
-    kling(desk, options.klingKeys ?? klingKeysUsual),
-    openAiVideos(desk),
-    veo(desk),
-    dashScopeVideos(desk),
-    miniMaxVideos(desk),
-    vidu(desk),
-    runway(desk),
-    replicate(desk),
+    kling(taskBook, options.klingKeys ?? klingKeysUsual),
+    openAiVideos(taskBook),
+    veo(taskBook),
+    dashScopeVideos(taskBook),
+    miniMaxVideos(taskBook),
+    vidu(taskBook),
+    runway(taskBook),
+    replicate(taskBook),
   ];
 }

@@ -4,14 +4,14 @@ import { jsonExchange } from "../json-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readAsked } from "../task-asked.ts";
-import type { TaskDesk, TaskOwner } from "../task-desk.ts";
+import { readTask } from "../task-asked.ts";
+import type { TaskBook, TaskOwner } from "../task-desk.ts";
 
 /**
  * MiniMax (Hailuo), version 1: a create, a query that gives a file's id, and the file's address in a second look. HTTP is
  * 200 whatever happens; how it went is in `base_resp`.
  */
-export function miniMaxVideos(desk: TaskDesk): Dialect {
+export function miniMaxVideos(taskBook: TaskBook): Dialect {
   return {
     id: dialect,
     matches: ({ method, path }) =>
@@ -25,9 +25,10 @@ export function miniMaxVideos(desk: TaskDesk): Dialect {
       }
       const owner = { dialect, account: accountOf(request.headers) };
       const query = new URLSearchParams(request.query);
-      if (request.method === "POST") return create(desk, owner, request);
-      if (request.path.endsWith("/retrieve")) return file(known(desk, owner, fromFileId(query.get("file_id") ?? "")));
-      return look(desk, known(desk, owner, query.get("task_id") ?? ""));
+      if (request.method === "POST") return create(taskBook, owner, request);
+      if (request.path.endsWith("/retrieve"))
+        return file(known(taskBook, owner, fromFileId(query.get("file_id") ?? "")));
+      return look(taskBook, known(taskBook, owner, query.get("task_id") ?? ""));
     },
     headers: ({ requestId }) => [["trace-id", requestId]],
     error: ({ status, message, code }) => {
@@ -51,10 +52,10 @@ const usualCodes: Readonly<Record<number, string>> = {
   429: "1002",
 };
 
-function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw invalid("the body is not a JSON object");
-  const { model, prompt, promptTokens, script } = readAsked(body["model"], body["prompt"]);
+  const { model, prompt, promptTokens, script } = readTask(body["model"], body["prompt"]);
   if (stringOf(body["model"]) === "") throw invalid("model is required");
   if (prompt === "" && stringOf(body["first_frame_image"]) === "") throw invalid("prompt is required");
   const { duration, resolution } = body;
@@ -68,7 +69,7 @@ function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Ex
     promptTokens,
     script,
     act(known) {
-      const id = desk.number();
+      const id = taskBook.number();
       const callback = url === "" ? null : { url, states: toldStates, body: queryBody };
       const task = {
         id,
@@ -80,14 +81,14 @@ function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Ex
         tokens: 0,
         callback,
       };
-      desk.accept({ ...owner, ...task });
+      taskBook.accept({ ...owner, ...task });
       return { task_id: id, base_resp: wentWell };
     },
   });
 }
 
-function look(desk: TaskDesk, task: Task): Exchange {
-  const inherited = desk.look(task);
+function look(taskBook: TaskBook, task: Task): Exchange {
+  const inherited = taskBook.look(task);
   return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => queryBody(task) });
 }
 
@@ -129,8 +130,8 @@ function fromFileId(id: string): string {
   return `2${id.slice(1)}`;
 }
 
-function known(desk: TaskDesk, owner: TaskOwner, id: string): Task {
-  const task = desk.find(owner, id);
+function known(taskBook: TaskBook, owner: TaskOwner, id: string): Task {
+  const task = taskBook.find(owner, id);
   if (task === null) throw invalid("invalid params, invalid task_id");
   return task;
 }

@@ -1,6 +1,6 @@
 import { createHash, verify } from "node:crypto";
 import { silentAnswer } from "../answer.ts";
-import { bareAsked, type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { bareRequest, type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 
@@ -33,7 +33,7 @@ function readGrant(request: SimulatorRequest, publicKey: string | null): Exchang
     throw new Refusal(400, `Invalid grant_type: ${grant}`, { code: "unsupported_grant_type" });
   else if (subject === "") throw new Refusal(400, "Missing required parameter: refresh_token");
   return {
-    asked: bareAsked("oauth-token"),
+    asked: bareRequest("oauth-token"),
     ping: null,
     compose: () => silentAnswer(),
     whole: (head) =>

@@ -1,6 +1,6 @@
 import { bounds } from "../bounds.ts";
 import { Conversation } from "../conversation.ts";
-import { type Asked, type AskedTool, Refusal } from "../dialect.ts";
+import { type ParsedRequest, Refusal, type RequestedTool } from "../dialect.ts";
 import {
   countOf,
   isObject,
@@ -14,10 +14,10 @@ import {
 import type { SimulatorRequest } from "../request.ts";
 import { anyAnswer } from "../sample-value.ts";
 import { splitModel } from "../script-source.ts";
-import { chooseCalls, type ToolWish } from "../tool-choice.ts";
+import { chooseCalls, type ToolRequest } from "../tool-choice.ts";
 
 export interface ChatRequest {
-  readonly asked: Asked;
+  readonly asked: ParsedRequest;
   readonly includeUsage: boolean;
   readonly logprobs: boolean;
 }
@@ -95,7 +95,7 @@ function unanswered(open: ReadonlySet<string>, param: string): Refusal {
   return new Refusal(400, message, { param });
 }
 
-function toolOf(tool: JsonObject): readonly AskedTool[] {
+function toolOf(tool: JsonObject): readonly RequestedTool[] {
   const kind = tool["type"] === "custom" ? "custom" : "function";
   const described = tool[kind];
   if (!isObject(described) || typeof described["name"] !== "string") return [];
@@ -103,7 +103,7 @@ function toolOf(tool: JsonObject): readonly AskedTool[] {
   return [{ kind, name: described["name"], parameters }];
 }
 
-function wishOf(body: JsonObject): ToolWish {
+function wishOf(body: JsonObject): ToolRequest {
   const choice = body["tool_choice"];
   const parallel = body["parallel_tool_calls"] !== false;
   if (isObject(choice)) {

@@ -1,6 +1,6 @@
 import { type Answer, type AnswerUsage, wholeText } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import { bareAsked, type Dialect, type DialectEvent, type Exchange, Refusal, type ReplyHead } from "../dialect.ts";
+import { bareRequest, type Dialect, type DialectEvent, type Exchange, Refusal, type ReplyHead } from "../dialect.ts";
 import { countOf, objectOf, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
@@ -28,7 +28,7 @@ function read(request: SimulatorRequest): Exchange {
   const stream = body["stream"] === true;
   const choices = Math.max(1, countOf(body["n"]) ?? 1) * prompts.length;
   const asked = {
-    ...bareAsked(named.model, words),
+    ...bareRequest(named.model, words),
     stream,
     prompt: marked.text,
     outputMax: countOf(body["max_tokens"]) ?? Number.POSITIVE_INFINITY,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Answer, silentAnswer, usageFor } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import { bareAsked, type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { bareRequest, type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
@@ -28,7 +28,7 @@ function read(request: SimulatorRequest): Exchange {
   const inputs = inputsOf(body);
   const marked = splitMark(inputs[0]?.text ?? "");
   const asked = {
-    ...bareAsked(
+    ...bareRequest(
       named.model,
       inputs.reduce((sum, input) => sum + input.tokens, 0),
     ),

@@ -1,6 +1,6 @@
 import { silentAnswer } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import { bareAsked, type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { bareRequest, type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { isObject, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
@@ -27,7 +27,7 @@ function read(request: SimulatorRequest): Exchange {
   }
   const marked = splitMark(inputs[0] ?? "");
   const words = inputs.reduce((sum, text) => sum + countWords(splitMark(text).text), 0);
-  const asked = { ...bareAsked(named.model, words), script: { ...named.script, ...marked.script } };
+  const asked = { ...bareRequest(named.model, words), script: { ...named.script, ...marked.script } };
   return {
     asked,
     ping: null,

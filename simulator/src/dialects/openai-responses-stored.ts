@@ -1,5 +1,5 @@
 import { silentAnswer } from "../answer.ts";
-import { bareAsked, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
+import { bareRequest, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, objectOf, stringOf } from "../json-body.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
@@ -44,7 +44,7 @@ const pathPattern = /\/responses\/([^/]+)(\/cancel|\/input_items)?$/;
 
 function plain(stored: StoredResponse, body: JsonObject): Exchange {
   return {
-    asked: bareAsked(stringOf(stored.final["model"])),
+    asked: bareRequest(stringOf(stored.final["model"])),
     ping: null,
     compose: () => silentAnswer(),
     whole: () => JSON.stringify(body),

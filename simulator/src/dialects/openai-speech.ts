@@ -1,6 +1,6 @@
 import { silentAnswer } from "../answer.ts";
 import { filledBytes } from "../byte-source.ts";
-import { bareAsked, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
+import { bareRequest, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
 import { parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
@@ -30,7 +30,7 @@ function read(request: SimulatorRequest): Exchange {
   const words = countWords(marked.text);
   const format = stringOf(body["response_format"]) || "mp3";
   const stream = body["stream_format"] === "sse";
-  const asked = { ...bareAsked(named.model, words), stream, script: { ...named.script, ...marked.script } };
+  const asked = { ...bareRequest(named.model, words), stream, script: { ...named.script, ...marked.script } };
   const sound = filledBytes(mediaTypes[format] ?? "audio/mpeg", tinyWav, Math.max(1, words) * bytesPerWord);
   return {
     asked,

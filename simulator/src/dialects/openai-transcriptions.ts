@@ -1,5 +1,5 @@
 import { type Answer, composeAnswer, wholeText } from "../answer.ts";
-import { bareAsked, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
+import { bareRequest, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { openAiError, openAiHeaders } from "./openai-face.ts";
@@ -37,7 +37,7 @@ function read(request: SimulatorRequest): Exchange {
   const tokens = Math.ceil(seconds) * tokensPerSecond;
   const format = fields.get("response_format") ?? "json";
   const asked = {
-    ...bareAsked(named.model, whisper ? 0 : tokens),
+    ...bareRequest(named.model, whisper ? 0 : tokens),
     stream: fields.get("stream") === "true" && !whisper,
     script: { ...named.script, ...marked.script },
   };

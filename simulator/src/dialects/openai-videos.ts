@@ -16,14 +16,14 @@ import {
   videoFile,
   viewTask,
 } from "../task.ts";
-import { readAsked } from "../task-asked.ts";
-import { removeTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+import { readTask } from "../task-asked.ts";
+import { removeTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
 import { tinyPng } from "../tiny-png.ts";
 import { fileBytes } from "./files.ts";
 import { openAiError, openAiHeaders } from "./openai-face.ts";
 
 /** OpenAI's videos: POST …/videos (a form, or JSON), GET, the list, DELETE, /content and /remix. There is no cancel. */
-export function openAiVideos(desk: TaskDesk): Dialect {
+export function openAiVideos(taskBook: TaskBook): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
@@ -39,11 +39,11 @@ export function openAiVideos(desk: TaskDesk): Dialect {
       const owner = { dialect, account: accountOf(request.headers) };
       const [, id, more] = pathPattern.exec(request.path) ?? [];
       if (id === undefined)
-        return request.method === "POST" ? create(desk, owner, request) : list(desk, owner, request);
-      const task = known(desk, owner, pathPart(id));
+        return request.method === "POST" ? create(taskBook, owner, request) : list(taskBook, owner, request);
+      const task = known(taskBook, owner, pathPart(id));
       if (more === "/content") return content(task, request);
-      if (more === "/remix") return remix(desk, owner, request, task);
-      return request.method === "DELETE" ? remove(task) : look(desk, task);
+      if (more === "/remix") return remix(taskBook, owner, request, task);
+      return request.method === "DELETE" ? remove(task) : look(taskBook, task);
     },
     headers: openAiHeaders,
     error: openAiError,
@@ -54,7 +54,7 @@ const dialect = "openai-videos";
 const pathPattern = /\/videos(?:\/([^/]+)(\/content|\/remix)?)?$/;
 const sizes = ["720x1280", "1280x720", "1024x1792", "1792x1024"];
 
-function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const fields = request.upload === undefined ? objectOf(parseObject(request.body)) : formOf(request.upload);
   // The length is a text, also in JSON.
   const seconds = stringOf(fields["seconds"] ?? "4");
@@ -62,17 +62,17 @@ function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Ex
   if (!["4", "8", "12"].includes(seconds)) throw invalid("seconds", "4, 8, and 12");
   if (!sizes.includes(size)) throw invalid("size", sizes.join(", "));
   const asked = { seconds, size, remixed: null };
-  return creation({ desk, owner, request, model: fields["model"] ?? "sora-2", prompt: fields["prompt"], asked });
+  return creation({ taskBook, owner, request, model: fields["model"] ?? "sora-2", prompt: fields["prompt"], asked });
 }
 
-function remix(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, task: Task): Exchange {
+function remix(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest, task: Task): Exchange {
   const prompt = objectOf(parseObject(request.body))["prompt"];
   const asked = { ...task.asked, remixed: task.id };
-  return creation({ desk, owner, request, model: task.model, prompt, asked });
+  return creation({ taskBook, owner, request, model: task.model, prompt, asked });
 }
 
 interface Creation {
-  readonly desk: TaskDesk;
+  readonly taskBook: TaskBook;
   readonly owner: TaskOwner;
   readonly request: SimulatorRequest;
   readonly model: unknown;
@@ -80,8 +80,8 @@ interface Creation {
   readonly asked: JsonObject;
 }
 
-function creation({ desk, owner, request, model: named, prompt: given, asked }: Creation): Exchange {
-  const { model, prompt, promptTokens, script } = readAsked(named, given);
+function creation({ taskBook, owner, request, model: named, prompt: given, asked }: Creation): Exchange {
+  const { model, prompt, promptTokens, script } = readTask(named, given);
   if (stringOf(given) === "") {
     throw new Refusal(400, "Missing required parameter: 'prompt'.", {
       param: "prompt",
@@ -96,13 +96,15 @@ function creation({ desk, owner, request, model: named, prompt: given, asked }: 
       const id = `video_${crypto.randomUUID().replaceAll("-", "")}`;
       const seconds = Number(asked["seconds"]);
       const told = { ...asked, prompt };
-      return videoBody(desk.accept({ ...owner, id, model, script: known, request, asked: told, seconds, tokens: 0 }));
+      return videoBody(
+        taskBook.accept({ ...owner, id, model, script: known, request, asked: told, seconds, tokens: 0 }),
+      );
     },
   });
 }
 
-function look(desk: TaskDesk, task: Task): Exchange {
-  const inherited = desk.look(task);
+function look(taskBook: TaskBook, task: Task): Exchange {
+  const inherited = taskBook.look(task);
   return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => videoBody(task) });
 }
 
@@ -138,14 +140,14 @@ function content(task: Task, request: SimulatorRequest): Exchange {
   });
 }
 
-function list(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function list(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const query = new URLSearchParams(request.query);
   const limit = Math.min(Math.max(1, Number(query.get("limit") ?? 20) || 20), 100);
   return jsonExchange({
     model: "",
     aside: `${dialect} list`,
     act() {
-      const newest = desk.list(owner);
+      const newest = taskBook.list(owner);
       const tasks = query.get("order") === "asc" ? newest.toReversed() : newest;
       const from = tasks.findIndex((task) => task.id === query.get("after")) + 1;
       const data = tasks.slice(from, from + limit).map(videoBody);
@@ -190,8 +192,8 @@ const words: Readonly<Record<TaskState, string>> = {
   cancelled: "failed",
 };
 
-function known(desk: TaskDesk, owner: TaskOwner, id: string): Task {
-  const task = desk.find(owner, id);
+function known(taskBook: TaskBook, owner: TaskOwner, id: string): Task {
+  const task = taskBook.find(owner, id);
   if (task !== null) return task;
   throw new Refusal(404, `Video with id '${id}' not found.`, { param: "id", code: "video_not_found" });
 }

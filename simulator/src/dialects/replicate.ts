@@ -5,11 +5,11 @@ import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readAsked } from "../task-asked.ts";
-import { cancelTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+import { readTask } from "../task-asked.ts";
+import { cancelTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
 
 /** Replicate's predictions: by model or by version, GET, the list, and cancel. `Prefer: wait` is not waited for. */
-export function replicate(desk: TaskDesk): Dialect {
+export function replicate(taskBook: TaskBook): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
@@ -24,10 +24,11 @@ export function replicate(desk: TaskDesk): Dialect {
       }
       const owner = { dialect, account: accountOf(request.headers) };
       const [, model, id, cancel] = pathPattern.exec(request.path) ?? [];
-      if (id === undefined) return request.method === "GET" ? list(desk, owner) : create(desk, owner, request, model);
-      const task = desk.find(owner, pathPart(id));
+      if (id === undefined)
+        return request.method === "GET" ? list(taskBook, owner) : create(taskBook, owner, request, model);
+      const task = taskBook.find(owner, pathPart(id));
       if (task === null) throw new Refusal(404, "The requested resource could not be found.");
-      return cancel === undefined ? look(desk, task) : stop(task);
+      return cancel === undefined ? look(taskBook, task) : stop(task);
     },
     headers: ({ requestId }) => [["x-request-id", requestId]],
     error: ({ status, message }) =>
@@ -46,12 +47,12 @@ const titles: Readonly<Record<number, string>> = {
   429: "Too many requests",
 };
 
-function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, path: string | undefined): Exchange {
+function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest, path: string | undefined): Exchange {
   const body = parseObject(request.body);
   const { input, version, webhook } = body ?? {};
   if (!isObject(input)) throw new Refusal(422, "- input is required");
   if (path === undefined && stringOf(version) === "") throw new Refusal(422, "- version is required");
-  const { model, promptTokens, script } = readAsked(path === undefined ? version : pathPart(path), input["prompt"]);
+  const { model, promptTokens, script } = readTask(path === undefined ? version : pathPart(path), input["prompt"]);
   const url = stringOf(webhook);
   const prefix = request.path.slice(0, pathPattern.exec(request.path)?.index);
   const asked = { input, prefix, version: stringOf(version) || "hidden" };
@@ -61,11 +62,11 @@ function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, pat
     script,
     status: 201,
     act(known) {
-      const id = desk.mark(26);
+      const id = taskBook.mark(26);
       const callback = url === "" ? null : { url, states: filterOf(body ?? {}), body: predictionBody };
       const seconds = countOf(input["duration"]) ?? 5;
       const draft = { ...owner, id, model, script: known, request, asked, seconds, tokens: 0, callback };
-      return predictionBody(desk.accept(draft));
+      return predictionBody(taskBook.accept(draft));
     },
   });
 }
@@ -77,8 +78,8 @@ function filterOf(body: JsonObject): readonly TaskState[] {
   return wanted.includes("completed") ? [...started, "succeeded", "failed", "expired"] : started;
 }
 
-function look(desk: TaskDesk, task: Task): Exchange {
-  const inherited = desk.look(task);
+function look(taskBook: TaskBook, task: Task): Exchange {
+  const inherited = taskBook.look(task);
   return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => predictionBody(task) });
 }
 
@@ -93,9 +94,9 @@ function stop(task: Task): Exchange {
   });
 }
 
-function list(desk: TaskDesk, owner: TaskOwner): Exchange {
+function list(taskBook: TaskBook, owner: TaskOwner): Exchange {
   const act = (): JsonObject => {
-    return { previous: null, next: null, results: desk.list(owner).slice(0, 100).map(predictionBody) };
+    return { previous: null, next: null, results: taskBook.list(owner).slice(0, 100).map(predictionBody) };
   };
   return jsonExchange({ model: "", aside: `${dialect} list`, act });
 }

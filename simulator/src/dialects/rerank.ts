@@ -1,6 +1,6 @@
 import { type Answer, silentAnswer, usageFor } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import { bareAsked, type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { bareRequest, type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, isObject, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
@@ -34,7 +34,7 @@ function read(request: SimulatorRequest): Exchange {
   const queryWords = countWords(query.text);
   // Vendors that charge by tokens count the query with each document.
   const tokens = documents.reduce((sum, text) => sum + countWords(text) + queryWords, 0);
-  const asked = { ...bareAsked(named.model, tokens), script: { ...named.script, ...query.script } };
+  const asked = { ...bareRequest(named.model, tokens), script: { ...named.script, ...query.script } };
   const top = Math.min(countOf(body["top_n"]) ?? documents.length, documents.length);
   const shows = body["return_documents"] === true;
   return {

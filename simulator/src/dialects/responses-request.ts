@@ -1,5 +1,5 @@
 import { Conversation } from "../conversation.ts";
-import { type Asked, type AskedTool, Refusal } from "../dialect.ts";
+import { type ParsedRequest, Refusal, type RequestedTool } from "../dialect.ts";
 import {
   countOf,
   isObject,
@@ -14,14 +14,14 @@ import type { SimulatorRequest } from "../request.ts";
 import { anyAnswer } from "../sample-value.ts";
 import { splitModel } from "../script-source.ts";
 import { accountOf } from "../seal.ts";
-import { chooseCalls, type ToolWish } from "../tool-choice.ts";
+import { chooseCalls, type ToolRequest } from "../tool-choice.ts";
 import { refuseItems } from "./responses-rules.ts";
 import { historyOf, type ResponseStore, type StoredResponse } from "./responses-store.ts";
 
 export interface ResponsesRequest {
   readonly body: JsonObject;
   readonly account: string;
-  readonly asked: Asked;
+  readonly asked: ParsedRequest;
   /** The items of this request, each with a type. */
   readonly input: readonly JsonObject[];
   /** The same after everything of the responses before. */
@@ -127,8 +127,8 @@ function converse(body: JsonObject, context: readonly JsonObject[]): Conversatio
 }
 
 /** Functions and custom tools, also inside namespaces; the vendor's own tools are never called here. */
-function toolsOf(tools: unknown, namespace?: string): readonly AskedTool[] {
-  return objectsOf(tools).flatMap((tool): readonly AskedTool[] => {
+function toolsOf(tools: unknown, namespace?: string): readonly RequestedTool[] {
+  return objectsOf(tools).flatMap((tool): readonly RequestedTool[] => {
     const name = stringOf(tool["name"]);
     if (tool["type"] === "namespace") return toolsOf(tool["tools"], name);
     if (tool["type"] !== "function" && tool["type"] !== "custom") return [];
@@ -137,7 +137,7 @@ function toolsOf(tools: unknown, namespace?: string): readonly AskedTool[] {
   });
 }
 
-function wishOf(body: JsonObject): ToolWish {
+function wishOf(body: JsonObject): ToolRequest {
   const choice = body["tool_choice"];
   const parallel = body["parallel_tool_calls"] !== false;
   if (isObject(choice)) {

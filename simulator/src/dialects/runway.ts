@@ -5,11 +5,11 @@ import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readAsked } from "../task-asked.ts";
-import { cancelTask, removeTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+import { readTask } from "../task-asked.ts";
+import { cancelTask, removeTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
 
 /** Runway: POST …/image_to_video and its sisters, GET and DELETE …/tasks/{id}. Every call must name the API's version. */
-export function runway(desk: TaskDesk): Dialect {
+export function runway(taskBook: TaskBook): Dialect {
   return {
     id: dialect,
     matches: ({ method, path }) =>
@@ -24,10 +24,10 @@ export function runway(desk: TaskDesk): Dialect {
       }
       const owner = { dialect, account: accountOf(headers) };
       const way = createPattern.exec(path)?.[1];
-      if (way !== undefined) return create(desk, owner, request, way);
-      const task = desk.find(owner, pathPart(taskPattern.exec(path)?.[1]));
+      if (way !== undefined) return create(taskBook, owner, request, way);
+      const task = taskBook.find(owner, pathPart(taskPattern.exec(path)?.[1]));
       if (task === null) throw new Refusal(404, "A task with that id was not found.");
-      return method === "GET" ? look(desk, task) : stop(task);
+      return method === "GET" ? look(taskBook, task) : stop(task);
     },
     headers: ({ requestId }) => [["x-request-id", requestId]],
     error: ({ message }) => JSON.stringify({ error: message }),
@@ -38,10 +38,10 @@ const dialect = "runway";
 const createPattern = /\/(image_to_video|text_to_video|video_to_video|character_performance|video_upscale)$/;
 const taskPattern = /\/tasks\/([^/]+)$/;
 
-function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
+function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "The body is not a JSON object.");
-  const { model, prompt, promptTokens, script } = readAsked(body["model"], body["promptText"]);
+  const { model, prompt, promptTokens, script } = readTask(body["model"], body["promptText"]);
   if (stringOf(body["model"]) === "") throw invalid("model");
   if (way === "text_to_video" && prompt === "") throw invalid("promptText");
   if (way === "image_to_video" && !isImage(body["promptImage"])) throw invalid("promptImage");
@@ -56,7 +56,7 @@ function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, way
     script,
     act(known) {
       const id = crypto.randomUUID();
-      desk.accept({ ...owner, id, model, script: known, request, asked: {}, seconds, tokens: seconds * 5 });
+      taskBook.accept({ ...owner, id, model, script: known, request, asked: {}, seconds, tokens: seconds * 5 });
       return { id };
     },
   });
@@ -67,8 +67,8 @@ function isImage(given: unknown): boolean {
   return Array.isArray(given) && given.length > 0;
 }
 
-function look(desk: TaskDesk, task: Task): Exchange {
-  const inherited = desk.look(task);
+function look(taskBook: TaskBook, task: Task): Exchange {
+  const inherited = taskBook.look(task);
   return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => taskBody(task) });
 }
 

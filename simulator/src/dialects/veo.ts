@@ -5,8 +5,8 @@ import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOfKey } from "../seal.ts";
 import { isOver, linkExpiry, type Task, taskError, videoFile, videoUrl, viewTask } from "../task.ts";
-import { readAsked } from "../task-asked.ts";
-import type { TaskDesk } from "../task-desk.ts";
+import { readTask } from "../task-asked.ts";
+import type { TaskBook } from "../task-desk.ts";
 import { fileBytes } from "./files.ts";
 import { googleError, googleHeaders, requireBearer, requireGoogleKey } from "./google-face.ts";
 import { checkVeo } from "./veo-rules.ts";
@@ -15,7 +15,7 @@ import { checkVeo } from "./veo-rules.ts";
  * Veo: …/models/{m}:predictLongRunning, then GET …/models/{m}/operations/{id} and a download that wants the key and sends
  * on to a link; on Vertex …:fetchPredictOperation, and the bytes in the answer. Presets reach looks as `veo poll`.
  */
-export function veo(desk: TaskDesk): Dialect {
+export function veo(taskBook: TaskBook): Dialect {
   return {
     id: dialect,
     matches: ({ method, path }) =>
@@ -26,14 +26,14 @@ export function veo(desk: TaskDesk): Dialect {
       if (vertex) requireBearer(request);
       else requireGoogleKey(request);
       const [, model, method] = callPattern.exec(request.path) ?? [];
-      if (method === "predictLongRunning") return create(desk, request, pathPart(model), vertex);
+      if (method === "predictLongRunning") return create(taskBook, request, pathPart(model), vertex);
       if (method === "fetchPredictOperation") {
         const name = stringOf(objectOf(parseObject(request.body))["operationName"]);
-        return look(desk, known(desk, request, name.slice(name.lastIndexOf("/") + 1)));
+        return look(taskBook, known(taskBook, request, name.slice(name.lastIndexOf("/") + 1)));
       }
       const id = lookPattern.exec(request.path)?.[1];
-      if (id !== undefined) return look(desk, known(desk, request, pathPart(id)));
-      return download(known(desk, request, pathPart(downloadPattern.exec(request.path)?.[1])));
+      if (id !== undefined) return look(taskBook, known(taskBook, request, pathPart(id)));
+      return download(known(taskBook, request, pathPart(downloadPattern.exec(request.path)?.[1])));
     },
     headers: googleHeaders,
     error: googleError,
@@ -52,12 +52,12 @@ function ownerOf({ path, headers, query }: SimulatorRequest): { dialect: string;
   return { dialect, account: project ?? accountOfKey(key) };
 }
 
-function create(desk: TaskDesk, request: SimulatorRequest, model: string, vertex: boolean): Exchange {
+function create(taskBook: TaskBook, request: SimulatorRequest, model: string, vertex: boolean): Exchange {
   const body = objectOf(parseObject(request.body));
   const instance = objectsOf(body["instances"])[0] ?? {};
   const parameters = objectOf(body["parameters"]);
   checkVeo(instance, parameters, vertex);
-  const asked = readAsked(model, instance["prompt"]);
+  const asked = readTask(model, instance["prompt"]);
   const seconds = Number(parameters["durationSeconds"] ?? 8);
   const samples = Number(parameters["sampleCount"] ?? 1);
   return jsonExchange({
@@ -65,21 +65,21 @@ function create(desk: TaskDesk, request: SimulatorRequest, model: string, vertex
     promptTokens: asked.promptTokens,
     script: asked.script,
     act(script) {
-      const id = desk.mark(12);
+      const id = taskBook.mark(12);
       const { path } = request;
       // The name is the path of the model, from the project on or from "models" on, and the operation's own.
       const from = vertex ? path.indexOf("/projects/") : path.lastIndexOf("/models/");
       const name = `${decodeURIComponent(path.slice(from + 1, path.lastIndexOf(":")))}/operations/${id}`;
       const told = { name, samples, vertex, prefix: path.slice(0, from), bucket: stringOf(parameters["storageUri"]) };
       const task = { id, model: asked.model, script, request, asked: told, seconds, tokens: 0 };
-      desk.accept({ ...ownerOf(request), ...task });
+      taskBook.accept({ ...ownerOf(request), ...task });
       return { name };
     },
   });
 }
 
-function look(desk: TaskDesk, task: Task): Exchange {
-  const inherited = desk.look(task);
+function look(taskBook: TaskBook, task: Task): Exchange {
+  const inherited = taskBook.look(task);
   return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => operationBody(task) });
 }
 
@@ -138,8 +138,8 @@ function download(task: Task): Exchange {
   });
 }
 
-function known(desk: TaskDesk, request: SimulatorRequest, id: string): Task {
-  const task = desk.find(ownerOf(request), id);
+function known(taskBook: TaskBook, request: SimulatorRequest, id: string): Task {
+  const task = taskBook.find(ownerOf(request), id);
   if (task === null) throw new Refusal(404, `Operation ${id} was not found.`);
   return task;
 }

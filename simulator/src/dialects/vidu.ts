@@ -5,11 +5,11 @@ import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOfKey } from "../seal.ts";
 import { frameUrl, isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readAsked } from "../task-asked.ts";
-import { cancelTask, type TaskDesk, type TaskOwner } from "../task-desk.ts";
+import { readTask } from "../task-asked.ts";
+import { cancelTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
 
 /** Vidu: POST …/ent/v2/{way}, GET …/ent/v2/tasks/{id}/creations, cancel, and the list. The key comes as `Token`. */
-export function vidu(desk: TaskDesk): Dialect {
+export function vidu(taskBook: TaskBook): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
@@ -22,12 +22,12 @@ export function vidu(desk: TaskDesk): Dialect {
       if (key === undefined) throw new Refusal(401, "The token is missing.", { code: "Unauthorized" });
       const owner = { dialect, account: accountOfKey(key) };
       const way = createPattern.exec(request.path)?.[1];
-      if (way !== undefined) return create(desk, owner, request, way);
+      if (way !== undefined) return create(taskBook, owner, request, way);
       const [, id, more] = taskPattern.exec(request.path) ?? [];
-      if (id === undefined) return list(desk, owner);
-      const task = desk.find(owner, pathPart(id));
+      if (id === undefined) return list(taskBook, owner);
+      const task = taskBook.find(owner, pathPart(id));
       if (task === null) throw new Refusal(404, "The task does not exist.", { code: "TaskNotFound" });
-      return more === "cancel" ? stop(task) : look(desk, task);
+      return more === "cancel" ? stop(task) : look(taskBook, task);
     },
     headers: ({ requestId }) => [["x-request-id", requestId]],
     error: ({ status, message, code }) =>
@@ -57,10 +57,10 @@ const imageCounts: Readonly<Record<string, readonly [number, number]>> = {
   template: [1, 7],
 };
 
-function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
+function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw invalid("the body is not a JSON object");
-  const { model, prompt, promptTokens, script } = readAsked(body["model"], body["prompt"]);
+  const { model, prompt, promptTokens, script } = readTask(body["model"], body["prompt"]);
   if (stringOf(body["model"]) === "") throw invalid("model is required");
   const images = Array.isArray(body["images"]) ? body["images"] : [];
   const [least, most] = imageCounts[way] ?? [0, 7];
@@ -75,9 +75,9 @@ function create(desk: TaskDesk, owner: TaskOwner, request: SimulatorRequest, way
     script,
     act(known) {
       const callback = url === "" ? null : { url, states: toldStates, body: creationsBody };
-      const id = desk.number();
+      const id = taskBook.number();
       const draft = { ...owner, id, model, script: known, request, asked, seconds, tokens: seconds * 10, callback };
-      const task = desk.accept({ ...draft, clientId: asked.payload || null });
+      const task = taskBook.accept({ ...draft, clientId: asked.payload || null });
       const told = { credits: task.tokens, created_at: timeOf(task.createdAt) };
       return { task_id: task.id, state: "created", model, ...asked, duration: seconds, ...told };
     },
@@ -89,8 +89,8 @@ function echoes(body: JsonObject): JsonObject {
   return Object.fromEntries(names.filter((name) => body[name] != null).map((name) => [name, body[name]]));
 }
 
-function look(desk: TaskDesk, task: Task): Exchange {
-  const inherited = desk.look(task);
+function look(taskBook: TaskBook, task: Task): Exchange {
+  const inherited = taskBook.look(task);
   return jsonExchange({ model: task.model, aside: `${dialect} poll`, inherited, act: () => creationsBody(task) });
 }
 
@@ -105,12 +105,12 @@ function stop(task: Task): Exchange {
   });
 }
 
-function list(desk: TaskDesk, owner: TaskOwner): Exchange {
+function list(taskBook: TaskBook, owner: TaskOwner): Exchange {
   return jsonExchange({
     model: "",
     aside: `${dialect} list`,
     act() {
-      const tasks = desk.list(owner).slice(0, 100).map(creationsBody);
+      const tasks = taskBook.list(owner).slice(0, 100).map(creationsBody);
       return { tasks, next_page_token: "" };
     },
   });

@@ -1,4 +1,4 @@
-import type { House } from "../open-house.ts";
+import type { TestSetup } from "../open-setup.ts";
 import type { Caller, Taped } from "./ask.ts";
 import type { Case, Ground, Seen } from "./case.ts";
 import { limitOf } from "./known-limits.ts";
@@ -21,9 +21,9 @@ interface Look {
 /** Pairs at the same time: enough to keep both ends busy, few enough to keep the order of failures readable. */
 const atOnce = 8;
 
-/** Runs every case of every pair against an open house. */
+/** Runs every case of every pair against an open gateway. */
 export async function runMatrix(
-  house: House,
+  setup: TestSetup,
   callers: readonly Caller[],
   cases: readonly Case[],
 ): Promise<readonly PairResult[]> {
@@ -33,7 +33,7 @@ export async function runMatrix(
     for (const pair of waiting) await pair.run();
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  const settled = await readSettled(house.gateway, house.simulator);
+  const settled = await readSettled(setup.gateway, setup.simulator);
   for (const pair of pairs) pair.look(settled.find);
   return pairs.map((pair) => pair.result());
 }

@@ -1,9 +1,9 @@
-import type { Standing } from "#limits/index.ts";
+import type { LimitUsage } from "#limits/index.ts";
 import { periodStart } from "#limits/index.ts";
 import type { Crossing, StoredNotice } from "#ports/index.ts";
 
 /** Whose budgets one notice listens to, and where these stand in which workspace. */
-export interface WatchedStanding extends Standing {
+export interface WatchedLimit extends LimitUsage {
   readonly workspaceId: string;
 }
 
@@ -13,15 +13,15 @@ export interface WatchedStanding extends Standing {
  */
 export function crossingsOf(
   notices: readonly StoredNotice[],
-  standings: readonly WatchedStanding[],
+  limitUsages: readonly WatchedLimit[],
   nowMs: number,
 ): readonly (Crossing & { readonly silent: boolean })[] {
   const crossings: (Crossing & { readonly silent: boolean })[] = [];
   for (const notice of notices) {
     if (!notice.enabled) continue;
-    for (const standing of standings) {
-      if (standing.name !== "budget" || standing.period === null || !listens(notice, standing)) continue;
-      const { used, limit } = standing;
+    for (const limitUsage of limitUsages) {
+      if (limitUsage.name !== "budget" || limitUsage.period === null || !listens(notice, limitUsage)) continue;
+      const { used, limit } = limitUsage;
       // A budget of nothing is used up from the start; that is no news. One that cannot be read now is looked at again.
       if (limit <= 0 || used === null) continue;
       const reached = notice.percent.filter((percent) => used >= (limit * percent) / 100);
@@ -29,10 +29,10 @@ export function crossingsOf(
       for (const percent of reached) {
         crossings.push({
           noticeId: notice.id,
-          budget: `${standing.scope} ${standing.scopeId} ${standing.period} ${standing.limit}`,
-          periodStart: periodStart(standing.period, nowMs),
+          budget: `${limitUsage.scope} ${limitUsage.scopeId} ${limitUsage.period} ${limitUsage.limit}`,
+          periodStart: periodStart(limitUsage.period, nowMs),
           percent,
-          label: `${standing.label}, per ${standing.period}`,
+          label: `${limitUsage.label}, per ${limitUsage.period}`,
           usedUsd: used,
           limitUsd: limit,
           silent: percent !== highest,
@@ -43,8 +43,8 @@ export function crossingsOf(
   return crossings;
 }
 
-function listens(notice: StoredNotice, standing: WatchedStanding): boolean {
-  if (notice.workspaceId !== standing.workspaceId) return false;
+function listens(notice: StoredNotice, limitUsage: WatchedLimit): boolean {
+  if (notice.workspaceId !== limitUsage.workspaceId) return false;
   if (notice.scope === null) return true;
-  return notice.scope === standing.scope && (notice.scope_id === null || notice.scope_id === standing.scopeId);
+  return notice.scope === limitUsage.scope && (notice.scope_id === null || notice.scope_id === limitUsage.scopeId);
 }

@@ -1,5 +1,5 @@
-import type { LimitStandingRow } from "@sluice/contract";
-import type { Standing } from "#limits/index.ts";
+import type { LimitUsageRow } from "@sluice/contract";
+import type { LimitUsage } from "#limits/index.ts";
 
 /** One day's spend of a key, as the ledger's rollups say. `day` is the Unix millisecond it began (UTC). */
 export interface DaySpend {
@@ -34,12 +34,12 @@ export function spendRates(days: readonly DaySpend[], nowMs: number): ReadonlyMa
 }
 
 /** Where a budget is going if it goes on like that; null for what is not a budget, or where it stands is not known. */
-export function forecastOf(standing: Standing, usdPerMs: number, nowMs: number): LimitStandingRow["forecast"] {
-  const { used } = standing;
-  if (standing.name !== "budget" || used === null) return null;
-  const endsMs = standing.resetsAt === null ? nowMs + 30 * dayMs : standing.resetsAt * 1_000;
+export function forecastOf(limitUsage: LimitUsage, usdPerMs: number, nowMs: number): LimitUsageRow["forecast"] {
+  const { used } = limitUsage;
+  if (limitUsage.name !== "budget" || used === null) return null;
+  const endsMs = limitUsage.resetsAt === null ? nowMs + 30 * dayMs : limitUsage.resetsAt * 1_000;
   const leftMs = Math.max(0, endsMs - nowMs);
-  const left = Math.max(0, standing.limit - used);
+  const left = Math.max(0, limitUsage.limit - used);
   const exhaustedAt = usdPerMs > 0 ? Math.round(nowMs + left / usdPerMs) : null;
   return {
     at_period_end: used + usdPerMs * leftMs,

@@ -1,14 +1,14 @@
 import { bounds, type Catalog, type LimitScope } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ControlStore, DueNotice, NoticeStore, Observer, StoredNotice } from "#ports/index.ts";
-import { crossingsOf, type WatchedStanding } from "./crossings.ts";
+import { crossingsOf, type WatchedLimit } from "./crossings.ts";
+import { limitScopes } from "./limit-scopes.ts";
 import type { NoticeSender } from "./notice-sender.ts";
-import { standingScopes } from "./standing-scopes.ts";
 
 export interface NoticeWatchOptions {
   readonly store: NoticeStore;
   readonly sender: NoticeSender;
-  readonly admission: Pick<Admission, "standings">;
+  readonly admission: Pick<Admission, "limitUsages">;
   readonly controlStore: Pick<ControlStore, "limitedKeys">;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
@@ -45,26 +45,26 @@ export class NoticeWatch {
     const notices = await store.list(null);
     if (notices.length === 0) return;
     const now = clock.now();
-    await store.cross(crossingsOf(notices, await this.#standings(notices), now), now);
+    await store.cross(crossingsOf(notices, await this.#limitUsages(notices), now), now);
     const due = await store.due(now, bounds.noticeLeaseMs, bounds.noticesAtOnceMax);
     const byId = new Map(notices.map((notice) => [notice.id, notice]));
     await Promise.all(due.map((each) => this.#tell(each, byId.get(each.noticeId))));
   }
 
-  async #standings(notices: readonly StoredNotice[]): Promise<readonly WatchedStanding[]> {
+  async #limitUsages(notices: readonly StoredNotice[]): Promise<readonly WatchedLimit[]> {
     const { catalog, controlStore, admission } = this.#options;
     const snapshot = catalog();
-    const standings: WatchedStanding[] = [];
+    const limitUsages: WatchedLimit[] = [];
     for (const workspaceId of new Set(notices.filter(({ enabled }) => enabled).map((notice) => notice.workspaceId))) {
       const workspace = snapshot.workspaces.get(workspaceId);
       if (workspace === undefined) continue;
-      const { scopes } = await standingScopes({ workspace }, snapshot, controlStore);
+      const { scopes } = await limitScopes({ workspace }, snapshot, controlStore);
       const named = notices.filter((notice) => notice.workspaceId === workspaceId && notice.scope === "key");
       const keys = await this.#namedKeys(named, scopes);
-      for (const standing of await admission.standings([...scopes, ...keys]))
-        standings.push({ ...standing, workspaceId });
+      for (const limitUsage of await admission.limitUsages([...scopes, ...keys]))
+        limitUsages.push({ ...limitUsage, workspaceId });
     }
-    return standings;
+    return limitUsages;
   }
 
   /** Keys that a notice names and that the first page of keys with limits does not hold. */

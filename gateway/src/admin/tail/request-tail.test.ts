@@ -218,7 +218,7 @@ test("a watcher that leaves, either way, is forgotten at once", async () => {
   expect(tail.listeners).toBe(0);
 });
 
-test("only so many views are open at once, of one person fewer, and a closing house has none", async () => {
+test("only so many views are open at once, of one person fewer, and a closing gateway has none", async () => {
   const { tail, clock, watch, observed } = openTail();
   const watchAs = (n: number) => watch(null, { userId: `usr_${Math.floor(n / bounds.tailsPerUserMax)}` });
   const views = Array.from({ length: bounds.tailsPerUserMax }, (_, n) => watchAs(n));

@@ -1,9 +1,9 @@
 import type { RequestRow } from "@sluice/contract";
 import { bounds, type Catalog, Failure, type LedgerEntry } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
-import { KeyNames, type KeyNamesOptions } from "../calls/key-names.ts";
+import { KeyNames, type KeyNamesOptions } from "../handlers/key-names.ts";
 import { rowOf } from "./request-row.ts";
-import { type TailAsked, TailListener } from "./tail-listener.ts";
+import { TailListener, type TailOptions } from "./tail-listener.ts";
 
 export interface RequestTailOptions extends KeyNamesOptions {
   readonly catalog: () => Catalog;
@@ -43,8 +43,8 @@ export class RequestTail {
     };
   }
 
-  /** Throws rate_limit_exceeded when too many watch, draining when the house is closing. */
-  open(asked: TailAsked): ReadableStream<Uint8Array> {
+  /** Throws rate_limit_exceeded when too many watch, draining when the gateway is closing. */
+  open(asked: TailOptions): ReadableStream<Uint8Array> {
     if (this.#closed)
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
     const own = [...this.#listeners].filter(({ userId }) => userId === asked.userId).length;
@@ -60,7 +60,7 @@ export class RequestTail {
     return listener.stream();
   }
 
-  /** Ends every view, so that none keeps the house from closing; whoever watched comes back to the next process. */
+  /** Ends every view, so that none keeps the gateway from closing; whoever watched comes back to the next process. */
   close(): void {
     this.#closed = true;
     for (const listener of [...this.#listeners]) listener.end("closing");

@@ -2,7 +2,7 @@ import type { RequestRow } from "@sluice/contract";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
-export interface TailAsked {
+export interface TailOptions {
   /** null: every one. */
   readonly workspaceId: string | null;
   readonly userId: string;
@@ -11,7 +11,7 @@ export interface TailAsked {
   readonly stillAllowed: () => Promise<boolean>;
 }
 
-export interface TailListenerOptions extends TailAsked {
+export interface TailListenerOptions extends TailOptions {
   readonly clock: Clock;
   readonly named: (row: RequestRow) => Promise<RequestRow>;
   readonly ended: (listener: TailListener) => void;

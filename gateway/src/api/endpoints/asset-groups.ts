@@ -2,7 +2,7 @@ import { groupAnswer } from "#assets/index.ts";
 import { Failure } from "#core/index.ts";
 import { admitted } from "../admitted.ts";
 import { authenticated } from "../authenticated.ts";
-import type { Endpoint, Exchange } from "../face.ts";
+import type { Endpoint, Exchange } from "../dependencies.ts";
 import { readControlObject } from "../json-object.ts";
 
 import { askPage, pageAnswer } from "../page-query.ts";
@@ -12,11 +12,11 @@ import { json } from "../respond.ts";
 export const assetGroupsPath = "/v1/asset-groups";
 
 /** POST /v1/asset-groups: a container for reusable material. */
-export const createAssetGroup: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  return admitted(face, principal, async () => {
-    const value = await readControlObject(face, exchange);
-    const group = await face.assets.createGroup({
+export const createAssetGroup: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  return admitted(dependencies, principal, async () => {
+    const value = await readControlObject(dependencies, exchange);
+    const group = await dependencies.assets.createGroup({
       workspaceId: principal.workspace.id,
       platform: value["platform"],
       name: value["name"],
@@ -29,27 +29,29 @@ export const createAssetGroup: Endpoint = async (face, exchange) => {
 };
 
 /** GET /v1/asset-groups: the workspace's groups, newest first; `?platform=` filters. */
-export const listAssetGroups: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const listAssetGroups: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const query = new URLSearchParams(exchange.query);
   const { groups, next } = await askPage(query, (after, limit) =>
-    face.assets.groups(principal.workspace.id, query.get("platform"), after, limit),
+    dependencies.assets.groups(principal.workspace.id, query.get("platform"), after, limit),
   );
   return json(pageAnswer(groups.map(groupAnswer), next), exchange.requestId);
 };
 
 /** GET /v1/asset-groups/{id}?platform= */
-export const getAssetGroup: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  const group = await face.assets.group(principal.workspace.id, groupId(exchange), requirePlatform(exchange));
+export const getAssetGroup: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  const group = await dependencies.assets.group(principal.workspace.id, groupId(exchange), requirePlatform(exchange));
   return json(groupAnswer(group), exchange.requestId);
 };
 
 /** DELETE /v1/asset-groups/{id}: with everything in it. */
-export const deleteAssetGroup: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const deleteAssetGroup: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const id = groupId(exchange);
-  await admitted(face, principal, () => face.assets.deleteGroup(principal.workspace.id, id, exchange.request.signal));
+  await admitted(dependencies, principal, () =>
+    dependencies.assets.deleteGroup(principal.workspace.id, id, exchange.request.signal),
+  );
   return json({ id, object: "asset_group.deleted", deleted: true }, exchange.requestId);
 };
 

@@ -2,7 +2,7 @@ import { assetAnswer } from "#assets/index.ts";
 import { Failure } from "#core/index.ts";
 import { admitted } from "../admitted.ts";
 import { authenticated } from "../authenticated.ts";
-import type { Endpoint, Exchange } from "../face.ts";
+import type { Endpoint, Exchange } from "../dependencies.ts";
 import { readControlObject } from "../json-object.ts";
 
 import { askPage, pageAnswer } from "../page-query.ts";
@@ -13,11 +13,11 @@ import { requirePlatform } from "./asset-groups.ts";
 export const assetsPath = "/v1/assets";
 
 /** POST /v1/assets: takes material from a public URL into a group. Its status is polled until Active or Failed. */
-export const createAsset: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  return admitted(face, principal, async () => {
-    const value = await readControlObject(face, exchange);
-    const asset = await face.assets.createAsset({
+export const createAsset: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  return admitted(dependencies, principal, async () => {
+    const value = await readControlObject(dependencies, exchange);
+    const asset = await dependencies.assets.createAsset({
       workspaceId: principal.workspace.id,
       platform: value["platform"],
       groupId: value["group_id"],
@@ -26,46 +26,48 @@ export const createAsset: Endpoint = async (face, exchange) => {
       name: value["name"],
       signal: exchange.request.signal,
     });
-    return json(assetAnswer(asset, face.assets.urlOf(asset)), exchange.requestId);
+    return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
   });
 };
 
 /** GET /v1/assets: newest first; `?platform=`, `?group_id=` and `?status=` filter. */
-export const listAssets: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const listAssets: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const query = new URLSearchParams(exchange.query);
   const asked = { platform: query.get("platform"), groupId: query.get("group_id"), status: query.get("status") };
   const { assets, next } = await askPage(query, (after, limit) =>
-    face.assets.assets(principal.workspace.id, asked, after, limit),
+    dependencies.assets.assets(principal.workspace.id, asked, after, limit),
   );
-  const data = assets.map((asset) => assetAnswer(asset, face.assets.urlOf(asset)));
+  const data = assets.map((asset) => assetAnswer(asset, dependencies.assets.urlOf(asset)));
   return json(pageAnswer(data, next), exchange.requestId);
 };
 
 /** GET /v1/assets/{id}?platform= */
-export const getAsset: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  const asset = await face.assets.asset(principal.workspace.id, assetId(exchange), requirePlatform(exchange));
-  return json(assetAnswer(asset, face.assets.urlOf(asset)), exchange.requestId);
+export const getAsset: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  const asset = await dependencies.assets.asset(principal.workspace.id, assetId(exchange), requirePlatform(exchange));
+  return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
 };
 
 /** DELETE /v1/assets/{id} */
-export const deleteAsset: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const deleteAsset: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const id = assetId(exchange);
-  await admitted(face, principal, () => face.assets.deleteAsset(principal.workspace.id, id, exchange.request.signal));
+  await admitted(dependencies, principal, () =>
+    dependencies.assets.deleteAsset(principal.workspace.id, id, exchange.request.signal),
+  );
   return json({ id, object: "asset.deleted", deleted: true }, exchange.requestId);
 };
 
 export const blobsPath = "/v1/blobs/";
 
 /** GET /v1/blobs/{hash}: bytes behind a signed, expiring URL. No key: the signature is the right. */
-export const getBlob: Endpoint = async (face, exchange) => {
+export const getBlob: Endpoint = async (dependencies, exchange) => {
   const { request, path, query, requestId } = exchange;
   const { id } = idInPath(path, blobsPath);
   if (!/^[0-9a-f]{64}$/.test(id)) throw nothingHere();
   exchange.patient();
-  const blob = await face.assets.readBlob(id, new URLSearchParams(query), request.headers.get("range"));
+  const blob = await dependencies.assets.readBlob(id, new URLSearchParams(query), request.headers.get("range"));
   if (blob.status === 404) throw nothingHere();
   const body = request.method === "HEAD" ? null : blob.body;
   return new Response(body, { status: blob.status, headers: { ...blob.headers, "x-request-id": requestId } });

@@ -1,5 +1,5 @@
+import { chatProtocol } from "../endpoint-protocols.ts";
 import { modelCall } from "../model-call.ts";
-import { chatSpeech } from "../speeches.ts";
 
 /** POST /v1/chat/completions, normal and streaming. */
-export const chat = modelCall({ speech: chatSpeech });
+export const chat = modelCall({ protocol: chatProtocol });

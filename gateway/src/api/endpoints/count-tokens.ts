@@ -1,6 +1,6 @@
+import { countTokensProtocol } from "../endpoint-protocols.ts";
 import { modelCall } from "../model-call.ts";
 import { json } from "../respond.ts";
-import { countTokensSpeech } from "../speeches.ts";
 import { requireVersion } from "./messages.ts";
 
 /**
@@ -8,7 +8,7 @@ import { requireVersion } from "./messages.ts";
  * reservations use, and says so: a client then trims its prompt a little early or late instead of failing.
  */
 export const countTokens = modelCall({
-  speech: countTokensSpeech,
+  protocol: countTokensProtocol,
   require: requireVersion,
   forwardsQuery: true,
   unserved: ({ inputEstimate }, requestId) => estimatedCount({ input_tokens: inputEstimate }, requestId),

@@ -1,6 +1,6 @@
+import { geminiCountTokensProtocol } from "../endpoint-protocols.ts";
 import { modelAsked } from "../google-path.ts";
 import { modelCall } from "../model-call.ts";
-import { geminiCountTokensSpeech } from "../speeches.ts";
 import { estimatedCount } from "./count-tokens.ts";
 
 /**
@@ -8,7 +8,7 @@ import { estimatedCount } from "./count-tokens.ts";
  * is the same estimate that reservations use, and says so.
  */
 export const geminiCountTokens = modelCall({
-  speech: geminiCountTokensSpeech,
+  protocol: geminiCountTokensProtocol,
   path: modelAsked,
   unserved: ({ inputEstimate }, requestId) => estimatedCount({ totalTokens: inputEstimate }, requestId),
 });

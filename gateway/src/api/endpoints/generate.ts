@@ -1,12 +1,12 @@
 import { Failure } from "#core/index.ts";
 import type { PathFacts } from "#protocols/index.ts";
-import type { Exchange } from "../face.ts";
+import type { Exchange } from "../dependencies.ts";
+import { generateProtocol } from "../endpoint-protocols.ts";
 import { modelAsked, verbOf } from "../google-path.ts";
 import { modelCall } from "../model-call.ts";
-import { generateSpeech } from "../speeches.ts";
 
 /** POST /v1beta/models/{model}:generateContent and :streamGenerateContent; below /v1/models/ as well. */
-export const generate = modelCall({ speech: generateSpeech, path: readPath });
+export const generate = modelCall({ protocol: generateProtocol, path: readPath });
 
 function readPath(exchange: Exchange, available: (model: string) => boolean): PathFacts {
   const stream = verbOf(exchange.path) === "streamGenerateContent";

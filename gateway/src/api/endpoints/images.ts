@@ -1,5 +1,5 @@
+import { imagesProtocol } from "../endpoint-protocols.ts";
 import { modelCall } from "../model-call.ts";
-import { imagesSpeech } from "../speeches.ts";
 
 /** POST /v1/images/generations. */
-export const images = modelCall({ speech: imagesSpeech, takesAssets: true });
+export const images = modelCall({ protocol: imagesProtocol, takesAssets: true });

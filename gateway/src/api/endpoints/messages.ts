@@ -1,10 +1,10 @@
 import { requireVendorVersion } from "#protocols/index.ts";
-import type { Exchange } from "../face.ts";
+import type { Exchange } from "../dependencies.ts";
+import { messagesProtocol } from "../endpoint-protocols.ts";
 import { modelCall } from "../model-call.ts";
-import { messagesSpeech } from "../speeches.ts";
 
 /** POST /v1/messages, normal and streaming. */
-export const messages = modelCall({ speech: messagesSpeech, require: requireVersion, forwardsQuery: true });
+export const messages = modelCall({ protocol: messagesProtocol, require: requireVersion, forwardsQuery: true });
 
 /** The version is the caller's choice, of whichever vendor, and goes on as it is. Source: Anthropic API, "Versions". */
 export function requireVersion({ request }: Exchange): void {

@@ -3,42 +3,44 @@ import { modelEndpoints, modelTypes } from "@sluice/contract/words";
 import { type Catalog, Failure, type Model, type ModelType, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import type { CallEndpointId } from "#protocols/index.ts";
-import { type Speech, serves } from "#relay/index.ts";
+import { type EndpointProtocol, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
-import type { Endpoint, Exchange } from "../face.ts";
+import type { Endpoint, Exchange } from "../dependencies.ts";
+import { endpointProtocols } from "../endpoint-protocols.ts";
 import { geminiModel, geminiModels } from "../gemini-models.ts";
 import { isGoogles, modelNamed } from "../google-path.ts";
 import { json } from "../respond.ts";
-import { speeches } from "../speeches.ts";
 
 /** Which endpoints make sense for which type of model, in the order in which they are told. */
-const pathsOf: ReadonlyMap<ModelType, readonly (readonly [path: string, speech: Speech])[]> = new Map(
+const pathsOf: ReadonlyMap<ModelType, readonly (readonly [path: string, protocol: EndpointProtocol])[]> = new Map(
   modelTypes.map((type) => [type, pathsFor(type)]),
 );
 
 function pathsFor(type: ModelType) {
   const rows = Object.entries(modelEndpoints) as [CallEndpointId, ModelEndpointRow][];
-  return rows.flatMap(([endpoint, { path, types }]): [string, Speech][] =>
-    types.includes(type) ? [[path, speeches[endpoint]]] : [],
+  return rows.flatMap(([endpoint, { path, types }]): [string, EndpointProtocol][] =>
+    types.includes(type) ? [[path, endpointProtocols[endpoint]]] : [],
   );
 }
 
 /** GET /v1/models and /v1beta/models: what the calling key may use, sorted by id; `?type=` filters. */
-export const listModels: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const listModels: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const query = new URLSearchParams(exchange.query);
   const type = query.get("type");
-  const models = availableModels(face.catalog(), principal).filter((model) => type === null || model.type === type);
+  const models = availableModels(dependencies.catalog(), principal).filter(
+    (model) => type === null || model.type === type,
+  );
   if (speaksAnthropic(exchange)) return json(anthropicList(models), exchange.requestId);
   if (speaksGemini(exchange)) return json(geminiModels(models, query), exchange.requestId);
   return json({ object: "list", data: models.map(openaiModel) }, exchange.requestId);
 };
 
 /** GET /v1/models/{model} and /v1beta/models/{model}: one of them. A model that does not exist and one not granted look alike. */
-export const getModel: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  const catalog = face.catalog();
+export const getModel: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  const catalog = dependencies.catalog();
   const name = modelNamed(exchange.path, (name) => availableModel(catalog, principal, name) !== null);
   const model = availableModel(catalog, principal, name);
   if (model === null) throw modelNotFound(name);
@@ -82,7 +84,7 @@ function openaiModel(model: Model): object {
 export function endpointsOf(model: Model): readonly string[] {
   if (model.type === "video") return makesVideos(model) ? ["/v1/video/tasks", "/v1/videos"] : [];
   const paths = pathsOf.get(model.type) ?? [];
-  return paths.filter(([, speech]) => serves([model], speech)).map(([path]) => path);
+  return paths.filter(([, protocol]) => serves([model], protocol)).map(([path]) => path);
 }
 
 function anthropicModel(model: Model): object {

@@ -1,10 +1,10 @@
 import { modelEndpoints } from "@sluice/contract/words";
 import { type NativeEndpointId, nativeDialects } from "#core/index.ts";
 import { TranscriptionFormReader } from "#protocols/index.ts";
-import type { Endpoint } from "../face.ts";
+import type { Endpoint } from "../dependencies.ts";
+import { nativeProtocol } from "../endpoint-protocols.ts";
 import { formCall } from "../form-call.ts";
 import { modelCall } from "../model-call.ts";
-import { nativeSpeech } from "../speeches.ts";
 
 const soundForm = "A sound is sent as a form: send `content-type: multipart/form-data` with `file` and `model`.";
 
@@ -18,8 +18,8 @@ export const nativeRoutes: readonly (readonly [path: string, name: NativeEndpoin
 
 /** Sounds come as forms; everything else is JSON. */
 function endpointOf(name: NativeEndpointId): Endpoint {
-  const speech = nativeSpeech(name);
-  return speech.bodies === "openai-transcriptions"
-    ? formCall(speech, { fields: () => new TranscriptionFormReader(), wanted: soundForm })
-    : modelCall({ speech });
+  const protocol = nativeProtocol(name);
+  return protocol.bodies === "openai-transcriptions"
+    ? formCall(protocol, { fields: () => new TranscriptionFormReader(), wanted: soundForm })
+    : modelCall({ protocol });
 }

@@ -2,16 +2,16 @@ import { asFailure, bounds, Failure, type Principal, passedModel } from "#core/i
 import { mayPassThrough, whyNotPassThrough } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
-import { type Call, noSuchProvider, type PassedPlace, type Speech } from "#relay/index.ts";
+import { type Call, type EndpointProtocol, noSuchProvider, type PassedPlace } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
-import type { Endpoint, Exchange, Face } from "../face.ts";
+import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
+import { endpointProtocols, generateProtocol, messagesProtocol } from "../endpoint-protocols.ts";
 import { isGoogles } from "../google-path.ts";
 import { grantOf, StreamEnd, unread } from "../model-call.ts";
 import { PassedBody } from "../passed-body.ts";
 import { captureOf } from "../request-capture.ts";
 import { renderFailure } from "../respond.ts";
-import { generateSpeech, messagesSpeech, speeches } from "../speeches.ts";
 import { readTags } from "../tags.ts";
 
 export const providersPath = "/v1/providers/";
@@ -20,37 +20,37 @@ export const providersPath = "/v1/providers/";
  * Any call of a provider's own API, for keys that are granted the provider: below /v1/providers/{provider}/ stands what stands below
  * its base URL. Bodies go through as they are, both ways.
  */
-export const passThrough: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const passThrough: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   exchange.patient();
   const asked = askedOf(exchange);
-  const met = placeOf(face, exchange, principal, asked);
+  const met = placeOf(dependencies, exchange, principal, asked);
   if (met instanceof Response) return met;
-  const arriving = new PassedBody(face, exchange, met);
-  const { speech } = met;
-  const head = { principal, place: met, facts: unread, speech, bodyWaitMs: 0 };
+  const arriving = new PassedBody(dependencies, exchange, met);
+  const { protocol } = met;
+  const head = { principal, place: met, facts: unread, protocol, bodyWaitMs: 0 };
   if (arriving.isThere && mayBeLarge(exchange.request)) {
-    const refusal = await face.relay.refusedUnread(callOf(exchange, head));
-    if (refusal !== null) return refused(exchange, refusal.failure, refusal.headers, speech);
+    const refusal = await dependencies.relay.refusedUnread(callOf(exchange, head));
+    if (refusal !== null) return refused(exchange, refusal.failure, refusal.headers, protocol);
   }
   try {
-    const startMs = face.clock.monotonic();
+    const startMs = dependencies.clock.monotonic();
     const { body, facts } = await arriving.read();
-    const bodyWaitMs = face.clock.monotonic() - startMs;
-    return await passed(face, exchange, { ...head, body, facts, bodyWaitMs });
+    const bodyWaitMs = dependencies.clock.monotonic() - startMs;
+    return await passed(dependencies, exchange, { ...head, body, facts, bodyWaitMs });
   } catch (thrown) {
     arriving.discard();
     const failure = asFailure(thrown);
     if (failure.code === "internal_error") throw thrown;
-    return refused(exchange, failure, {}, speech);
+    return refused(exchange, failure, {}, protocol);
   } finally {
     arriving.release();
   }
 };
 
 /** Frames between a caller and a provider could be neither counted nor bounded. */
-export const passThroughSocket: Endpoint = async (face, exchange) => {
-  await authenticated(face, exchange);
+export const passThroughSocket: Endpoint = async (dependencies, exchange) => {
+  await authenticated(dependencies, exchange);
   throw new Failure("websocket_unavailable", "WebSockets are not passed through to providers.");
 };
 
@@ -70,25 +70,32 @@ function askedOf({ path, query }: Exchange): Asked {
 }
 
 /** The grant comes first: nobody learns what exists beside it. Every refusal is written down. */
-function placeOf(face: Face, exchange: Exchange, principal: Principal, asked: Asked): PassedPlace | Response {
-  let speech = unknownSpeech(exchange.request.headers);
+function placeOf(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  principal: Principal,
+  asked: Asked,
+): PassedPlace | Response {
+  let protocol = unknownSpeech(exchange.request.headers);
   try {
     if (!mayPassThrough(principal, asked.providerId)) throw noSuchProvider(asked.providerId);
-    speech = { ...speech, dialect: face.relay.passedDialect(asked.providerId) ?? speech.dialect };
-    return face.relay.passedPlace(asked, speeches);
+    protocol = { ...protocol, dialect: dependencies.relay.passedDialect(asked.providerId) ?? protocol.dialect };
+    return dependencies.relay.passedPlace(asked, endpointProtocols);
   } catch (thrown) {
     const failure = asFailure(thrown);
     const why = failure.code === "not_found" ? whyNotFound(principal, asked.providerId) : failure.message;
-    const head: Head = { principal, place: null, facts: null, speech, bodyWaitMs: 0 };
-    face.relay.refuse(callOf(exchange, head), failure, why);
-    return refused(exchange, failure, {}, speech);
+    const head: Head = { principal, place: null, facts: null, protocol, bodyWaitMs: 0 };
+    dependencies.relay.refuse(callOf(exchange, head), failure, why);
+    return refused(exchange, failure, {}, protocol);
   }
 }
 
 /** As its headers say what client it is, as long as it is not known who it asks. */
-function unknownSpeech(headers: Headers): Speech {
-  const known = headers.has("anthropic-version") ? messagesSpeech : isGoogles(headers) ? generateSpeech : null;
-  return known === null ? speeches["pass-through"] : { ...speeches["pass-through"], dialect: known.dialect };
+function unknownSpeech(headers: Headers): EndpointProtocol {
+  const known = headers.has("anthropic-version") ? messagesProtocol : isGoogles(headers) ? generateProtocol : null;
+  return known === null
+    ? endpointProtocols["pass-through"]
+    : { ...endpointProtocols["pass-through"], dialect: known.dialect };
 }
 
 function whyNotFound(principal: Principal, provider: string): string {
@@ -110,7 +117,7 @@ interface Head {
   /** null: nobody knows yet where it goes. */
   readonly place: PassedPlace | null;
   readonly facts: RequestFacts | null;
-  readonly speech: Speech;
+  readonly protocol: EndpointProtocol;
   readonly bodyWaitMs: number;
 }
 
@@ -119,13 +126,13 @@ interface ReadHead extends Head {
   readonly body: Awaited<ReturnType<PassedBody["read"]>>["body"];
 }
 
-async function passed(face: Face, exchange: Exchange, head: ReadHead): Promise<Response> {
+async function passed(dependencies: ApiDependencies, exchange: Exchange, head: ReadHead): Promise<Response> {
   const { request } = exchange;
-  const { principal, place, facts, body, speech } = head;
-  const price = face.relay.passedPrice(place, facts);
+  const { principal, place, facts, body, protocol } = head;
+  const price = dependencies.relay.passedPrice(place, facts);
   exchange.seen.model = price.model.name;
   const sent = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
-  const capture = captureOf(face, exchange, {
+  const capture = captureOf(dependencies, exchange, {
     principal,
     body: sent,
     models: [{ ...price.model, deployments: [price.deployment] }],
@@ -138,9 +145,9 @@ async function passed(face: Face, exchange: Exchange, head: ReadHead): Promise<R
     streamEnd: end.tell,
   };
   const method = request.method as OutboundMethod;
-  const result = await face.relay.pass({ call, place, price, isRead: facts !== null, method, body });
+  const result = await dependencies.relay.pass({ call, place, price, isRead: facts !== null, method, body });
   if ("failure" in result) {
-    const refusal = refused(exchange, result.failure, result.headers, speech);
+    const refusal = refused(exchange, result.failure, result.headers, protocol);
     await capture?.answered(refusal);
     return refusal;
   }
@@ -156,12 +163,12 @@ function noteOf(size: number, headers: Headers) {
   return { size: () => size, contentType: headers.get("content-type") ?? "application/octet-stream" };
 }
 
-function callOf(exchange: Exchange, { principal, place, facts, speech, bodyWaitMs }: Head): Call {
+function callOf(exchange: Exchange, { principal, place, facts, protocol, bodyWaitMs }: Head): Call {
   const { request, requestId, startedMs } = exchange;
   return {
     requestId,
     principal,
-    speech,
+    protocol,
     facts: facts ?? { ...nothingRead, model: place?.path?.model ?? passedModel },
     body: null,
     marks: null,
@@ -182,7 +189,12 @@ function callOf(exchange: Exchange, { principal, place, facts, speech, bodyWaitM
 /** What is known of a call whose body is not understood: nothing of it is counted. */
 const nothingRead: Omit<RequestFacts, "model"> = unread;
 
-function refused(exchange: Exchange, failure: Failure, headers: Record<string, string>, { dialect }: Speech): Response {
+function refused(
+  exchange: Exchange,
+  failure: Failure,
+  headers: Record<string, string>,
+  { dialect }: EndpointProtocol,
+): Response {
   exchange.seen.error = failure.code;
   return renderFailure(failure, exchange.requestId, headers, dialect);
 }

@@ -2,19 +2,19 @@ import { bounds, Failure, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import { serves } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
-import type { Endpoint, Exchange, Face, SocketOpening } from "../face.ts";
+import type { ApiDependencies, Endpoint, Exchange, SocketOpening } from "../dependencies.ts";
+import { responsesProtocol } from "../endpoint-protocols.ts";
 import { renderFailure } from "../respond.ts";
 import { ResponsesSession } from "../socket/responses-session.ts";
 import type { OpenSession } from "../socket/socket-link.ts";
 import { MemoryRoom } from "../socket/turn-memory.ts";
-import { responsesSpeech } from "../speeches.ts";
 
 /**
  * GET /v1/responses with an upgrade: Responses over a WebSocket. Where that cannot be had the answer is 426, which sends
  * Codex to HTTP at once; after any other refusal it tries five times more.
  */
-export const responsesSocket: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const responsesSocket: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const { openSocket } = exchange;
   if (openSocket === undefined) return refused("This call cannot become a WebSocket.", exchange);
   if (!exchange.request.headers.has("upgrade")) {
@@ -26,18 +26,27 @@ export const responsesSocket: Endpoint = async (face, exchange) => {
     answer.headers.set("sec-websocket-version", "13");
     return answer;
   }
-  const problem = problemOf(face, principal, openSocket);
+  const problem = problemOf(dependencies, principal, openSocket);
   if (problem !== null) return refused(problem, exchange);
   const { requestId, address } = exchange;
   // The runtime's own is gone once the connection is a socket.
   const request = new Request(exchange.request.url, { headers: [...exchange.request.headers] });
   const kept: Exchange = { ...exchange, request };
-  const stillWelcome = async (): Promise<unknown> => await face.authenticator.authenticate(request.headers, address);
+  const stillWelcome = async (): Promise<unknown> =>
+    await dependencies.authenticator.authenticate(request.headers, address);
   let over = (): void => {};
   const open: OpenSession = (link) => {
-    const memories = memoriesOf(face);
+    const memories = memoriesOf(dependencies);
     const { call } = openSocket;
-    return new ResponsesSession({ face, exchange: kept, call, link, memories, stillWelcome, over: () => over() });
+    return new ResponsesSession({
+      dependencies,
+      exchange: kept,
+      call,
+      link,
+      memories,
+      stillWelcome,
+      over: () => over(),
+    });
   };
   const opened = openSocket.upgrade({ headers: { "x-request-id": requestId }, owner: principal.key.id, open });
   if (opened) {
@@ -57,25 +66,29 @@ function refused(why: string, exchange: Exchange): Response {
   exchange.seen.error = failure.code;
   // RFC 9110, 15.5.22: the answer names what may be spoken.
   const headers = { upgrade: "HTTP/1.1", connection: "upgrade" };
-  return renderFailure(failure, exchange.requestId, headers, responsesSpeech.dialect);
+  return renderFailure(failure, exchange.requestId, headers, responsesProtocol.dialect);
 }
 
-function problemOf(face: Face, principal: Principal, { open, openOf }: SocketOpening): string | null {
+function problemOf(
+  dependencies: ApiDependencies,
+  principal: Principal,
+  { open, openOf }: SocketOpening,
+): string | null {
   if (open >= bounds.socketsMax) return "As many WebSockets are open as the gateway allows.";
   if (openOf(principal.key.id) >= bounds.socketsOfKeyMax) return "As many WebSockets are open as one key may have.";
-  for (const model of face.catalog().models.values()) {
-    if (mayCall(principal, model.name) && serves([model], responsesSpeech)) return null;
+  for (const model of dependencies.catalog().models.values()) {
+    if (mayCall(principal, model.name) && serves([model], responsesProtocol)) return null;
   }
   return "None of the models of this key is served as Responses.";
 }
 
-const memories = new WeakMap<Face, MemoryRoom>();
+const memories = new WeakMap<ApiDependencies, MemoryRoom>();
 
-function memoriesOf(face: Face): MemoryRoom {
-  let room = memories.get(face);
+function memoriesOf(dependencies: ApiDependencies): MemoryRoom {
+  let room = memories.get(dependencies);
   if (room === undefined) {
     room = new MemoryRoom();
-    memories.set(face, room);
+    memories.set(dependencies, room);
   }
   return room;
 }

@@ -1,24 +1,24 @@
 import { Failure } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import { authenticated } from "../authenticated.ts";
-import type { Endpoint } from "../face.ts";
+import type { Endpoint } from "../dependencies.ts";
+import { compactProtocol, inputTokensProtocol, responsesProtocol } from "../endpoint-protocols.ts";
 import { modelCall } from "../model-call.ts";
 import { renderFailure } from "../respond.ts";
-import { compactSpeech, inputTokensSpeech, responsesSpeech } from "../speeches.ts";
 import { estimatedCount } from "./count-tokens.ts";
 
 /** POST /v1/responses, normal and streaming, in the background or not. */
-export const responses = modelCall({ speech: responsesSpeech });
+export const responses = modelCall({ protocol: responsesProtocol });
 
 /** POST /v1/responses/compact. */
-export const compact = modelCall({ speech: compactSpeech });
+export const compact = modelCall({ protocol: compactProtocol });
 
 /**
  * POST /v1/responses/input_tokens. Where no upstream of the model can count, the answer is the same estimate that
  * reservations use, and says so.
  */
 export const inputTokens = modelCall({
-  speech: inputTokensSpeech,
+  protocol: inputTokensProtocol,
   unserved: ({ inputEstimate }, requestId) =>
     estimatedCount({ object: "response.input_tokens", input_tokens: inputEstimate }, requestId),
 });
@@ -26,16 +26,16 @@ export const inputTokens = modelCall({
 export const responsesPrefix = "/v1/responses/";
 
 /** A response that an upstream keeps: GET and DELETE of itself, `/cancel`, `/input_items`. */
-export const keptResponse: Endpoint = async (face, exchange) => {
+export const keptResponse: Endpoint = async (dependencies, exchange) => {
   const { request, requestId } = exchange;
-  const principal = await authenticated(face, exchange);
+  const principal = await authenticated(dependencies, exchange);
   const [id = "", ...rest] = exchange.path.slice(responsesPrefix.length).split("/");
   exchange.patient();
   let streamEnd = (): void => {};
-  const result = await face.relay.ask({
+  const result = await dependencies.relay.ask({
     requestId,
     principal,
-    speech: responsesSpeech,
+    protocol: responsesProtocol,
     upstreamId: decodeId(id),
     method: request.method as "GET" | "POST" | "DELETE",
     rest: rest.length === 0 ? "" : `/${rest.join("/")}`,
@@ -48,7 +48,7 @@ export const keptResponse: Endpoint = async (face, exchange) => {
   });
   if ("failure" in result) {
     exchange.seen.error = result.failure.code;
-    return renderFailure(result.failure, requestId, result.headers, responsesSpeech.dialect);
+    return renderFailure(result.failure, requestId, result.headers, responsesProtocol.dialect);
   }
   if (result.body instanceof ReadableStream) streamEnd = exchange.streams();
   return new Response(result.body, { status: result.status, headers: result.headers });

@@ -1,17 +1,20 @@
 import { Failure, nanoToUsd } from "#core/index.ts";
 import { authenticated } from "../authenticated.ts";
-import type { Endpoint } from "../face.ts";
+import type { Endpoint } from "../dependencies.ts";
 import { json } from "../respond.ts";
 
 const defaultSpanMs = 30 * 86_400_000;
 
 /** GET /v1/usage: what the calling key has used by model, and how it stands against its limits. Times are Unix seconds. */
-export const getUsage: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const getUsage: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const query = new URLSearchParams(exchange.query);
-  const to = readSeconds(query, "to") ?? face.clock.now() + 1;
+  const to = readSeconds(query, "to") ?? dependencies.clock.now() + 1;
   const from = readSeconds(query, "from") ?? to - defaultSpanMs;
-  const [sums, limits] = await Promise.all([face.keyUsage(principal, from, to), face.standing(principal)]);
+  const [sums, limits] = await Promise.all([
+    dependencies.keyUsage(principal, from, to),
+    dependencies.limitUsage(principal),
+  ]);
   const data = sums.map((sum) => ({
     model: sum.model,
     requests: sum.requests,

@@ -3,7 +3,7 @@ import { taskAnswer } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { readJsonBody, readJsonPieces } from "../body.ts";
 import { callbackBody, videoBody } from "../body-rules.ts";
-import type { Endpoint, Exchange, Face } from "../face.ts";
+import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { originOf } from "../origin.ts";
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
@@ -14,16 +14,16 @@ import { startVideo } from "../start-video.ts";
 export const videoTasksPath = "/v1/video/tasks";
 
 /** POST /v1/video/tasks: starts a task. `Idempotency-Key` makes a repetition find the same one. */
-export const createVideoTask: Endpoint = (face, exchange) =>
-  startVideo(face, exchange, {
-    read: async (place) => ({ bytes: await readJsonPieces(face, exchange, place, videoBody), openai: null }),
-    answer: (task) => answer(face, exchange, task),
+export const createVideoTask: Endpoint = (dependencies, exchange) =>
+  startVideo(dependencies, exchange, {
+    read: async (place) => ({ bytes: await readJsonPieces(dependencies, exchange, place, videoBody), openai: null }),
+    answer: (task) => answer(dependencies, exchange, task),
     told: (failure) => failure,
   });
 
 /** GET /v1/video/tasks: the workspace's tasks, newest first; `?status=` and `?model=` filter. */
-export const listVideoTasks: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const listVideoTasks: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const query = new URLSearchParams(exchange.query);
   const status = query.get("status");
   const model = query.get("model");
@@ -32,40 +32,40 @@ export const listVideoTasks: Endpoint = async (face, exchange) => {
     ...(model === null ? {} : { model }),
     ...(status === null ? {} : { states: statesOf(status) }),
   };
-  const { tasks, next } = await askPage(query, (after, limit) => face.videos.page(filter, after, limit));
-  const origin = originOf(face, exchange);
+  const { tasks, next } = await askPage(query, (after, limit) => dependencies.videos.page(filter, after, limit));
+  const origin = originOf(dependencies, exchange);
   const data = tasks.map((task) => taskAnswer(task, origin));
   return json(pageAnswer(data, next), exchange.requestId);
 };
 
 /** GET /v1/video/tasks/{id}: its state; a stale one is refreshed. */
-export const getVideoTask: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  return answer(face, exchange, await face.videos.get(principal.workspace.id, taskId(exchange)));
+export const getVideoTask: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  return answer(dependencies, exchange, await dependencies.videos.get(principal.workspace.id, taskId(exchange)));
 };
 
 /** DELETE /v1/video/tasks/{id}: cancels it where its vendor can. */
-export const cancelVideoTask: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  return answer(face, exchange, await face.videos.cancel(principal.workspace.id, taskId(exchange)));
+export const cancelVideoTask: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  return answer(dependencies, exchange, await dependencies.videos.cancel(principal.workspace.id, taskId(exchange)));
 };
 
 /** GET /v1/video/tasks/{id}/content: the video's bytes; ranges are understood. */
-export const videoContent: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  return await sendVideo(face, exchange, principal, { id: taskId(exchange), still: null });
+export const videoContent: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  return await sendVideo(dependencies, exchange, principal, { id: taskId(exchange), still: null });
 };
 
 /**
  * POST /v1/video/callbacks/{id}/{token}: a vendor says that something happened. It is only a hint to look, and its body is
  * read only when the token is right.
  */
-export const videoCallback: Endpoint = async (face, exchange) => {
+export const videoCallback: Endpoint = async (dependencies, exchange) => {
   const { id, part } = idInPath(exchange.path, callbacksPath);
-  const place = face.bodyRoom.open();
+  const place = dependencies.bodyRoom.open();
   try {
-    const readBody = (): Promise<Uint8Array> => readJsonBody(face, exchange, place, callbackBody);
-    const heard = await face.videos.hint(requireId(id, "vt_", "task_not_found"), part ?? "", readBody);
+    const readBody = (): Promise<Uint8Array> => readJsonBody(dependencies, exchange, place, callbackBody);
+    const heard = await dependencies.videos.hint(requireId(id, "vt_", "task_not_found"), part ?? "", readBody);
     if (!heard) throw new Failure("task_not_found", "There is no task to be told of here.");
     return new Response(null, { status: 204, headers: { "x-request-id": exchange.requestId } });
   } finally {
@@ -79,8 +79,8 @@ function taskId({ path }: Exchange): string {
   return requireId(taskIdOf(idInPath(path, `${videoTasksPath}/`).id), "vt_", "task_not_found");
 }
 
-function answer(face: Face, exchange: Exchange, task: Task): Response {
-  return json(taskAnswer(task, originOf(face, exchange)), exchange.requestId);
+function answer(dependencies: ApiDependencies, exchange: Exchange, task: Task): Response {
+  return json(taskAnswer(task, originOf(dependencies, exchange)), exchange.requestId);
 }
 
 function statesOf(status: string): readonly TaskState[] {

@@ -6,7 +6,7 @@ import { authenticated } from "../authenticated.ts";
 import { isJsonType, readJsonPieces, readPieces } from "../body.ts";
 import type { BodyPlace } from "../body-room.ts";
 import { videoBody } from "../body-rules.ts";
-import type { Endpoint, Exchange, Face } from "../face.ts";
+import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { jsonOrForm } from "../form-call.ts";
 import { askPage } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
@@ -21,29 +21,31 @@ import { startVideo } from "../start-video.ts";
 export const videosPath = "/v1/videos";
 
 /** POST /v1/videos: starts a task, by a form or JSON. */
-export const createVideo: Endpoint = (face, exchange) =>
-  startVideo(face, exchange, {
-    read: (place) => readAsked(face, exchange, place, null),
+export const createVideo: Endpoint = (dependencies, exchange) =>
+  startVideo(dependencies, exchange, {
+    read: (place) => readAsked(dependencies, exchange, place, null),
     answer: (task) => answer(exchange, task),
     told: inTheirWords,
   });
 
 /** DELETE /v1/videos/{id}: for good; one that is still being made is cancelled first, where its vendor can. */
-export const deleteVideo: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const deleteVideo: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const id = await ofVideo(exchange, async (taskId) => {
-    await face.videos.remove(principal.workspace.id, taskId);
+    await dependencies.videos.remove(principal.workspace.id, taskId);
     return videoIdOf(taskId);
   });
   return json({ id, object: "video.deleted", deleted: true }, exchange.requestId);
 };
 
 /** POST /v1/videos/{id}/remix: the same video with other words, where its vendor makes such. */
-export const remixVideo: Endpoint = (face, exchange) =>
-  startVideo(face, exchange, {
+export const remixVideo: Endpoint = (dependencies, exchange) =>
+  startVideo(dependencies, exchange, {
     read: async (place, principal) => {
-      const { id: taskId, model } = await ofVideo(exchange, (id) => face.videos.get(principal.workspace.id, id));
-      return await readAsked(face, exchange, place, { taskId, model });
+      const { id: taskId, model } = await ofVideo(exchange, (id) =>
+        dependencies.videos.get(principal.workspace.id, id),
+      );
+      return await readAsked(dependencies, exchange, place, { taskId, model });
     },
     answer: (task) => answer(exchange, task),
     told: (failure, renamed) =>
@@ -51,16 +53,16 @@ export const remixVideo: Endpoint = (face, exchange) =>
   });
 
 /** GET /v1/videos: the workspace's videos, those of every key and of both faces; `limit`, `after`, `order`. */
-export const listVideos: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const listVideos: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const workspaceId = principal.workspace.id;
   const query = new URLSearchParams(exchange.query);
   const filter = { workspaceId, oldestFirst: isOldestFirst(query.get("order")) };
   const { tasks, next } = await askPage(query, async (after, limit) => {
-    const place = after === null ? null : await face.videos.placeOf(workspaceId, taskIdOf(after));
+    const place = after === null ? null : await dependencies.videos.placeOf(workspaceId, taskIdOf(after));
     if (after !== null && place === null)
       throw new Failure("invalid_request", "There is no such video.", { param: "cursor" });
-    return face.videos.page(filter, place, limit);
+    return dependencies.videos.page(filter, place, limit);
   });
   const data = tasks.map(videoObject);
   const ids = tasks.map(({ id }) => videoIdOf(id));
@@ -71,22 +73,22 @@ export const listVideos: Endpoint = async (face, exchange) => {
 };
 
 /** GET /v1/videos/{id} */
-export const getVideo: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
-  const task = await ofVideo(exchange, (id) => face.videos.get(principal.workspace.id, id));
+export const getVideo: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
+  const task = await ofVideo(exchange, (id) => dependencies.videos.get(principal.workspace.id, id));
   return answer(exchange, task);
 };
 
 /** GET /v1/videos/{id}/content: the bytes of the video or, as `variant` says, of a picture of it; ranges are understood. */
-export const videosContent: Endpoint = async (face, exchange) => {
-  const principal = await authenticated(face, exchange);
+export const videosContent: Endpoint = async (dependencies, exchange) => {
+  const principal = await authenticated(dependencies, exchange);
   const still = readStill(new URLSearchParams(exchange.query).get("variant"));
-  return await ofVideo(exchange, (id) => sendVideo(face, exchange, principal, { id, still }));
+  return await ofVideo(exchange, (id) => sendVideo(dependencies, exchange, principal, { id, still }));
 };
 
 /** What OpenAI has beyond this: said to be missing, to callers who may be here. */
-export const notOffered: Endpoint = async (face, exchange) => {
-  await authenticated(face, exchange);
+export const notOffered: Endpoint = async (dependencies, exchange) => {
+  await authenticated(dependencies, exchange);
   throw new Failure(
     "invalid_request",
     `This gateway does not offer ${exchange.request.method} ${exchange.path.slice(0, pathShownMax)}: of OpenAI's videos it has create, retrieve, list, delete, content and remix.`,
@@ -96,17 +98,17 @@ export const notOffered: Endpoint = async (face, exchange) => {
 const pathShownMax = 64;
 
 async function readAsked(
-  face: Face,
+  dependencies: ApiDependencies,
   exchange: Exchange,
   place: BodyPlace,
   remix: RemixedVideo | null,
 ): Promise<SentBody> {
   const contentType = exchange.request.headers.get("content-type");
   if (isJsonType(contentType)) {
-    return { bytes: await readJsonPieces(face, exchange, place, videoBody), openai: { boundary: null, remix } };
+    return { bytes: await readJsonPieces(dependencies, exchange, place, videoBody), openai: { boundary: null, remix } };
   }
   const { boundary } = readMultipartType(contentType, jsonOrForm);
-  const bytes = await readPieces(face, exchange, place, videoBody);
+  const bytes = await readPieces(dependencies, exchange, place, videoBody);
   place.hold(Math.ceil(sizeOf(bytes) * asJson));
   return { bytes, openai: { boundary, remix } };
 }

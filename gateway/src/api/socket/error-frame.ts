@@ -1,6 +1,6 @@
 import { asFailure, type Failure } from "#core/index.ts";
+import { responsesProtocol } from "../endpoint-protocols.ts";
 import { renderFailure } from "../respond.ts";
-import { responsesSpeech } from "../speeches.ts";
 
 /** What an `error` event tells beside the error of its HTTP answer. */
 export interface ErrorFrame {
@@ -20,7 +20,7 @@ export async function errorFrame(answer: Response): Promise<ErrorFrame> {
 /** A failure that was met before there was a request. */
 export async function failureFrame(thrown: unknown, requestId: string): Promise<ErrorFrame> {
   const failure: Failure = asFailure(thrown);
-  const answer = renderFailure(failure, requestId, {}, responsesSpeech.dialect);
+  const answer = renderFailure(failure, requestId, {}, responsesProtocol.dialect);
   return frameOf(answer, errorIn(await answer.text()));
 }
 

@@ -1,14 +1,14 @@
 import { bounds, Failure } from "#core/index.ts";
 import { type CreateFrame, readClientFrame } from "#protocols/index.ts";
 import type { BodyPlace } from "../body-room.ts";
-import type { Exchange, Face } from "../face.ts";
+import type { ApiDependencies, Exchange } from "../dependencies.ts";
 import { type ErrorFrame, failureFrame, socketError } from "./error-frame.ts";
 import type { SocketLink, SocketSession } from "./socket-link.ts";
 import { type SocketTurn, socketTurn } from "./socket-turn.ts";
 import { type MemoryRoom, TurnMemory } from "./turn-memory.ts";
 
-export interface SessionParts {
-  readonly face: Face;
+export interface SessionDependencies {
+  readonly dependencies: ApiDependencies;
   /** The request that became this socket. */
   readonly exchange: Exchange;
   readonly call: SocketTurn["call"];
@@ -33,7 +33,7 @@ const closing = { normal: 1000, leaving: 1001, unreadable: 1003, unwelcome: 1008
  * same relay. Requests of a lane wait for each other, lanes do not.
  */
 export class ResponsesSession implements SocketSession {
-  readonly #parts: SessionParts;
+  readonly #dependencies: SessionDependencies;
   readonly #memory: TurnMemory;
   readonly #openedMs: number;
   readonly #gone = new AbortController();
@@ -47,10 +47,10 @@ export class ResponsesSession implements SocketSession {
   #room: PromiseWithResolvers<void> | null = null;
   #stopWatch: () => void = () => {};
 
-  constructor(parts: SessionParts) {
-    this.#parts = parts;
-    this.#memory = new TurnMemory(parts.memories);
-    this.#openedMs = this.#quietMs = parts.face.clock.monotonic();
+  constructor(dependencies: SessionDependencies) {
+    this.#dependencies = dependencies;
+    this.#memory = new TurnMemory(dependencies.memories);
+    this.#openedMs = this.#quietMs = dependencies.dependencies.clock.monotonic();
     this.#watch();
   }
 
@@ -60,14 +60,14 @@ export class ResponsesSession implements SocketSession {
 
   onText(text: string): void {
     if (this.#over || this.#ending !== null) return;
-    this.#quietMs = this.#parts.face.clock.monotonic();
+    this.#quietMs = this.#dependencies.dependencies.clock.monotonic();
     try {
       if (isTooLarge(text)) throw tooLarge();
       const frame = readClientFrame(text);
       if (typeof frame === "string") void this.#say(null, frame);
       else if (frame !== null) this.#queue(frame);
     } catch (thrown) {
-      void this.#refuse(null, failureFrame(thrown, this.#parts.exchange.requestId));
+      void this.#refuse(null, failureFrame(thrown, this.#dependencies.exchange.requestId));
     }
   }
 
@@ -90,7 +90,7 @@ export class ResponsesSession implements SocketSession {
     this.#waiting.clear();
     this.#waits = 0;
     this.#memory.close();
-    this.#parts.over();
+    this.#dependencies.over();
   }
 
   leave(): void {
@@ -107,7 +107,7 @@ export class ResponsesSession implements SocketSession {
       this.#say(streamId, socketError(400, "websocket_stream_limit_reached", message));
       return;
     }
-    const place = this.#parts.face.bodyRoom.open();
+    const place = this.#dependencies.dependencies.bodyRoom.open();
     place.hold(frame.size);
     if (streamId !== null) this.#lanes.add(streamId);
     const waiting = this.#waiting.get(streamId);
@@ -129,7 +129,7 @@ export class ResponsesSession implements SocketSession {
       this.#running.add(lane);
       void this.#run(first).finally(() => {
         this.#running.delete(lane);
-        this.#quietMs = this.#parts.face.clock.monotonic();
+        this.#quietMs = this.#dependencies.dependencies.clock.monotonic();
         this.#next();
         this.#endIfCalm();
       });
@@ -141,16 +141,16 @@ export class ResponsesSession implements SocketSession {
     const { streamId: lane, previous } = frame;
     try {
       const before = previous === null ? null : this.#memory.find(previous);
-      const { face, exchange, call } = this.#parts;
+      const { dependencies, exchange, call } = this.#dependencies;
       const send = (text: string): Promise<void> | undefined => this.#say(lane, text);
-      const end = await socketTurn(face, exchange, { frame, before, call, send, signal: this.#gone.signal });
+      const end = await socketTurn(dependencies, exchange, { frame, before, call, send, signal: this.#gone.signal });
       if (end === null || this.#over) return;
       if ("status" in end) await this.#refuse(lane, Promise.resolve(end));
       else if (end.id !== null) {
         this.#memory.remember(lane, end.id, [...(before ?? []), frame.items(), ...end.items]);
       }
     } catch (thrown) {
-      if (!this.#over) await this.#refuse(lane, failureFrame(thrown, this.#parts.exchange.requestId));
+      if (!this.#over) await this.#refuse(lane, failureFrame(thrown, this.#dependencies.exchange.requestId));
     } finally {
       place.release();
     }
@@ -166,7 +166,7 @@ export class ResponsesSession implements SocketSession {
   /** Why its key may not be used any more; null: it may, or nobody knows. */
   async #unwelcome(): Promise<Failure | null> {
     try {
-      await this.#parts.stillWelcome();
+      await this.#dependencies.stillWelcome();
       return null;
     } catch (thrown) {
       return thrown instanceof Failure && thrown.status < 500 ? thrown : null;
@@ -181,14 +181,14 @@ export class ResponsesSession implements SocketSession {
   #say(lane: string | null, text: string): Promise<void> | undefined {
     if (this.#over) return undefined;
     const tagged = lane === null ? text : `{"stream_id":${JSON.stringify(lane)},${text.slice(1)}`;
-    if (this.#parts.link.send(tagged) !== "full") return undefined;
+    if (this.#dependencies.link.send(tagged) !== "full") return undefined;
     this.#room ??= Promise.withResolvers<void>();
     return this.#untilRoom(this.#room.promise);
   }
 
   async #untilRoom(room: Promise<void>): Promise<void> {
     // Who reads nothing for so long is gone.
-    const stop = this.#parts.face.clock.after(bounds.stalledReaderMs, () => this.#cut());
+    const stop = this.#dependencies.dependencies.clock.after(bounds.stalledReaderMs, () => this.#cut());
     try {
       await room;
     } finally {
@@ -197,7 +197,7 @@ export class ResponsesSession implements SocketSession {
   }
 
   #cut(): void {
-    this.#parts.link.cut();
+    this.#dependencies.link.cut();
     this.onClose();
   }
 
@@ -210,11 +210,11 @@ export class ResponsesSession implements SocketSession {
 
   #endIfCalm(): void {
     if (this.#ending === null || this.#over || this.pending > 0) return;
-    this.#parts.link.close(this.#ending.code, this.#ending.reason);
+    this.#dependencies.link.close(this.#ending.code, this.#ending.reason);
   }
 
   #watch(): void {
-    const { clock } = this.#parts.face;
+    const { clock } = this.#dependencies.dependencies;
     this.#stopWatch = clock.after(bounds.socketWatchMs, () => {
       const now = clock.monotonic();
       if (now - this.#openedMs >= bounds.socketLifeMs) this.#endOfLife();
@@ -236,7 +236,7 @@ export class ResponsesSession implements SocketSession {
   async #checkKey(): Promise<void> {
     const failure = await this.#unwelcome();
     if (failure === null || this.#over || this.#ending !== null) return;
-    const { text } = await failureFrame(failure, this.#parts.exchange.requestId);
+    const { text } = await failureFrame(failure, this.#dependencies.exchange.requestId);
     await this.#say(null, text);
     this.#endUnwelcome();
   }

@@ -2,10 +2,10 @@ import { Failure } from "#core/index.ts";
 import { type CreateFrame, warmedEvents } from "#protocols/index.ts";
 import { serves } from "#relay/index.ts";
 import { admitted } from "../admitted.ts";
+import type { ApiDependencies, Exchange } from "../dependencies.ts";
+import { responsesProtocol } from "../endpoint-protocols.ts";
 import { modelNotFound } from "../endpoints/models.ts";
-import type { Exchange, Face } from "../face.ts";
 import { callableModels } from "../model-call.ts";
-import { responsesSpeech } from "../speeches.ts";
 import { type AnswerEnd, sendAnswer } from "./answer-frames.ts";
 import { type ErrorFrame, errorFrame } from "./error-frame.ts";
 
@@ -22,12 +22,12 @@ export interface SocketTurn {
 
 /** One response: by a call of POST /v1/responses as its caller would make it. null: the caller has gone. */
 export async function socketTurn(
-  face: Face,
+  dependencies: ApiDependencies,
   exchange: Exchange,
   turn: SocketTurn,
 ): Promise<AnswerEnd | ErrorFrame | null> {
   const { frame, before, call, send, signal } = turn;
-  if (!frame.generates) return await warm(face, exchange, turn);
+  if (!frame.generates) return await warm(dependencies, exchange, turn);
   const answer = await call(innerRequest(exchange.request, frame.body(before), signal));
   if (signal.aborted) {
     void answer.body?.cancel().catch(() => {});
@@ -44,20 +44,24 @@ export async function socketTurn(
  * A request that generates nothing only has its input remembered: no upstream is asked, since over HTTP there is nothing
  * that it could keep. It is one request of its key's limits.
  */
-async function warm(face: Face, exchange: Exchange, { frame, send }: SocketTurn): Promise<AnswerEnd> {
+async function warm(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  { frame, send }: SocketTurn,
+): Promise<AnswerEnd> {
   const { request, address } = exchange;
-  const principal = await face.authenticator.authenticate(request.headers, address);
-  if (face.draining()) throw new Failure("draining", "The gateway is shutting down; try again.");
-  return await admitted(face, principal, async () => {
-    const models = callableModels(face.catalog(), principal, frame.model);
+  const principal = await dependencies.authenticator.authenticate(request.headers, address);
+  if (dependencies.draining()) throw new Failure("draining", "The gateway is shutting down; try again.");
+  return await admitted(dependencies, principal, async () => {
+    const models = callableModels(dependencies.catalog(), principal, frame.model);
     if (models.length === 0) throw modelNotFound(frame.model);
-    if (!serves(models, responsesSpeech)) {
+    if (!serves(models, responsesProtocol)) {
       throw new Failure("unsupported_by_model", `The model "${frame.model}" cannot be used on this endpoint.`, {
         param: "model",
       });
     }
-    const id = face.ids.next("resp_");
-    const now = Math.floor(face.clock.now() / 1_000);
+    const id = dependencies.ids.next("resp_");
+    const now = Math.floor(dependencies.clock.now() / 1_000);
     for (const text of warmedEvents(frame.model, id, now)) await send(text);
     return { id, items: [] };
   });

@@ -26,12 +26,12 @@ export function addKeyRotate(key: Command, terminal: Terminal): void {
         const found = await controlStore.keyNamed(idOrPrefix);
         // The argument is not repeated: somebody may have given the whole secret.
         if (found === null) throw new CommandFailed("there is no such key; see `sluice key list`");
-        const doer = { actor, ip: null };
+        const auditSource = { actor, ip: null };
         const { old_secret_until } = await controlStore.rotateKey(
           found.workspaceId,
           found.id,
           { secret, graceMs },
-          doer,
+          auditSource,
         );
         const listing = await controlStore.keyNamed(found.id);
         return { listing: listing ?? found, oldUntil: old_secret_until };

@@ -6,7 +6,7 @@ import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 import { keysHelp, keysOption, keysSaid, userNamed, withKeysAsked } from "../user-keys.ts";
 
-const doer = { actor, ip: null };
+const auditSource = { actor, ip: null };
 
 export function addUserDisable(user: Command, terminal: Terminal): void {
   user
@@ -18,7 +18,7 @@ export function addUserDisable(user: Command, terminal: Terminal): void {
       const after = await withControl(terminal.variables, async ({ people }) => {
         const { id } = await userNamed(people, email);
         const keys = (await keysSaid(people, options.keys)) ?? undefined;
-        return await withKeysAsked(() => people.updateUser(id, { disabled: true, keys }, doer));
+        return await withKeysAsked(() => people.updateUser(id, { disabled: true, keys }, auditSource));
       });
       await report(terminal, command, shown(after), [
         `${after.email} is disabled: signed out, and can no longer sign in`,
@@ -33,7 +33,7 @@ export function addUserEnable(user: Command, terminal: Terminal): void {
     .argument("<email>", "the user")
     .action(async (email: string, _options: unknown, command: Command) => {
       const after = await withControl(terminal.variables, async ({ people }) =>
-        people.updateUser((await userNamed(people, email)).id, { disabled: false }, doer),
+        people.updateUser((await userNamed(people, email)).id, { disabled: false }, auditSource),
       );
       await report(terminal, command, shown(after), [`${after.email} may sign in`]);
     });
@@ -53,10 +53,10 @@ export function addUserRemove(user: Command, terminal: Terminal): void {
           const keys = await keysSaid(people, options.keys);
           const { workspace } = options;
           if (workspace === undefined) {
-            await withKeysAsked(() => people.removeUser(found.id, keys, doer));
+            await withKeysAsked(() => people.removeUser(found.id, keys, auditSource));
           } else {
             const place = placeOf(found, workspace);
-            await withKeysAsked(() => people.removeMember(place, found.id, keys, doer));
+            await withKeysAsked(() => people.removeMember(place, found.id, keys, auditSource));
           }
           return found;
         });

@@ -39,8 +39,8 @@ export const assetsBounds = {
   assetRetryMsMax: 30_000,
   assetGiveUpMs: 60_000,
   /** Waits between looks at an asset that an upstream's library is processing, and when that has taken too long. */
-  assetLookMs: 1_000,
-  assetLookMsMax: 15_000,
+  assetPollMs: 1_000,
+  assetPollMsMax: 15_000,
   assetProcessingMs: 86_400_000,
   /** A caller that asks sees what the library said at most this long ago. */
   assetFreshMs: 2_000,

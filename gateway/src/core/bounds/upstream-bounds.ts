@@ -20,7 +20,7 @@ export const upstreamBounds = {
   inlinedFetchMs: 10_000,
   inlinedMovesMax: 3,
   /** Answers kept at upstreams whose account is remembered. */
-  keepersMax: 50_000,
+  responseOwnersMax: 50_000,
   /** Attempts for one call, over all deployments. */
   attemptsMax: 4,
   /** Longest time one call waits for a Retry-After before it tries again. */

@@ -13,7 +13,7 @@ export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answ
   const message = parseReply(body);
   if (!Array.isArray(message["content"])) {
     if (isObject(message["error"])) throw streamFailure(message["error"]);
-    throw new Failure("upstream_error", "The upstream's answer is not a message.", { retry: "other", unwell: true });
+    throw new Failure("upstream_error", "The upstream's answer is not a message.", { retry: "other", unhealthy: true });
   }
   warnOfUnread(message, ofMessage, "a message", source.warn);
   return {

@@ -1,4 +1,4 @@
-import type { SearchWish, ToolChoice, TurnTool } from "#core/index.ts";
+import type { SearchRequest, ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayMember, arrayOf, booleanOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
 import { warnOfUnasked } from "../unread.ts";
@@ -9,7 +9,7 @@ export interface ToolsRead {
   readonly tools: readonly TurnTool[];
   readonly toolChoice: ToolChoice | null;
   readonly parallelToolCalls: boolean | null;
-  readonly search?: SearchWish;
+  readonly search?: SearchRequest;
 }
 
 /** The tools of a messages request and how they are to be chosen. */

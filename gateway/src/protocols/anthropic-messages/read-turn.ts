@@ -1,4 +1,4 @@
-import type { AnswerFormat, ReasoningWish, TextPart, Turn } from "#core/index.ts";
+import type { AnswerFormat, ReasoningRequest, TextPart, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import {
   arrayMember,
@@ -135,10 +135,10 @@ function readFormat(format: unknown, warn: Warn): AnswerFormat | null {
   return null;
 }
 
-type Effort = NonNullable<ReasoningWish["effort"]>;
+type Effort = NonNullable<ReasoningRequest["effort"]>;
 const efforts: ReadonlySet<unknown> = new Set<Effort>(["low", "medium", "high", "xhigh", "max"]);
 
-function readReasoning(thinking: JsonObject, effortSaid: unknown, warn: Warn): ReasoningWish | null {
+function readReasoning(thinking: JsonObject, effortSaid: unknown, warn: Warn): ReasoningRequest | null {
   const effort = efforts.has(effortSaid) ? (effortSaid as Effort) : null;
   if (effort === null && (effortSaid ?? null) !== null) warn("the effort is not known and was left out");
   const visible = thinking["display"] !== "omitted";

@@ -63,5 +63,5 @@ function scanReply(body: Uint8Array): Map<string, Span> {
 }
 
 function notAReply(why: string, cause?: unknown): Failure {
-  return new Failure("upstream_error", `The upstream's answer ${why}.`, { retry: "other", unwell: true, cause });
+  return new Failure("upstream_error", `The upstream's answer ${why}.`, { retry: "other", unhealthy: true, cause });
 }

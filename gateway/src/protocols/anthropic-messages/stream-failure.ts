@@ -13,7 +13,7 @@ export function streamFailure(error: unknown): Failure {
   const type = isObject(error) ? textOf(error["type"]) : null;
   return new Failure("upstream_error", `The upstream reported an error: ${errorMessage(error)}`, {
     retry: "other",
-    unwell: type === null || !ofRequest.has(type),
+    unhealthy: type === null || !ofRequest.has(type),
     ...(type === "overloaded_error" ? { upstream: overloaded } : {}),
   });
 }

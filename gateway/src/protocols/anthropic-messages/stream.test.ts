@@ -194,13 +194,13 @@ describe("a message stream that goes wrong", () => {
     const { tap, out, complete } = listen(start(started) + text("x") + error);
     expect(out.endsWith(error)).toBe(true);
     expect(complete).toBe(false);
-    expect(tap.failure).toMatchObject({ code: "upstream_error", unwell: true });
+    expect(tap.failure).toMatchObject({ code: "upstream_error", unhealthy: true });
     expect(tap.failure?.message).toContain("Overloaded");
   });
 
   test("an error that blames the request does not count against the deployment", () => {
     const error = event({ type: "error", error: { type: "invalid_request_error", message: "too long" } });
-    expect(listen(error).tap.failure?.unwell).toBe(false);
+    expect(listen(error).tap.failure?.unhealthy).toBe(false);
   });
 
   test("a first event that is not JSON fails while another deployment can still be tried", () => {

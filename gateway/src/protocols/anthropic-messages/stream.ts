@@ -197,6 +197,6 @@ function textLength(event: Buffer, from: number): number {
 function notJson(): Failure {
   return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
   });
 }

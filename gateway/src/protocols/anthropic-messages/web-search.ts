@@ -1,7 +1,14 @@
-import type { SearchWish, Turn } from "#core/index.ts";
+import type { SearchRequest, Turn } from "#core/index.ts";
 import type { DialectTraits, Warn } from "../codec.ts";
 import { arrayOf, countOf, isObject, type JsonObject, textOf } from "../json-value.ts";
-import { approximate, plainSearch, readLocation, textsOf, warnOfNoSearch, warnOfSearchRest } from "../search-wish.ts";
+import {
+  approximate,
+  plainSearch,
+  readLocation,
+  textsOf,
+  warnOfNoSearch,
+  warnOfSearchRest,
+} from "../search-request.ts";
 import { warnOfUnasked } from "../unread.ts";
 
 export function isWebSearch(type: unknown): boolean {
@@ -9,7 +16,7 @@ export function isWebSearch(type: unknown): boolean {
 }
 
 /** The search among a request's tools; null when there is none. */
-export function readWebSearch(tools: unknown, warn: Warn): SearchWish | null {
+export function readWebSearch(tools: unknown, warn: Warn): SearchRequest | null {
   const tool = arrayOf(tools).find((one) => isObject(one) && isWebSearch(one["type"]));
   if (!isObject(tool)) return null;
   warnOfUnasked(tool, ofTool, "the tool web_search", warn);
@@ -56,5 +63,5 @@ export function writeWebSearch(turn: Turn, traits: DialectTraits, warn: Warn): J
   ];
 }
 
-const carriedAllowing: ReadonlySet<keyof SearchWish> = new Set(["usesMax", "allowedDomains", "location"]);
-const carriedBlocking: ReadonlySet<keyof SearchWish> = new Set(["usesMax", "blockedDomains", "location"]);
+const carriedAllowing: ReadonlySet<keyof SearchRequest> = new Set(["usesMax", "allowedDomains", "location"]);
+const carriedBlocking: ReadonlySet<keyof SearchRequest> = new Set(["usesMax", "blockedDomains", "location"]);

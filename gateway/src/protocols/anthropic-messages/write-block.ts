@@ -37,13 +37,13 @@ export function toolUse(part: ToolCallPart, warn: Warn): Block {
 }
 
 /** The result of a call; an error where the conversation has none, for Anthropic wants every call answered. */
-export function toolResult(call: ToolCallPart, result: ToolResultPart | undefined, means: BlockMeans): Block {
+export function toolResult(call: ToolCallPart, result: ToolResultPart | undefined, options: BlockOptions): Block {
   const head = { type: "tool_result", tool_use_id: safeName(call.id) };
   if (result === undefined) {
-    means.warn("a tool call without a result was answered with an error");
+    options.warn("a tool call without a result was answered with an error");
     return { ...head, content: "No result of this call is known.", is_error: true };
   }
-  const content = resultContent(result.parts, means);
+  const content = resultContent(result.parts, options);
   const cache = result.cache ?? result.parts.findLast((part) => part.cache !== null)?.cache ?? null;
   return {
     ...head,
@@ -53,27 +53,27 @@ export function toolResult(call: ToolCallPart, result: ToolResultPart | undefine
   };
 }
 
-export interface BlockMeans {
+export interface BlockOptions {
   readonly target: TurnTarget;
   readonly warn: Warn;
 }
 
-export function mediaBlock(part: MediaPart, means: BlockMeans): Block {
+export function mediaBlock(part: MediaPart, options: BlockOptions): Block {
   const { detail, name, cache } = part;
   if (part.kind !== "image" && part.kind !== "document") {
     throw unsupported("messages", `The upstream reads no ${part.kind}.`);
   }
-  if (detail !== null && detail !== "auto") means.warn("the detail of images is not understood and was left out");
+  if (detail !== null && detail !== "auto") options.warn("the detail of images is not understood and was left out");
   const inline = part.source.kind === "url" ? readDataUri(part.source.url) : null;
-  const source = (part.kind === "image" ? imageSource : documentSource)(inline ?? part.source, means);
+  const source = (part.kind === "image" ? imageSource : documentSource)(inline ?? part.source, options);
   const title = part.kind === "document" && name !== null && name !== "" ? { title: name } : {};
   return { type: part.kind, source, ...title, ...cacheControl(cache) };
 }
 
 /** One plain text as a string, which every imitation of the API understands; more as blocks. */
-function resultContent(parts: readonly (TextPart | MediaPart)[], means: BlockMeans): string | Block[] | null {
+function resultContent(parts: readonly (TextPart | MediaPart)[], options: BlockOptions): string | Block[] | null {
   const blocks = parts.flatMap((part) =>
-    part.kind === "text" ? textBlocks(part.text) : [mediaBlock({ ...part, cache: null }, means)],
+    part.kind === "text" ? textBlocks(part.text) : [mediaBlock({ ...part, cache: null }, options)],
   );
   const [first, second] = blocks;
   if (first === undefined) return null;
@@ -82,7 +82,7 @@ function resultContent(parts: readonly (TextPart | MediaPart)[], means: BlockMea
 
 const imageTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-function imageSource(source: MediaSource, means: BlockMeans): JsonObject {
+function imageSource(source: MediaSource, options: BlockOptions): JsonObject {
   if (source.kind === "base64") {
     const mediaType = source.mediaType === "image/jpg" ? "image/jpeg" : source.mediaType;
     if (!imageTypes.has(mediaType)) {
@@ -91,10 +91,10 @@ function imageSource(source: MediaSource, means: BlockMeans): JsonObject {
     return { type: "base64", media_type: mediaType, data: source.data };
   }
   if (source.kind === "text") throw unsupported("messages", "A picture cannot be made of text.");
-  return remoteSource(source, means);
+  return remoteSource(source, options);
 }
 
-function documentSource(source: MediaSource, means: BlockMeans): JsonObject {
+function documentSource(source: MediaSource, options: BlockOptions): JsonObject {
   if (source.kind === "text") return textSource(source.text);
   if (source.kind === "base64") {
     const { mediaType, data } = source;
@@ -107,19 +107,19 @@ function documentSource(source: MediaSource, means: BlockMeans): JsonObject {
   if (source.kind === "url" && source.mediaType !== null && source.mediaType !== "application/pdf") {
     throw unsupported("messages", "The upstream downloads documents in PDF only.");
   }
-  return remoteSource(source, means);
+  return remoteSource(source, options);
 }
 
 function textSource(data: string): JsonObject {
   return { type: "text", media_type: "text/plain", data };
 }
 
-function remoteSource(source: MediaSource & { readonly kind: "url" | "file" }, means: BlockMeans): JsonObject {
+function remoteSource(source: MediaSource & { readonly kind: "url" | "file" }, options: BlockOptions): JsonObject {
   if (source.kind === "file") {
     if (source.dialect === "anthropic-messages") return { type: "file", file_id: source.id };
     throw unsupported("messages", "A file uploaded to another vendor cannot be read by this upstream.");
   }
-  if (means.target.traits.fetchesUrls === false || !/^https?:/i.test(source.url)) {
+  if (options.target.traits.fetchesUrls === false || !/^https?:/i.test(source.url)) {
     throw unsupported("messages", "The upstream does not download from this address: send the content inline.");
   }
   return { type: "url", url: source.url };

@@ -2,7 +2,7 @@ import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart
 import type { Warn } from "../codec.ts";
 import { opens } from "../seal-text.ts";
 import { type Pairs, pairResults } from "./pair-results.ts";
-import { type Block, type BlockMeans, mediaBlock, textBlocks, toolResult, toolUse } from "./write-block.ts";
+import { type Block, type BlockOptions, mediaBlock, textBlocks, toolResult, toolUse } from "./write-block.ts";
 
 export interface Message {
   readonly role: "user" | "assistant";
@@ -13,12 +13,12 @@ export interface Message {
  * The conversation as Anthropic takes it: user and assistant in turn, the user first, every tool call answered at the
  * head of the very next message, no empty text, no thought at the end of a message.
  */
-export function writeMessages(turns: readonly TurnMessage[], means: BlockMeans): Message[] {
+export function writeMessages(turns: readonly TurnMessage[], options: BlockOptions): Message[] {
   const pairs = pairResults(turns);
   const messages: Message[] = [];
   let calls: ToolCallPart[] = [];
   const answer = (): void => {
-    const results = calls.map((call) => toolResult(call, pairs.resultOf.get(call), means));
+    const results = calls.map((call) => toolResult(call, pairs.resultOf.get(call), options));
     calls = [];
     append(messages, "user", results);
   };
@@ -27,21 +27,21 @@ export function writeMessages(turns: readonly TurnMessage[], means: BlockMeans):
       append(
         messages,
         "assistant",
-        parts.flatMap((part) => spoken(part, means)),
+        parts.flatMap((part) => spoken(part, options)),
       );
       calls.push(...parts.filter((part) => part.kind === "tool-call"));
       continue;
     }
-    if (role === "system") means.warn("a system message inside the conversation was sent as user text");
+    if (role === "system") options.warn("a system message inside the conversation was sent as user text");
     answer();
     append(
       messages,
       "user",
-      parts.flatMap((part) => asked(part, pairs, means)),
+      parts.flatMap((part) => asked(part, pairs, options)),
     );
   }
   answer();
-  return whole(messages, means);
+  return whole(messages, options);
 }
 
 /** Whether the block is a thought. */
@@ -57,61 +57,61 @@ function append(messages: Message[], role: Message["role"], blocks: readonly Blo
 }
 
 /** A part of an assistant's message. */
-function spoken(part: TurnPart, means: BlockMeans): Block[] {
+function spoken(part: TurnPart, options: BlockOptions): Block[] {
   switch (part.kind) {
     case "text":
       return textBlocks(part.text, part.cache);
     case "refusal":
       return textBlocks(part.text);
     case "tool-call":
-      return [toolUse(part, means.warn)];
+      return [toolUse(part, options.warn)];
     case "reasoning":
-      return thought(part, means);
+      return thought(part, options);
     case "tool-result":
       return [];
     default:
-      means.warn("media in an assistant message cannot be carried and was left out");
+      options.warn("media in an assistant message cannot be carried and was left out");
       return [];
   }
 }
 
 /** A part of a user's message, but for the results that stand with their calls. */
-function asked(part: TurnPart, pairs: Pairs, means: BlockMeans): Block[] {
+function asked(part: TurnPart, pairs: Pairs, options: BlockOptions): Block[] {
   switch (part.kind) {
     case "text":
       return textBlocks(part.text, part.cache);
     case "tool-result":
-      return pairs.paired.has(part) ? [] : orphan(part, means);
+      return pairs.paired.has(part) ? [] : orphan(part, options);
     case "tool-call":
     case "reasoning":
-      means.warn(`a ${part.kind} in a user message was left out`);
+      options.warn(`a ${part.kind} in a user message was left out`);
       return [];
     case "refusal":
       return textBlocks(part.text);
     default:
-      return [mediaBlock(part, means)];
+      return [mediaBlock(part, options)];
   }
 }
 
-function orphan(result: ToolResultPart, means: BlockMeans): Block[] {
-  means.warn("a tool result without its call was sent as text");
+function orphan(result: ToolResultPart, options: BlockOptions): Block[] {
+  options.warn("a tool result without its call was sent as text");
   const named = result.name === null ? "a tool" : `the tool ${result.name}`;
   return [
     ...textBlocks(`Result of ${named}, whose call is not in this conversation:`),
-    ...result.parts.flatMap((part) => (part.kind === "text" ? textBlocks(part.text) : [mediaBlock(part, means)])),
+    ...result.parts.flatMap((part) => (part.kind === "text" ? textBlocks(part.text) : [mediaBlock(part, options)])),
   ];
 }
 
 /** A thought goes back to its own producer only, and never as text. */
-function thought(part: ReasoningPart, means: BlockMeans): Block[] {
+function thought(part: ReasoningPart, options: BlockOptions): Block[] {
   const { seal } = part;
-  if (seal === null || !opens(seal, "anthropic-messages", means.target.account)) return [];
+  if (seal === null || !opens(seal, "anthropic-messages", options.target.account)) return [];
   if (part.redacted) return [{ type: "redacted_thinking", data: seal.data }];
   return [{ type: "thinking", thinking: part.text, signature: seal.data }];
 }
 
 /** Mends both ends. */
-function whole(messages: Message[], means: BlockMeans): Message[] {
+function whole(messages: Message[], options: BlockOptions): Message[] {
   for (const { role, content } of messages) {
     if (role !== "assistant") continue;
     for (let last = content.at(-1); last !== undefined && isThinking(last); last = content.at(-1)) content.pop();
@@ -119,9 +119,9 @@ function whole(messages: Message[], means: BlockMeans): Message[] {
   const kept: Message[] = [];
   for (const { role, content } of messages) append(kept, role, content);
   trimPrefill(kept);
-  if (means.target.traits.refusesPrefill === true) askToContinue(kept, means.warn);
+  if (options.target.traits.refusesPrefill === true) askToContinue(kept, options.warn);
   if (kept[0]?.role === "assistant") {
-    means.warn("the conversation began with the assistant: a user message was put before it");
+    options.warn("the conversation began with the assistant: a user message was put before it");
     kept.unshift({ role: "user", content: textBlocks("(start of the conversation)") });
   }
   return kept;

@@ -1,4 +1,4 @@
-import type { ReasoningWish, Turn } from "#core/index.ts";
+import type { ReasoningRequest, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import type { Effort, ReasoningTraits } from "../reasoning-traits.ts";
@@ -41,14 +41,18 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
   };
 }
 
-function adaptiveThinking(wish: ReasoningWish, traits: ReasoningTraits, warn: Warn): Omit<ThinkingPlan, "maxTokens"> {
+function adaptiveThinking(
+  wish: ReasoningRequest,
+  traits: ReasoningTraits,
+  warn: Warn,
+): Omit<ThinkingPlan, "maxTokens"> {
   const thinking = { type: "adaptive", display: wish.visible ? "summarized" : "omitted" };
   return { thinking, effort: tellReasoning(wish, effortOf(wish), traits, warn).effort, on: true };
 }
 
 /** It refuses to be switched off: what comes nearest is the lowest effort. */
 function thinksAlways(
-  wish: ReasoningWish,
+  wish: ReasoningRequest,
   off: boolean,
   traits: ReasoningTraits,
   warn: Warn,
@@ -70,7 +74,7 @@ export function thinksAdaptively(model: string): boolean {
   return Number(major) * 100 + Number(minor ?? 0) >= 406;
 }
 
-const budgets: Readonly<Record<NonNullable<ReasoningWish["effort"]>, number>> = {
+const budgets: Readonly<Record<NonNullable<ReasoningRequest["effort"]>, number>> = {
   none: 0,
   minimal: 1_024,
   low: 4_096,
@@ -131,7 +135,7 @@ function fit(
   return { budget: budgetMin, maxTokens: budgetMin + cap };
 }
 
-function effortOf(wish: ReasoningWish): Effort | null {
+function effortOf(wish: ReasoningRequest): Effort | null {
   if (wish.effort !== null) return wish.effort === "minimal" ? "low" : wish.effort;
   const budget = wish.budgetTokens;
   if (budget === null) return null;

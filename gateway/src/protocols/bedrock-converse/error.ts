@@ -22,7 +22,7 @@ export function converseStreamFailure(error: unknown): Failure {
   const theirs = type !== "invalid_request_error";
   return new Failure("upstream_error", `The upstream reported an error: ${said}`, {
     retry: theirs ? "other" : "never",
-    unwell: theirs,
+    unhealthy: theirs,
   });
 }
 

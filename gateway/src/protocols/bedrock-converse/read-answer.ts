@@ -12,7 +12,7 @@ export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answ
   const reply = parseReply(body);
   const message = objectOf(reply["output"])["message"];
   if (!isObject(message)) {
-    throw new Failure("upstream_error", "The upstream's answer holds no message.", { retry: "other", unwell: true });
+    throw new Failure("upstream_error", "The upstream's answer holds no message.", { retry: "other", unhealthy: true });
   }
   return {
     id: null,

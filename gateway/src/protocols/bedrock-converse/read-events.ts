@@ -148,5 +148,5 @@ function indexOf(event: JsonObject): number {
 }
 
 function notAnEvent(why: string): Failure {
-  return new Failure("upstream_error", `An event of the upstream ${why}.`, { retry: "other", unwell: true });
+  return new Failure("upstream_error", `An event of the upstream ${why}.`, { retry: "other", unhealthy: true });
 }

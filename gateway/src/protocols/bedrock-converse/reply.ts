@@ -23,7 +23,7 @@ export function readConverseReply(body: Uint8Array): ReplyFacts {
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     throw new Failure("upstream_error", "The upstream's answer is not valid JSON.", {
       retry: "other",
-      unwell: true,
+      unhealthy: true,
       cause: thrown,
     });
   }

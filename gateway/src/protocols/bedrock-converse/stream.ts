@@ -49,7 +49,7 @@ export class ConverseStreamTap implements StreamTap {
       if (this.events > 1) return;
       throw new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
         retry: "other",
-        unwell: true,
+        unhealthy: true,
       });
     }
     if (isObject(event["error"])) this.failure = converseStreamFailure(event["error"]);

@@ -20,7 +20,7 @@ interface Draft {
   readonly results: ToolResultPart[];
 }
 
-interface Means {
+interface WriteOptions {
   readonly target: TurnTarget;
   readonly family: ModelFamily;
   readonly media: MediaWriter;
@@ -37,17 +37,17 @@ export function writeMessages(
   family: ModelFamily,
   warn: Warn,
 ): ConverseMessage[] {
-  const means: Means = { target, family, media: new MediaWriter(warn), warn };
+  const options: WriteOptions = { target, family, media: new MediaWriter(warn), warn };
   const drafts: Draft[] = [];
   for (const message of messages) {
     if (message.role === "system") warn("an instruction in the middle of the conversation was sent as user text");
-    for (const part of message.parts) addPart(drafts, message, part, means);
+    for (const part of message.parts) addPart(drafts, message, part, options);
   }
   const last = drafts.at(-1);
   if (last !== undefined && last.calls.length > 0) drafts.push(newDraft("user"));
   const written = drafts.map((draft, index): ConverseMessage => {
     if (draft.role === "assistant") return { role: "assistant", content: draft.content };
-    const results = writeResults(drafts[index - 1]?.calls ?? [], draft.results, means);
+    const results = writeResults(drafts[index - 1]?.calls ?? [], draft.results, options);
     return { role: "user", content: withText([...results, ...draft.content]) };
   });
   if (written[0]?.role === "assistant") {
@@ -57,35 +57,36 @@ export function writeMessages(
   return written.filter(({ content }) => content.length > 0);
 }
 
-function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, means: Means): void {
+function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, options: WriteOptions): void {
   const role = message.role === "assistant" ? "assistant" : "user";
   switch (part.kind) {
     case "text":
       // Empty texts are refused.
       if (part.text === "") return;
-      draftOf(drafts, role).content.push({ text: part.text }, ...writeCachePoint(part.cache, means.family));
+      draftOf(drafts, role).content.push({ text: part.text }, ...writeCachePoint(part.cache, options.family));
       return;
     case "refusal":
       if (part.text !== "") draftOf(drafts, role).content.push({ text: part.text });
       return;
     case "reasoning": {
-      const written = writeReasoning(part, means.target);
+      const written = writeReasoning(part, options.target);
       if (written !== null) draftOf(drafts, "assistant").content.push(written);
-      else means.warn("reasoning of another upstream cannot be read by this one and was left out");
+      else options.warn("reasoning of another upstream cannot be read by this one and was left out");
       return;
     }
     case "tool-call": {
       const draft = draftOf(drafts, "assistant");
       draft.calls.push(part);
-      draft.content.push(writeCall(part, means.warn), ...writeCachePoint(part.cache, means.family));
+      draft.content.push(writeCall(part, options.warn), ...writeCachePoint(part.cache, options.family));
       return;
     }
     case "tool-result":
       draftOf(drafts, "user").results.push(part);
       return;
     default:
-      if (role === "assistant") means.warn("media among the model's own words were left out");
-      else draftOf(drafts, role).content.push(means.media.write(part), ...writeCachePoint(part.cache, means.family));
+      if (role === "assistant") options.warn("media among the model's own words were left out");
+      else
+        draftOf(drafts, role).content.push(options.media.write(part), ...writeCachePoint(part.cache, options.family));
   }
 }
 
@@ -128,25 +129,29 @@ function writeInput(text: string, warn: Warn): JsonObject {
 }
 
 /** One result for each call, in their order; then, as text, those that no call asked for. */
-function writeResults(calls: readonly ToolCallPart[], results: readonly ToolResultPart[], means: Means): JsonObject[] {
+function writeResults(
+  calls: readonly ToolCallPart[],
+  results: readonly ToolResultPart[],
+  options: WriteOptions,
+): JsonObject[] {
   const waiting = [...results];
   const answers = calls.flatMap((call) => {
     const at = waiting.findIndex((result) => result.callId === call.id);
     const result = at === -1 ? undefined : waiting.splice(at, 1)[0];
-    if (result !== undefined) return [writeResult(result, means), ...writeCachePoint(result.cache, means.family)];
-    means.warn("a tool call without a result was answered with an error");
+    if (result !== undefined) return [writeResult(result, options), ...writeCachePoint(result.cache, options.family)];
+    options.warn("a tool call without a result was answered with an error");
     const content = [{ text: "The call was not carried out." }];
     return [{ toolResult: { toolUseId: callId(call.id), content, status: "error" } }];
   });
   const strays = waiting.map((result) => {
-    means.warn("the result of a tool call that is not in the conversation was sent as user text");
+    options.warn("the result of a tool call that is not in the conversation was sent as user text");
     const said = result.parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
     return { text: `Result of ${result.name ?? "a tool"}: ${said.join("\n")}` };
   });
   return [...answers, ...strays];
 }
 
-function writeResult({ callId: id, parts, isError }: ToolResultPart, { media }: Means): JsonObject {
+function writeResult({ callId: id, parts, isError }: ToolResultPart, { media }: WriteOptions): JsonObject {
   const content = parts.flatMap((part): JsonObject[] => {
     if (part.kind !== "text") return [media.write(part)];
     return part.text === "" ? [] : [{ text: part.text }];

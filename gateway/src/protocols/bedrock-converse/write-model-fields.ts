@@ -1,4 +1,4 @@
-import type { ReasoningWish, Turn } from "#core/index.ts";
+import type { ReasoningRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { chatEffort } from "../openai-chat/reasoning.ts";
@@ -27,7 +27,7 @@ function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject
   return {};
 }
 
-type Effort = NonNullable<ReasoningWish["effort"]>;
+type Effort = NonNullable<ReasoningRequest["effort"]>;
 
 const gptOssEfforts: Readonly<Record<Effort, string>> = {
   none: "low",
@@ -52,7 +52,7 @@ const budgets: Readonly<Record<Effort, number>> = {
 const budgetMin = 1_024;
 
 /** The budget must be at least 1024 and leave room below the cap on output. */
-function writeThinking(wish: ReasoningWish, outputTokensMax: number | null, warn: Warn): JsonObject {
+function writeThinking(wish: ReasoningRequest, outputTokensMax: number | null, warn: Warn): JsonObject {
   const wanted = wish.budgetTokens ?? budgets[wish.effort ?? "none"];
   if (wanted === 0) return { thinking: { type: "disabled" } };
   const most = outputTokensMax === null ? wanted : outputTokensMax - 1;

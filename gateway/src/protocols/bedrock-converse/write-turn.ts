@@ -2,7 +2,7 @@ import type { Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../google-extras.ts";
 import { type JsonObject, unsupported } from "../json-value.ts";
-import { warnOfNoSearch } from "../search-wish.ts";
+import { warnOfNoSearch } from "../search-request.ts";
 import { picturesLost } from "../unread.ts";
 import { warnOnce } from "../warn-once.ts";
 import { writeCachePoint } from "./cache-point.ts";

@@ -14,7 +14,7 @@ export const titanUpstream: EmbeddingUpstream = {
   ...listenerBy(readTitan),
   inputsMax: () => 1,
   writeTurn(turn, model, warn) {
-    warnOfWishes(turn, warn);
+    warnOfOptions(turn, warn);
     if (turn.task !== null) warn("what the vectors are for cannot be said to this upstream");
     const { inputs, dimensions } = turn;
     const inputText = inputs[0]?.text ?? "";
@@ -40,7 +40,7 @@ export const cohereOnBedrockUpstream: EmbeddingUpstream = {
   ...listenerBy(readCohere),
   inputsMax: () => 96,
   writeTurn(turn, model, warn) {
-    warnOfWishes(turn, warn);
+    warnOfOptions(turn, warn);
     const { inputs, dimensions, task, truncate } = turn;
     const inputType = task === null ? "search_document" : cohereTask(task);
     if (inputType === null) warn("taskType has no like here: the vectors are made as those of documents");
@@ -60,7 +60,7 @@ function cutAtEnd(model: string): string {
   return model.includes("-v3") ? "END" : "RIGHT";
 }
 
-function warnOfWishes({ inputs, truncate }: EmbeddingTurn, warn: Warn): void {
+function warnOfOptions({ inputs, truncate }: EmbeddingTurn, warn: Warn): void {
   if (inputs.some(({ title }) => title !== null)) warn("title cannot be said to this upstream");
   if (truncate === false) warn("autoTruncate: false is what this upstream does in any case");
 }

@@ -1,10 +1,10 @@
 import {
-  type AskedEmbedding,
   bounds,
   type EmbeddingAnswer,
   type EmbeddingTurn,
   Failure,
   noUsage,
+  type RequestedEmbedding,
 } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { Listener, ReplyFacts, UsageReading } from "../dialect.ts";
@@ -18,7 +18,7 @@ export interface EmbeddingCaller {
   /** `model` and `inputTokens` as the caller is to see them. */
   writeAnswer(
     answer: EmbeddingAnswer & { readonly inputTokens: number },
-    asked: AskedEmbedding & { readonly model: string },
+    asked: RequestedEmbedding & { readonly model: string },
   ): object;
 }
 
@@ -66,7 +66,7 @@ export function vectorOf(value: unknown): readonly number[] {
 }
 
 export function noVectors(): Failure {
-  return new Failure("upstream_error", "The upstream's answer holds no vectors.", { retry: "other", unwell: true });
+  return new Failure("upstream_error", "The upstream's answer holds no vectors.", { retry: "other", unhealthy: true });
 }
 
 function errorIn(reply: JsonObject): string | null {

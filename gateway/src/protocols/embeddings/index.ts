@@ -1,4 +1,4 @@
-import type { AskedEmbedding, WireDialectId } from "#core/index.ts";
+import type { RequestedEmbedding, WireDialectId } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { parseReply } from "../json-value.ts";
 import { warnOnce } from "../warn-once.ts";
@@ -59,7 +59,7 @@ export function writeEmbeddings(body: Uint8Array, to: EmbeddingSides & { readonl
 export function answerEmbeddings(
   reply: Uint8Array,
   { endpoint, dialect }: EmbeddingSides,
-  asked: AskedEmbedding & { readonly model: string; readonly inputTokens: number },
+  asked: RequestedEmbedding & { readonly model: string; readonly inputTokens: number },
 ): Uint8Array {
   const upstream: EmbeddingUpstream = embeddingUpstreams[dialect];
   const answer = upstream.readAnswer(parseReply(reply));

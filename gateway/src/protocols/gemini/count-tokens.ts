@@ -80,7 +80,7 @@ function scanReply(body: Uint8Array): ReadonlyMap<string, Span> {
 function notACount(cause?: unknown): Failure {
   return new Failure("upstream_error", "The upstream's answer is not a count of tokens.", {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
     cause,
   });
 }

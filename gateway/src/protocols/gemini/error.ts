@@ -69,7 +69,7 @@ export function errorMessageOf(error: unknown): string {
 export function upstreamErrorOf(error: unknown): Failure {
   return new Failure("upstream_error", `The upstream reported an error: ${errorMessageOf(error)}`, {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
   });
 }
 

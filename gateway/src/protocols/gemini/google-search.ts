@@ -1,14 +1,14 @@
-import type { SearchWish, Turn } from "#core/index.ts";
+import type { SearchRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
-import { plainSearch, textsOf, warnOfSearchRest } from "../search-wish.ts";
+import { plainSearch, textsOf, warnOfSearchRest } from "../search-request.ts";
 import { warnOfUnasked } from "../unread.ts";
 import { camelKeys } from "./camel-keys.ts";
 
 /** The names of Google's search among the members of a tool, the one before 2.0 too. */
 export const searchNames: ReadonlySet<string> = new Set(["googleSearch", "googleSearchRetrieval"]);
 
-export function readSearch(value: unknown, warn: Warn): SearchWish {
+export function readSearch(value: unknown, warn: Warn): SearchRequest {
   const search = camelKeys(value);
   warnOfUnasked(search, ofSearch, "the tool googleSearch", warn);
   return { ...plainSearch, blockedDomains: textsOf(search["excludeDomains"]) };
@@ -30,4 +30,4 @@ export function writeSearch({ search, tools }: Turn, warn: Warn): JsonObject[] {
   return [{ googleSearch: {} }];
 }
 
-const none: ReadonlySet<keyof SearchWish> = new Set();
+const none: ReadonlySet<keyof SearchRequest> = new Set();

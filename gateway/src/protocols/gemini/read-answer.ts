@@ -28,7 +28,7 @@ function requireAnswer(response: JsonObject): void {
   const { candidates, promptFeedback, error } = response;
   if ((Array.isArray(candidates) && candidates.length > 0) || promptFeedback !== undefined || error !== undefined)
     return;
-  throw new Failure("upstream_error", "The upstream's answer has no candidates.", { retry: "other", unwell: true });
+  throw new Failure("upstream_error", "The upstream's answer has no candidates.", { retry: "other", unhealthy: true });
 }
 
 class Gathering {

@@ -235,5 +235,5 @@ export function parseResponse(data: string): JsonObject {
 }
 
 function notAnEvent(why: string, cause?: unknown): Failure {
-  return new Failure("upstream_error", `The upstream's answer ${why}.`, { retry: "other", unwell: true, cause });
+  return new Failure("upstream_error", `The upstream's answer ${why}.`, { retry: "other", unhealthy: true, cause });
 }

@@ -1,4 +1,4 @@
-import type { AnswerFormat, ReasoningWish, Turn } from "#core/index.ts";
+import type { AnswerFormat, ReasoningRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, textOf, unsupported, wrong } from "../json-value.ts";
 import { plainName } from "../warn-once.ts";
@@ -109,7 +109,7 @@ function readFormat(config: JsonObject): AnswerFormat | null {
 const efforts = ["minimal", "low", "medium", "high"] as const;
 
 /** A budget of 0 switches thinking off, -1 leaves it to the model. */
-function readThinking(thinkingConfig: unknown): ReasoningWish | null {
+function readThinking(thinkingConfig: unknown): ReasoningRequest | null {
   if (!isObject(thinkingConfig)) return null;
   const config = camelKeys(thinkingConfig);
   const budget = number(config, "thinkingBudget");

@@ -1,4 +1,4 @@
-import type { SearchWish, ToolChoice, Turn, TurnTool } from "#core/index.ts";
+import type { SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, textOf, wrong } from "../json-value.ts";
 import { plainName } from "../warn-once.ts";
@@ -13,7 +13,7 @@ export function readTools(
   warn: Warn,
 ): Pick<Turn, "tools" | "toolChoice" | "search"> {
   const declared: TurnTool[] = [];
-  let search: SearchWish | null = null;
+  let search: SearchRequest | null = null;
   if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw wrong("tools", "must be an array");
   for (const entry of arrayOf(tools)) {
     const tool = camelKeys(entry);

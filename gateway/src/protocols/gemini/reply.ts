@@ -58,7 +58,7 @@ function value(body: Uint8Array, span: Span | undefined): unknown {
 function notAnAnswer(cause?: unknown): Failure {
   return new Failure("upstream_error", "The upstream's answer is not a generateContent answer.", {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
     cause,
   });
 }

@@ -213,7 +213,7 @@ function firstObject(text: string): JsonObject | null {
 function notJson(): Failure {
   return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
   });
 }
 

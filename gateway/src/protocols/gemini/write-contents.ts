@@ -45,12 +45,12 @@ export function writeContents(messages: readonly TurnMessage[], target: TurnTarg
   return contents;
 }
 
-interface Means {
+interface WriteOptions {
   readonly target: TurnTarget;
   readonly warn: Warn;
 }
 
-function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, means: Means): void {
+function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, options: WriteOptions): void {
   const role = message.role === "assistant" ? "model" : "user";
   switch (part.kind) {
     case "text":
@@ -63,16 +63,16 @@ function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, means: M
     case "tool-call": {
       const draft = draftOf(drafts, "model");
       draft.calls.push(part);
-      draft.parts.push(writeCall(part, means));
+      draft.parts.push(writeCall(part, options));
       return;
     }
     case "reasoning": {
-      const written = writeReasoning(part, means.target);
+      const written = writeReasoning(part, options.target);
       if (written !== null) draftOf(drafts, "model").parts.push(written);
       return;
     }
     default:
-      draftOf(drafts, role).parts.push(writeMedia(part, means.target.traits, means.warn));
+      draftOf(drafts, role).parts.push(writeMedia(part, options.target.traits, options.warn));
   }
 }
 
@@ -84,7 +84,7 @@ function draftOf(drafts: Draft[], role: Draft["role"]): Draft {
   return draft;
 }
 
-function writeCall(call: ToolCallPart, { target, warn }: Means): JsonObject {
+function writeCall(call: ToolCallPart, { target, warn }: WriteOptions): JsonObject {
   const functionCall = {
     ...(call.id === "" ? {} : { id: call.id }),
     name: writeToolName(call.name),

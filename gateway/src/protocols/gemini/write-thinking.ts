@@ -1,4 +1,4 @@
-import type { ReasoningWish } from "#core/index.ts";
+import type { ReasoningRequest } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { generationOf } from "./model-generation.ts";
@@ -7,7 +7,7 @@ import { generationOf } from "./model-generation.ts";
  * The wish to think as a thinkingConfig; null when nothing is to be said. A level and a budget together are refused by
  * the vendor: models from Gemini 3 on get a level for an effort, all others a budget.
  */
-export function writeThinking(wish: ReasoningWish | null, model: string, warn: Warn): JsonObject | null {
+export function writeThinking(wish: ReasoningRequest | null, model: string, warn: Warn): JsonObject | null {
   if (wish === null) return null;
   const generation = generationOf(model);
   if (generation !== null && generation < thinkingSince) {
@@ -23,7 +23,7 @@ export function writeThinking(wish: ReasoningWish | null, model: string, warn: W
 const thinkingSince = 2.5;
 const levelsSince = 3;
 
-type Effort = NonNullable<ReasoningWish["effort"]>;
+type Effort = NonNullable<ReasoningRequest["effort"]>;
 
 /** reference/translation §1, effort table. */
 const budgets: Readonly<Record<Effort, number>> = {
@@ -46,7 +46,7 @@ const levels: Readonly<Record<Effort, string>> = {
   max: "HIGH",
 };
 
-function amountOf(wish: ReasoningWish, model: string, generation: number | null, warn: Warn): JsonObject {
+function amountOf(wish: ReasoningRequest, model: string, generation: number | null, warn: Warn): JsonObject {
   if (generation !== null && generation >= levelsSince && wish.effort !== null) {
     return { thinkingLevel: levelOf(wish.effort, model, warn) };
   }
@@ -63,7 +63,7 @@ function levelOf(effort: Effort, model: string, warn: Warn): string {
 }
 
 /** Gemini 2.5 refuses budgets outside its ranges. Source: Gemini API docs, "Thinking", table of budgets. */
-function within(budget: number, wish: ReasoningWish, model: string, warn: Warn): number {
+function within(budget: number, wish: ReasoningRequest, model: string, warn: Warn): number {
   const pro = model.includes("-pro");
   const most = pro ? 32_768 : 24_576;
   const least = pro ? 128 : model.includes("-lite") ? 512 : 1;

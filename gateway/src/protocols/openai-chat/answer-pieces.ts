@@ -2,7 +2,7 @@ import type { MediaSource } from "#core/index.ts";
 import { readDataUri } from "../data-uri.ts";
 import { isThought, signatureIn } from "../google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { thinkingText } from "./part-reader.ts";
+import { thinkingText } from "./read-parts.ts";
 
 /** What a message, or a delta of one, says. */
 export interface Piece {

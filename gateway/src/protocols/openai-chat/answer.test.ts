@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, type AnswerBlock, Failure, noUsage, type Turn } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { readChatAnswer } from "./answer-reader.ts";
-import { writeChatAnswer } from "./answer-writer.ts";
 import { customTool } from "./custom-tool.ts";
+import { readChatAnswer } from "./read-answer.ts";
+import { writeChatAnswer } from "./write-answer.ts";
 
 const source = { account: "acc", newId: (prefix: string): string => `${prefix}new`, warn: () => {} };
 const turn = { tools: [] as Turn["tools"] } as Turn;

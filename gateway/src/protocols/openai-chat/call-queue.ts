@@ -1,7 +1,7 @@
 import { type AnswerEvent, bounds } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import type { CallPiece } from "./answer-pieces.ts";
-import { signatureSeal, upstreamBroke } from "./answer-reader.ts";
+import { signatureSeal, upstreamBroke } from "./read-answer.ts";
 
 interface QueuedCall {
   id: string;

@@ -1,10 +1,10 @@
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
-import { readChatAnswer } from "./answer-reader.ts";
-import { writeChatAnswer } from "./answer-writer.ts";
-import { ChatEventReader } from "./event-reader.ts";
-import { ChatEventWriter } from "./event-writer.ts";
-import { readChatTurn } from "./turn-reader.ts";
-import { writeChatTurn } from "./turn-writer.ts";
+import { readChatAnswer } from "./read-answer.ts";
+import { ChatEventReader } from "./read-events.ts";
+import { readChatTurn } from "./read-turn.ts";
+import { writeChatAnswer } from "./write-answer.ts";
+import { ChatEventWriter } from "./write-events.ts";
+import { writeChatTurn } from "./write-turn.ts";
 
 /** Chat completions to and from the neutral form. */
 export const openaiChatCodec: CallerCodec & UpstreamCodec = {

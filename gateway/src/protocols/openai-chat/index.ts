@@ -24,4 +24,4 @@ export const openaiChatWire: Wire = {
 };
 
 export { openaiChatCodec } from "./codec.ts";
-export { searchesByOptions } from "./search-writer.ts";
+export { searchesByOptions } from "./write-search.ts";

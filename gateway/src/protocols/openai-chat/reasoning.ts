@@ -1,14 +1,14 @@
-import type { ReasoningWish } from "#core/index.ts";
+import type { ReasoningRequest } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { countOf, isObject, type JsonObject, textMember } from "../json-value.ts";
 
-type Effort = NonNullable<ReasoningWish["effort"]>;
+type Effort = NonNullable<ReasoningRequest["effort"]>;
 
 /**
  * `reasoning_effort`, and the `thinking` object that several vendors of this dialect take beside it. The dialect has
  * no way to ask for the thoughts themselves; who sends `thinking` or `include_reasoning` wants to see them.
  */
-export function readReasoning(request: JsonObject, warn: Warn): ReasoningWish | null {
+export function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null {
   const said = textMember(request, "reasoning_effort");
   const effort = said !== null && isEffort(said) ? said : null;
   if (said !== null && effort === null) warn("this reasoning_effort is not understood and was left out");
@@ -20,7 +20,7 @@ export function readReasoning(request: JsonObject, warn: Warn): ReasoningWish | 
 }
 
 /** The effort to ask an upstream for; null leaves it to the model. */
-export function chatEffort(wish: ReasoningWish | null): Effort | null {
+export function chatEffort(wish: ReasoningRequest | null): Effort | null {
   if (wish === null) return null;
   return wish.effort ?? (wish.budgetTokens === null ? null : effortOfBudget(wish.budgetTokens));
 }

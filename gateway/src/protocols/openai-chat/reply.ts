@@ -23,7 +23,7 @@ export function readChatReply(body: Uint8Array): ReplyFacts {
   } catch (thrown) {
     throw new Failure("upstream_error", "The upstream's answer is not valid JSON.", {
       retry: "other",
-      unwell: true,
+      unhealthy: true,
       cause: thrown,
     });
   }

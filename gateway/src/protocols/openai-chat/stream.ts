@@ -120,7 +120,7 @@ export class ChatStreamTap implements StreamTap {
     if (error === undefined || error === null) return;
     this.failure = new Failure("upstream_error", `The upstream reported an error: ${errorText(error)}`, {
       retry: "other",
-      unwell: true,
+      unhealthy: true,
     });
   }
 
@@ -163,7 +163,7 @@ function requireJson(bytes: Uint8Array, start: number, end: number): void {
   if (parse(eventData(bytes, start, end)) !== null) return;
   throw new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
   });
 }
 

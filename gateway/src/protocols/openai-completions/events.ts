@@ -1,7 +1,7 @@
 import type { Answer, AnswerEvent, Finish, Usage } from "#core/index.ts";
 import type { EventWriter } from "../codec.ts";
 import { renderChatStreamError } from "../openai-chat/error.ts";
-import { writeChatUsage } from "../openai-chat/usage-writer.ts";
+import { writeChatUsage } from "../openai-chat/write-usage.ts";
 
 /** What a completion is told with, where its upstream speaks another dialect. */
 export interface CompletionContext {

@@ -1,4 +1,4 @@
-import type { AskedImages, ImageAnswer, ImageMedia, Usage } from "#core/index.ts";
+import type { ImageAnswer, ImageMedia, RequestedImages, Usage } from "#core/index.ts";
 
 /** The pictures of an upstream of another dialect as OpenAI answers them, whole. `createdAt` is Unix seconds. */
 export function writeImageAnswer(answer: ImageAnswer, createdAt: number): Uint8Array {
@@ -21,7 +21,7 @@ export function writeImageEvents(
   answer: ImageAnswer,
   createdAt: number,
   kind: "image_generation" | "image_edit",
-  asked: AskedImages,
+  asked: RequestedImages,
 ): Uint8Array {
   const type = `${kind}.completed`;
   const last = answer.images.length - 1;

@@ -77,7 +77,7 @@ describe("an answer that is none", () => {
 
   test.each(["", "[]", '{"data":[', "<html>"])("%j is refused, to be tried elsewhere", (text) => {
     expect(() => read(text)).toThrow(
-      expect.objectContaining({ code: "upstream_error", retry: "other", unwell: true }) as unknown as Error,
+      expect.objectContaining({ code: "upstream_error", retry: "other", unhealthy: true }) as unknown as Error,
     );
   });
 });

@@ -38,5 +38,8 @@ function countImages(body: Uint8Array, data: Span): number | null {
 }
 
 function notImages(): Failure {
-  return new Failure("upstream_error", "The upstream's answer is not a JSON object.", { retry: "other", unwell: true });
+  return new Failure("upstream_error", "The upstream's answer is not a JSON object.", {
+    retry: "other",
+    unhealthy: true,
+  });
 }

@@ -75,7 +75,7 @@ export class ImagesStreamTap implements StreamTap {
     if (step === "error" || error !== null) {
       this.failure = new Failure("upstream_error", `The upstream reported an error: ${errorText(error)}`, {
         retry: "other",
-        unwell: true,
+        unhealthy: true,
       });
       return;
     }
@@ -130,7 +130,7 @@ function typeOf(data: Uint8Array, members: ReadonlyMap<string, Span> | null, nam
 function notAnEvent(): Failure {
   return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
   });
 }
 

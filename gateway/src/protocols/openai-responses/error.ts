@@ -46,7 +46,7 @@ export function upstreamFailure(said: JsonObject): Failure {
   const message = textOf(error["message"]) ?? textOf(said["error"]) ?? "unknown error";
   const text = `The upstream reported an error: ${message}`;
   if (faultsOfTheRequest.has(code)) return new Failure("invalid_request", text);
-  return new Failure("upstream_error", text, { retry: "other", unwell: true });
+  return new Failure("upstream_error", text, { retry: "other", unhealthy: true });
 }
 
 /** Another upstream would refuse it just the same. */

@@ -16,10 +16,13 @@ export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Ans
   if (status === "failed") throw upstreamFailure(objectOf(response["error"]));
   if (!Array.isArray(response["output"])) {
     if (isObject(response["error"])) throw upstreamFailure(response);
-    throw new Failure("upstream_error", "The upstream's answer is not a response.", { retry: "other", unwell: true });
+    throw new Failure("upstream_error", "The upstream's answer is not a response.", {
+      retry: "other",
+      unhealthy: true,
+    });
   }
   if (status === "queued" || status === "in_progress" || status === "cancelled") {
-    throw new Failure("upstream_error", `The upstream's answer is ${status}.`, { retry: "other", unwell: true });
+    throw new Failure("upstream_error", `The upstream's answer is ${status}.`, { retry: "other", unhealthy: true });
   }
   warnOfUnread(response, ofResponse, "the answer", source.warn);
   const blocks = arrayOf(response["output"]).flatMap((item) => blocksOf(objectOf(item), source));

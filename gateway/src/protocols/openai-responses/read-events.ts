@@ -171,5 +171,5 @@ function indexOf(event: JsonObject): number {
 }
 
 function broken(message: string): Failure {
-  return new Failure("upstream_error", message, { retry: "other", unwell: true });
+  return new Failure("upstream_error", message, { retry: "other", unhealthy: true });
 }

@@ -1,4 +1,4 @@
-import type { AnswerFormat, ReasoningWish, SearchWish, Turn, TurnTool } from "#core/index.ts";
+import type { AnswerFormat, ReasoningRequest, SearchRequest, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import {
   arrayOf,
@@ -106,7 +106,7 @@ function refuseServerState(request: JsonObject): void {
 }
 
 /** The cap is on calls of the upstream's own tools. */
-function withCap(search: SearchWish, callsMax: unknown): SearchWish {
+function withCap(search: SearchRequest, callsMax: unknown): SearchRequest {
   return { ...search, usesMax: countOf(callsMax) };
 }
 
@@ -181,7 +181,7 @@ function readFormat(value: unknown): AnswerFormat | null {
 }
 
 /** Who asks for the sealed thoughts wants to see that there were some, and to send them back. */
-function readReasoning(request: JsonObject, warn: Warn): ReasoningWish | null {
+function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null {
   const reasoning = objectOf(request["reasoning"]);
   const said = textOf(reasoning["effort"]);
   const effort = efforts.find((known) => known === said) ?? null;

@@ -61,5 +61,5 @@ function readValue(body: Uint8Array, span: Span): unknown {
 }
 
 function notAReply(message: string): Failure {
-  return new Failure("upstream_error", message, { retry: "other", unwell: true });
+  return new Failure("upstream_error", message, { retry: "other", unhealthy: true });
 }

@@ -1,4 +1,4 @@
-import type { AnswerFormat, AskedTurn, ToolChoice, TurnTool } from "#core/index.ts";
+import type { AnswerFormat, RequestedTurn, ToolChoice, TurnTool } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
 import type { JsonObject } from "../json-value.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
@@ -54,7 +54,7 @@ function echoFormat(format: AnswerFormat | null): JsonObject {
   };
 }
 
-function echoTools(turn: AskedTurn): JsonObject[] {
+function echoTools(turn: RequestedTurn): JsonObject[] {
   const custom = customNames(turn);
   return inNamespaces(turn.tools, (tool, name) => (custom.has(tool.name) ? echoCustom(tool, name) : echo(tool, name)));
 }
@@ -70,7 +70,7 @@ function echoCustom(tool: TurnTool, name: string): JsonObject {
   return { type: "custom", name, ...description, format: { type: "text" } };
 }
 
-function echoToolChoice(turn: AskedTurn): string | JsonObject {
+function echoToolChoice(turn: RequestedTurn): string | JsonObject {
   const choice: ToolChoice = turn.toolChoice ?? { kind: "auto" };
   if (choice.kind !== "tool") return choice.kind === "any" ? "required" : choice.kind;
   const tool = turn.tools.find(({ name }) => name === choice.name);

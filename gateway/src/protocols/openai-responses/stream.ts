@@ -214,6 +214,6 @@ function readValue(data: Uint8Array, span: Span): unknown {
 function notJson(): Failure {
   return new Failure("upstream_error", "The upstream's first event is not valid JSON.", {
     retry: "other",
-    unwell: true,
+    unhealthy: true,
   });
 }

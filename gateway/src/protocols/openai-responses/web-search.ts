@@ -1,7 +1,14 @@
-import type { SearchWish, Turn } from "#core/index.ts";
+import type { SearchRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { approximate, plainSearch, readContextSize, readLocation, textsOf, warnOfSearchRest } from "../search-wish.ts";
+import {
+  approximate,
+  plainSearch,
+  readContextSize,
+  readLocation,
+  textsOf,
+  warnOfSearchRest,
+} from "../search-request.ts";
 import { warnOfUnasked } from "../unread.ts";
 
 /** `web_search`, `web_search_2025_08_26`, and the previews before them. */
@@ -10,7 +17,7 @@ export function isWebSearch(type: unknown): boolean {
 }
 
 /** The search among a request's tools; null when there is none. */
-export function readWebSearch(tools: unknown, warn: Warn): SearchWish | null {
+export function readWebSearch(tools: unknown, warn: Warn): SearchRequest | null {
   const tool = arrayOf(tools).find((one) => isObject(one) && isWebSearch(one["type"]));
   if (!isObject(tool)) return null;
   warnOfUnasked(tool, ofTool, "the tool web_search", warn);
@@ -50,4 +57,4 @@ export function writeWebSearch(
   return { tool, callsMax: search.usesMax };
 }
 
-const carried: ReadonlySet<keyof SearchWish> = new Set(["usesMax", "allowedDomains", "location", "contextSize"]);
+const carried: ReadonlySet<keyof SearchRequest> = new Set(["usesMax", "allowedDomains", "location", "contextSize"]);

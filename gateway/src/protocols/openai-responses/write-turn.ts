@@ -1,4 +1,4 @@
-import type { AnswerFormat, ReasoningWish, ToolChoice, Turn, TurnTool } from "#core/index.ts";
+import type { AnswerFormat, ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import { safeName } from "../anthropic-messages/safe-name.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../google-extras.ts";
@@ -97,7 +97,7 @@ function writeToolChoice(choice: ToolChoice): string | JsonObject {
   return choice.kind === "any" ? "required" : choice.kind;
 }
 
-function writeReasoning(wish: ReasoningWish, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
+function writeReasoning(wish: ReasoningRequest, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
   const asked = wish.effort ?? (wish.budgetTokens === null ? null : effortOf(wish.budgetTokens));
   const told = tellReasoning(wish, asked, reasoning, warn);
   // In this dialect the effort is the only switch; the least of some vendors is no reasoning.

@@ -1,8 +1,8 @@
 import { bounds, Failure, type Provider } from "#core/index.ts";
 import { isObject, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import type { AssetLibrary, LibraryAsset } from "../asset-library.ts";
+import { classifyByStatus, refusalObject } from "../classify-by-status.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
-import { classifyByStatus, refusalObject } from "../refusal.ts";
 import { settingText } from "../settings.ts";
 import type { GoodAnswer } from "../video-adapter.ts";
 import { volcengineSignature } from "./volcengine-signature.ts";

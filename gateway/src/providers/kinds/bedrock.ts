@@ -3,7 +3,7 @@ import { arrayOf, editBody, JsonInvalid, readSpan, scanObject, type Warn } from 
 import { classifyAwsShaped } from "../aws-shaped.ts";
 import { signAws } from "../aws-signature.ts";
 import { withoutQuery } from "../base-url.ts";
-import { bedrockBetas, betasProblem, namedBetas, toldBetas } from "../cloud-betas.ts";
+import { bedrockBetas, betasProblem, namedBetas, sentBetas } from "../cloud-betas.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
@@ -144,7 +144,7 @@ function asInvokeTakes(draft: OutboundDraft, warn?: Warn): void {
   if (draft.body === null) return;
   const { provider, upstreamModel } = draft;
   const asked = { provider, upstreamModel, named: [...named, ...betasOf(draft.body)], body: draft.body };
-  const { betas, body } = toldBetas(bedrockBetas, asked, warn);
+  const { betas, body } = sentBetas(bedrockBetas, asked, warn);
   draft.body = editBody(body ?? draft.body, {
     remove: ["model", "stream", "anthropic_beta"],
     add: {

@@ -1,10 +1,10 @@
 import type { Provider } from "#core/index.ts";
 import { editBody, innerRequest, type Warn } from "#protocols/index.ts";
 import { withoutQuery } from "../base-url.ts";
-import { betasProblem, namedBetas, toldBetas, vertexBetas } from "../cloud-betas.ts";
+import { betasProblem, namedBetas, sentBetas, vertexBetas } from "../cloud-betas.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
-import type { AuthorizeMeans, OutboundDraft, ProviderKind } from "../kind.ts";
+import type { AuthorizeOptions, OutboundDraft, ProviderKind } from "../kind.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField } from "../setting-field.ts";
 import { nameProblem, settingText } from "../settings.ts";
@@ -73,7 +73,7 @@ export const vertex: ProviderKind = {
   rootOf: vertexRoot,
   video: veoOnVertex(vertexRoot),
   tokens: googleTokens,
-  authorize: ({ provider, headers }: OutboundDraft, { token }: AuthorizeMeans) => {
+  authorize: ({ provider, headers }: OutboundDraft, { token }: AuthorizeOptions) => {
     const bearer = token ?? provider.secret?.reveal();
     if (bearer !== undefined) headers["authorization"] = `Bearer ${bearer}`;
   },
@@ -93,7 +93,7 @@ function vertexRoot(provider: Provider): string {
 function asVertexTakes(draft: OutboundDraft, remove: readonly string[], warn?: Warn): void {
   const { provider, upstreamModel } = draft;
   const named = namedBetas(draft.headers["anthropic-beta"]);
-  const { betas, body } = toldBetas(vertexBetas, { provider, upstreamModel, named, body: draft.body }, warn);
+  const { betas, body } = sentBetas(vertexBetas, { provider, upstreamModel, named, body: draft.body }, warn);
   if (betas.length === 0) delete draft.headers["anthropic-beta"];
   else draft.headers["anthropic-beta"] = betas.join();
   delete draft.headers["anthropic-version"];

@@ -1,5 +1,5 @@
+import { classifyByStatus } from "../classify-by-status.ts";
 import type { ProviderKind } from "../kind.ts";
-import { classifyByStatus } from "../refusal.ts";
 import { viduVideo } from "../video/vidu.ts";
 
 /** In China: https://api.vidu.cn. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, type VideoTurn } from "#core/index.ts";
-import { kindOf, means, parsed, providerOf, secretText } from "../../../test/provider-ground.ts";
+import { kindOf, options, parsed, providerOf, secretText } from "../../../test/provider-ground.ts";
 import { adapterOf, answerOf, inputOf, material, textOfBody, videoSettings } from "../../../test/video-ground.ts";
 import { vendors } from "../../../test/video-vendors.ts";
 import { providerKinds } from "../kinds.ts";
@@ -16,7 +16,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
   const adapter = adapterOf(id);
   const provider = providerOf(id, { settings: videoSettings });
   const create = (changes: Partial<VideoTurn> = {}) => adapter.create(inputOf(id, vendor.model, changes));
-  const look = (body: unknown): VideoState => adapter.readState(answerOf(body), provider);
+  const poll = (body: unknown): VideoState => adapter.readState(answerOf(body), provider);
   const fullTurn = { ratio: "16:9", durationSeconds: vendor.seconds, resolution: vendor.resolution };
   const takesSeed = adapter.capabilities(vendor.model).seed !== false;
 
@@ -92,7 +92,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
   });
 
   test.each([...vendor.states])("read %j as %s", (body, state) => {
-    const seen = look(body);
+    const seen = poll(body);
     expect(seen.state).toBe(state);
     if (state === "succeeded") expect(seen.videoUrl).not.toBeNull();
     else expect(seen.videoUrl).toBeNull();
@@ -102,14 +102,14 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
 
   test("never take a word that is not the vendor's for an end", () => {
     for (const word of ["paused", "constructor", "__proto__", "", "SUCCEEDED?", "error"]) {
-      const { state } = look(vendor.withWord(word));
+      const { state } = poll(vendor.withWord(word));
       expect(state === null || (vendor.wordless && state === "running")).toBe(true);
     }
   });
 
   test("end no task by an answer that is none", () => {
     for (const body of [...garbage, ...vendor.halves]) {
-      expect(failureOf(() => look(body))).toMatchObject({ code: "upstream_error" });
+      expect(failureOf(() => poll(body))).toMatchObject({ code: "upstream_error" });
     }
   });
 
@@ -121,7 +121,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
   });
 
   test("put the account's credential into headers and nowhere else, and send it to no other host", async () => {
-    const done = vendor.states.map(([body]) => look(body));
+    const done = vendor.states.map(([body]) => poll(body));
     const url = done.find((seen) => seen.videoUrl !== null)?.videoUrl ?? null;
     const drafts = [
       create(),
@@ -132,7 +132,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
       ...done.map((seen) => seen.next),
     ].filter((draft) => draft != null);
     for (const draft of drafts) {
-      await kindOf(id).authorize(draft, means);
+      await kindOf(id).authorize(draft, options);
       expect(Object.values(draft.headers).join()).toContain(secretText);
       expect(draft.url).not.toContain(secretText);
       expect(textOfBody(draft.body)).not.toContain(secretText);

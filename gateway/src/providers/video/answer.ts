@@ -1,6 +1,6 @@
 import { bounds, Failure } from "#core/index.ts";
 import { isObject, type JsonObject } from "#protocols/index.ts";
-import { classifyByStatus, type RefusalReading } from "../refusal.ts";
+import { classifyByStatus, type RefusalReading } from "../classify-by-status.ts";
 import type { GoodAnswer } from "../video-adapter.ts";
 
 /** The object that a look at a task was answered with. Throws Failure upstream_error, which ends no task. */

@@ -1,7 +1,7 @@
 import { type Provider, unknownCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
+import { refusalObject } from "../classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "../outbound-draft.ts";
-import { refusalObject } from "../refusal.ts";
 import type { CreateInput, GoodAnswer, VideoAdapter, VideoState } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
 import { callbackId } from "./callback-id.ts";

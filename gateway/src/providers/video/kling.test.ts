@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { Failure, noUsage, Secret } from "#core/index.ts";
-import { kindOf, means, now, parsed, providerOf, secretText } from "../../../test/provider-ground.ts";
+import { kindOf, now, options, parsed, providerOf, secretText } from "../../../test/provider-ground.ts";
 import { adapterOf, answerOf, draftOf, image, inputOf, material, stateOf, video } from "../../../test/video-ground.ts";
 
 describe("Kling", () => {
@@ -9,7 +9,7 @@ describe("Kling", () => {
 
   test("is called with a token of half an hour that the secret key has signed, never with the key itself", async () => {
     const draft = adapterOf("kling").create({ ...inputOf("kling", "kling-v2-6"), provider: account });
-    await kindOf("kling").authorize(draft, means);
+    await kindOf("kling").authorize(draft, options);
     const token = (draft.headers["authorization"] ?? "").replace("Bearer ", "");
     const [header = "", claims = "", signature] = token.split(".");
     const read = (part: string): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
@@ -19,7 +19,7 @@ describe("Kling", () => {
     expect(signature).toBe(expected);
     expect(JSON.stringify(draft.headers)).not.toContain(secretText);
     const plain = { ...draft, provider: providerOf("kling", { secret: new Secret("plain") }), headers: {} };
-    await kindOf("kling").authorize(plain, means);
+    await kindOf("kling").authorize(plain, options);
     expect(plain.headers).toEqual({ authorization: "Bearer plain" });
   });
 
@@ -59,10 +59,10 @@ describe("Kling", () => {
     [1301, "never", false],
     [1303, "same", false],
     [5001, "same", true],
-  ])("refuses with %i inside a 200, which is retried: %s", (code, retry, unwell) => {
+  ])("refuses with %i inside a 200, which is retried: %s", (code, retry, unhealthy) => {
     const refuse = () => adapterOf("kling").readCreated(answerOf({ code, message: "m" }));
     const arrival = code >= 5_000 ? "unknown" : "refused";
-    expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unwell, arrival }));
+    expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unhealthy, arrival }));
     expect(() => stateOf("kling", { code, message: "m" })).toThrow(Failure);
   });
 

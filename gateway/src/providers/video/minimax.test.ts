@@ -25,11 +25,11 @@ describe("MiniMax", () => {
     [2013, "never", false],
     [2049, "other", true],
     [9999, "same", true],
-  ])("refuses with %i inside a 200, which is retried: %s", (status_code, retry, unwell) => {
+  ])("refuses with %i inside a 200, which is retried: %s", (status_code, retry, unhealthy) => {
     const refuse = () => adapterOf("minimax").readCreated(answerOf({ base_resp: { status_code, status_msg: "m" } }));
     // A code that stands for no refusal may be trouble after the task was made.
     const arrival = status_code === 9999 ? "unknown" : "refused";
-    expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unwell, arrival }));
+    expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unhealthy, arrival }));
   });
 
   test("has its newer models at the newer version, and its subject as a reference", () => {

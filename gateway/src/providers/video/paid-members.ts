@@ -26,16 +26,16 @@ export function paidMembersIn(
   own: PaidMembers = {},
 ): readonly PaidMemberFound[] {
   const found: PaidMemberFound[] = [];
-  const look = (members: Readonly<JsonObject>, above: string): void => {
+  const poll = (members: Readonly<JsonObject>, above: string): void => {
     for (const [name, value] of Object.entries(members)) {
-      if (above === "" && holders.has(name) && isObject(value)) look(value, `${name}.`);
+      if (above === "" && holders.has(name) && isObject(value)) poll(value, `${name}.`);
       const folded = name.replaceAll(/[-_]/g, "").toLowerCase();
       const paid = own[folded] ?? (Object.hasOwn(common, folded) ? common[folded] : undefined);
       if (paid === undefined || value === null || paid.takes.includes(value) || passesMember(provider, name)) continue;
       found.push({ ...paid, path: above + name, value });
     }
   };
-  look(more, "");
+  poll(more, "");
   return found;
 }
 

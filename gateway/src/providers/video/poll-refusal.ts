@@ -1,7 +1,7 @@
 import type { Failure } from "#core/index.ts";
 import { objectOf, textOf } from "#protocols/index.ts";
+import { refusalObject } from "../classify-by-status.ts";
 import type { BadAnswer } from "../outbound-draft.ts";
-import { refusalObject } from "../refusal.ts";
 import type { VideoAdapter } from "../video-adapter.ts";
 
 /**

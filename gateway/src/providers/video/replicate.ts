@@ -1,8 +1,8 @@
 import { type Provider, unknownCapabilities } from "#core/index.ts";
 import { isObject, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
+import { refusalObject } from "../classify-by-status.ts";
 import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
-import { refusalObject } from "../refusal.ts";
 import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
 import { callbackId } from "./callback-id.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { kindOf, means, parsed } from "../../../test/provider-ground.ts";
+import { kindOf, options, parsed } from "../../../test/provider-ground.ts";
 import { bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-ground.ts";
 
 describe("Runway", () => {
   test("is told the version of its API with each call, and shapes in pixels", async () => {
     const draft = draftOf("runway", "gen4_turbo", { material: [material("first_frame", image)], ratio: "21:9" });
-    await kindOf("runway").authorize(draft, means);
+    await kindOf("runway").authorize(draft, options);
     expect(draft.headers["x-runway-version"]).toBe("2024-11-06");
     expect(draft.url).toEndWith("/v1/image_to_video");
     expect(parsed(draft.body)).toMatchObject({ promptImage: image, ratio: "1584:672" });

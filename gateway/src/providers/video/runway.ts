@@ -1,8 +1,8 @@
 import { type Provider, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, isObject, type JsonObject, textOf } from "#protocols/index.ts";
+import { refusalObject } from "../classify-by-status.ts";
 import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
-import { refusalObject } from "../refusal.ts";
 import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";

@@ -1,8 +1,8 @@
 import { Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
+import { refusalObject } from "../classify-by-status.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import type { BadAnswer } from "../outbound-draft.ts";
-import { refusalObject } from "../refusal.ts";
 import type { VideoAdapter, VideoState } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
 import { readDataUri } from "./data-uri.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, type VideoTurn } from "#core/index.ts";
-import { kindOf, means, now, secretText } from "../../../test/provider-ground.ts";
+import { kindOf, now, options, secretText } from "../../../test/provider-ground.ts";
 import { adapterOf, answerOf, draftOf, material } from "../../../test/video-ground.ts";
 
 describe("Vidu", () => {
@@ -20,7 +20,7 @@ describe("Vidu", () => {
 
   test("takes its key as a Token", async () => {
     const draft = draftOf("vidu", "viduq2");
-    await kindOf("vidu").authorize(draft, means);
+    await kindOf("vidu").authorize(draft, options);
     expect(draft.headers["authorization"]).toBe(`Token ${secretText}`);
   });
 });

@@ -1,7 +1,7 @@
 import { unknownCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
+import { classifyByStatus } from "../classify-by-status.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
-import { classifyByStatus } from "../refusal.ts";
 import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
 import { callbackId } from "./callback-id.ts";

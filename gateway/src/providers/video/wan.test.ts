@@ -51,7 +51,7 @@ describe("Wan on DashScope", () => {
         body: answerOf({ code, message: "m", request_id: "r" }).body,
         now,
       });
-    expect(refuse("Arrearage")).toMatchObject({ retry: "other", unwell: true, upstream: undefined });
+    expect(refuse("Arrearage")).toMatchObject({ retry: "other", unhealthy: true, upstream: undefined });
     expect(refuse("InvalidApiKey", 401).upstream).toBeUndefined();
     expect(refuse("InvalidParameter")).toMatchObject({ retry: "never", upstream: { status: 400 } });
     expect(refuse("Throttling.RateQuota", 429).retry).toBe("same");

@@ -31,7 +31,7 @@ export const wanVideo: VideoAdapter = {
     const code = textOf(created["code"]);
     if (code !== null) {
       const refusal = classifyDashscope({ status: 400, headers: answer.headers, body: answer.body, now: 0 });
-      throw ownTrouble.test(code) ? refusal.with({ arrival: "unknown" }) : refusal;
+      throw ownFault.test(code) ? refusal.with({ arrival: "unknown" }) : refusal;
     }
     return createdId(objectOf(created["output"])["task_id"]);
   },
@@ -103,7 +103,7 @@ const inputMembers: ReadonlySet<string> = new Set([
 ]);
 
 /** Codes of DashScope's own trouble, after which a task may have been made all the same (K). */
-const ownTrouble = /^(Internal|System|ServiceUnavailable|RequestTimeOut|.*Timeout)/;
+const ownFault = /^(Internal|System|ServiceUnavailable|RequestTimeOut|.*Timeout)/;
 
 /** Sound came with 2.5 (K). */
 function isSilent(upstreamModel: string): boolean {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
-import { videoHouse } from "../video-tasks/video-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { videoGateway } from "../video-tasks/video-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const path = "/v1/asset-groups";
 type Group = { readonly id: string; readonly created_at: number };
@@ -17,7 +17,7 @@ test("a group has every member that the contract names, on our own platform and 
   for (const platform of ["local", "volcengine"]) {
     const asked = { platform, name: "heroes", description: "who is\nin the film", project_name: "default" };
     const before = Math.floor(Date.now() / 1_000);
-    const made = await house.post(path, { ...asked, unknown_field: [1] });
+    const made = await gateway.post(path, { ...asked, unknown_field: [1] });
     expect(made.headers.get("x-request-id")).toStartWith("req_");
     const group = await read<Group>(made);
     expect(group).toEqual({
@@ -29,20 +29,25 @@ test("a group has every member that the contract names, on our own platform and 
       updated_at: group.created_at,
     } as never);
     expect(group.created_at).toBeWithin(before, Math.ceil(Date.now() / 1_000) + 1);
-    expect(await read<Group>(house.get(`${path}/${group.id}?platform=${platform}`))).toEqual(group);
+    expect(await read<Group>(gateway.get(`${path}/${group.id}?platform=${platform}`))).toEqual(group);
   }
 });
 
 test("what may be left out is filled in", async () => {
-  expect(await read(house.post(path, { platform: "local", name: "x", description: null }))).toMatchObject({
+  expect(await read(gateway.post(path, { platform: "local", name: "x", description: null }))).toMatchObject({
     description: "",
     project_name: "default",
   });
 });
 
 test("the library is told the project and the texts, signed with the account's key", async () => {
-  await house.post(path, { platform: "volcengine", name: "monsters", description: "the others", project_name: "film" });
-  const sent = house.simulator.simulator.truth.list().data.at(-1);
+  await gateway.post(path, {
+    platform: "volcengine",
+    name: "monsters",
+    description: "the others",
+    project_name: "film",
+  });
+  const sent = gateway.simulator.simulator.truth.list().data.at(-1);
   expect(sent).toMatchObject({ dialect: "ark-assets", signature_verified: true, status: 200 });
   expect(JSON.parse(sent?.body_text ?? "")).toMatchObject({
     Name: "monsters",
@@ -53,40 +58,40 @@ test("the library is told the project and the texts, signed with the account's k
 });
 
 test("groups are listed newest first, page by page, each once, also by platform", async () => {
-  for (let n = 0; n < 5; n++) await house.post(path, { platform: "local", name: `shot ${n}` });
-  const whole = await read<Page>(house.get(`${path}?limit=100`));
+  for (let n = 0; n < 5; n++) await gateway.post(path, { platform: "local", name: `shot ${n}` });
+  const whole = await read<Page>(gateway.get(`${path}?limit=100`));
   expect([whole.has_more, whole.next]).toEqual([false, null]);
   const walked: Group[] = [];
   let after = "";
   do {
-    const page = await read<Page>(house.get(`${path}?limit=2${after}`));
+    const page = await read<Page>(gateway.get(`${path}?limit=2${after}`));
     walked.push(...page.data);
     after = page.next === null ? "" : `&after=${encodeURIComponent(page.next)}`;
   } while (after !== "");
   expect(walked).toEqual([...whole.data]);
   const times = walked.map((group) => group.created_at);
   expect(times).toEqual(times.toSorted((one, other) => other - one));
-  const own = await read<Page>(house.get(`${path}?platform=volcengine&limit=100`));
+  const own = await read<Page>(gateway.get(`${path}?platform=volcengine&limit=100`));
   expect(own.data.length).toBe(2);
 });
 
 test("a group goes with everything in it, here and in the library", async () => {
   const headers = { authorization: `Bearer ${aliceKey}` };
-  const group = await read<Group>(house.post(path, { platform: "volcengine", name: "extras" }));
+  const group = await read<Group>(gateway.post(path, { platform: "volcengine", name: "extras" }));
   const asset = {
     platform: "volcengine",
     group_id: group.id,
     url: "https://pictures.example/a.png",
     asset_type: "Image",
   };
-  const { id } = await read<Group>(house.post("/v1/assets", { ...asset, name: "anna" }));
-  const gone = await fetch(`${house.url}${path}/${group.id}`, { method: "DELETE", headers });
+  const { id } = await read<Group>(gateway.post("/v1/assets", { ...asset, name: "anna" }));
+  const gone = await fetch(`${gateway.url}${path}/${group.id}`, { method: "DELETE", headers });
   expect([gone.status, await gone.json()]).toEqual([
     200,
     { id: group.id, object: "asset_group.deleted", deleted: true },
   ]);
-  expect((await house.get(`/v1/assets/${id}?platform=volcengine`)).status).toBe(404);
-  const actions = house.simulator.simulator.truth.list().data.map(({ model }) => model);
+  expect((await gateway.get(`/v1/assets/${id}?platform=volcengine`)).status).toBe(404);
+  const actions = gateway.simulator.simulator.truth.list().data.map(({ model }) => model);
   expect(actions.at(-1)).toBe("DeleteAssetGroup");
-  expect((await fetch(`${house.url}${path}/${group.id}`, { method: "DELETE", headers })).status).toBe(404);
+  expect((await fetch(`${gateway.url}${path}/${group.id}`, { method: "DELETE", headers })).status).toBe(404);
 });

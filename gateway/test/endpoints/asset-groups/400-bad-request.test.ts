@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { videoHouse } from "../video-tasks/video-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { videoGateway } from "../video-tasks/video-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const path = "/v1/asset-groups";
 
@@ -18,19 +18,19 @@ test.each([
   ["description", { platform: "local", name: "a", description: "a\u0007b" }],
   ["project_name", { platform: "local", name: "a", project_name: {} }],
 ])("%s is judged before anything is made: %j", async (param, body) => {
-  expect(await errorOf(await house.post(path, body))).toMatchObject({ status: 400, code: "invalid_request", param });
+  expect(await errorOf(await gateway.post(path, body))).toMatchObject({ status: 400, code: "invalid_request", param });
 });
 
 test("sixty-four characters are sixty-four, however many bytes each has", async () => {
-  expect((await house.post(path, { platform: "local", name: "\u{1F3AC}".repeat(64) })).status).toBe(200);
+  expect((await gateway.post(path, { platform: "local", name: "\u{1F3AC}".repeat(64) })).status).toBe(200);
 });
 
 test("a platform that no account here has is refused with what is lacking", async () => {
-  const told = await errorOf(await house.post(path, { platform: "byteplus", name: "heroes" }));
+  const told = await errorOf(await gateway.post(path, { platform: "byteplus", name: "heroes" }));
   expect(told).toMatchObject({ status: 400, code: "invalid_request", param: "platform" });
   expect(told.message).toContain("byteplus");
 });
 
 test("a page that no list gave out is told by the name of its parameter", async () => {
-  expect(await errorOf(await house.get(`${path}?after=x`))).toMatchObject({ status: 400, param: "after" });
+  expect(await errorOf(await gateway.get(`${path}?after=x`))).toMatchObject({ status: 400, param: "after" });
 });

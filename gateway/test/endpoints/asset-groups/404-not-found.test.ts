@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { videoHouse } from "../video-tasks/video-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { videoGateway } from "../video-tasks/video-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test("a group is found on its own platform only, and a platform that does not exist hides it as well", async () => {
-  const made = await house.post("/v1/asset-groups", { platform: "local", name: "heroes" });
+  const made = await gateway.post("/v1/asset-groups", { platform: "local", name: "heroes" });
   const { id } = (await made.json()) as { id: string };
   for (const platform of ["volcengine", "byteplus", "s3"]) {
-    expect(await errorOf(await house.get(`/v1/asset-groups/${id}?platform=${platform}`))).toMatchObject({
+    expect(await errorOf(await gateway.get(`/v1/asset-groups/${id}?platform=${platform}`))).toMatchObject({
       status: 404,
       code: "asset_group_not_found",
     });
@@ -20,7 +20,7 @@ test("a group is found on its own platform only, and a platform that does not ex
 });
 
 test.each(["ag_0", "group-20260101-abcde", "as_01", "ag_%C3%A9"])("%s is no group", async (id) => {
-  expect(await errorOf(await house.get(`/v1/asset-groups/${id}?platform=local`))).toMatchObject({
+  expect(await errorOf(await gateway.get(`/v1/asset-groups/${id}?platform=local`))).toMatchObject({
     status: 404,
     code: "asset_group_not_found",
   });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { videoHouse } from "../video-tasks/video-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { videoGateway } from "../video-tasks/video-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let group: string;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
-  const made = await house.post("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
+  gateway = await startGateway(videoGateway);
+  const made = await gateway.post("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
   group = ((await made.json()) as { id: string }).id;
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const path = "/v1/assets";
 const asset = () => ({
@@ -21,7 +21,7 @@ const asset = () => ({
 });
 
 test.each(["", "{", "[]", "7"])("a body that is no JSON object is told to be so: %j", async (body) => {
-  expect(await errorOf(await house.post(path, body))).toMatchObject({ status: 400, code: "invalid_json" });
+  expect(await errorOf(await gateway.post(path, body))).toMatchObject({ status: 400, code: "invalid_json" });
 });
 
 test.each([
@@ -33,28 +33,28 @@ test.each([
   ["a path only", "/anna.png"],
   ["more than any address has", `https://pictures.example/${"a".repeat(20_000)}`],
 ])("an address with %s is refused before anybody is asked", async (_, url) => {
-  const before = house.simulator.simulator.truth.list().total;
+  const before = gateway.simulator.simulator.truth.list().total;
   for (const platform of ["local", "volcengine"]) {
-    const told = await errorOf(await house.post(path, { ...asset(), platform, url }));
+    const told = await errorOf(await gateway.post(path, { ...asset(), platform, url }));
     expect(told).toMatchObject({ status: 400, code: "invalid_request", param: "url" });
   }
-  expect(house.simulator.simulator.truth.list().total).toBe(before);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(before);
 });
 
 test("a page that no list gave out is told by the name of its parameter", async () => {
-  expect(await errorOf(await house.get(`${path}?after=x`))).toMatchObject({ status: 400, param: "after" });
-  expect(await errorOf(await house.get(`${path}?limit=1e9`))).toMatchObject({ status: 400, param: "limit" });
+  expect(await errorOf(await gateway.get(`${path}?after=x`))).toMatchObject({ status: 400, param: "after" });
+  expect(await errorOf(await gateway.get(`${path}?limit=1e9`))).toMatchObject({ status: 400, param: "limit" });
 });
 
 test("what the library says of the request itself is told with its code, and nothing is kept of it", async () => {
-  house.simulator.simulator.addPreset({
+  gateway.simulator.simulator.addPreset({
     script: { status: 400, error_code: "InvalidParameter.URL", error_message: "The account 2100 may not." },
     count: 1,
     model: "CreateAsset",
   });
-  const told = await errorOf(await house.post(path, asset()));
+  const told = await errorOf(await gateway.post(path, asset()));
   expect(told).toMatchObject({ status: 400, code: "invalid_request" });
   expect(told.message).toContain("InvalidParameter.URL");
   expect(told.message).not.toContain("2100");
-  expect(((await (await house.get(path)).json()) as { data: object[] }).data).toEqual([]);
+  expect(((await (await gateway.get(path)).json()) as { data: object[] }).data).toEqual([]);
 });

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { settledTask, strangerKey, videoHouse } from "../video-tasks/video-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { settledTask, strangerKey, videoGateway } from "../video-tasks/video-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let group: string;
 let asset: string;
 let local: string;
 
 beforeAll(async () => {
-  house = await startHouse({
-    ...videoHouse,
-    providers: (simulator) => [...(videoHouse.providers?.(simulator) ?? []), upstream("paints", simulator)],
+  gateway = await startGateway({
+    ...videoGateway,
+    providers: (simulator) => [...(videoGateway.providers?.(simulator) ?? []), upstream("paints", simulator)],
     models: [{ name: "paint-test", type: "image", deployments: [{ provider: "paints", upstream_model: "up-paint" }] }],
     moreWorkspaces: [{ slug: "rival", keys: [{ name: "mallory", secret: strangerKey }] }],
   });
   group = await made("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
   local = await made("/v1/asset-groups", { platform: "local", name: "heroes" });
   asset = await made("/v1/assets", material(group, "volcengine"));
-  await settledTask(house, asset, `/v1/assets/${asset}?platform=volcengine`);
+  await settledTask(gateway, asset, `/v1/assets/${asset}?platform=volcengine`);
 });
-afterAll(() => house?.stop());
+afterAll(() => gateway?.stop());
 
 const material = (groupId: string, platform: string) => ({
   platform,
@@ -30,14 +30,14 @@ const material = (groupId: string, platform: string) => ({
 });
 
 async function made(path: string, body: object): Promise<string> {
-  return ((await (await house.post(path, body)).json()) as { id: string }).id;
+  return ((await (await gateway.post(path, body)).json()) as { id: string }).id;
 }
 
 /** An id of the same form that nothing has. */
 const nobodys = (id: string): string => `${id.slice(0, 3)}${"0".repeat(26)}`;
 
 async function told(method: string, path: string, body: object | null = null): Promise<readonly [number, string]> {
-  const answer = await fetch(`${house.url}${path}`, {
+  const answer = await fetch(`${gateway.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${strangerKey}`, "content-type": "application/json" },
     body: body === null ? null : JSON.stringify(body),
@@ -57,32 +57,32 @@ describe("another workspace's id looks like one that does not exist, and no libr
   ])("%s %s", async (method, path, code) => {
     const at = (change: (id: string) => string): string =>
       path.replace(":asset", change(asset)).replace(":group", change(group)).replace(":local", change(local));
-    const before = house.simulator.simulator.truth.list().total;
+    const before = gateway.simulator.simulator.truth.list().total;
     const theirs = await told(
       method,
       at((id) => id),
     );
     expect(theirs).toEqual(await told(method, at(nobodys)));
     expect([theirs[0], theirs[1]]).toEqual([404, expect.stringContaining(`"code":"${code}"`)]);
-    expect(house.simulator.simulator.truth.list().total).toBe(before);
+    expect(gateway.simulator.simulator.truth.list().total).toBe(before);
   });
 
   test.each(["volcengine", "local"])("a group that material is to go into, on %s", async (platform) => {
     const id = platform === "local" ? local : group;
-    const before = house.simulator.simulator.truth.list().total;
+    const before = gateway.simulator.simulator.truth.list().total;
     const theirs = await told("POST", "/v1/assets", material(id, platform));
     expect(theirs).toEqual(await told("POST", "/v1/assets", material(nobodys(id), platform)));
     expect([theirs[0], theirs[1]]).toEqual([404, expect.stringContaining('"code":"asset_group_not_found"')]);
-    expect(house.simulator.simulator.truth.list().total).toBe(before);
+    expect(gateway.simulator.simulator.truth.list().total).toBe(before);
   });
 
   test.each(["/v1/images/edits", "/v1/images/generations"])("a picture that %s is to begin with", async (path) => {
     const body = (id: string) => ({ model: "paint-test", prompt: "make it red", image: `asset://${id}` });
-    const before = house.simulator.simulator.truth.list().total;
+    const before = gateway.simulator.simulator.truth.list().total;
     const theirs = await told("POST", path, body(asset));
     expect(theirs).toEqual(await told("POST", path, body(nobodys(asset))));
     expect([theirs[0], theirs[1]]).toEqual([404, expect.stringContaining('"code":"asset_not_found"')]);
-    expect(house.simulator.simulator.truth.list().total).toBe(before);
+    expect(gateway.simulator.simulator.truth.list().total).toBe(before);
   });
 
   test("a list shows neither, whatever it is filtered by", async () => {
@@ -104,7 +104,7 @@ describe("another workspace's id looks like one that does not exist, and no libr
       `/v1/asset-groups/${group}?platform=volcengine`,
       `/v1/asset-groups/${local}?platform=local`,
     ]) {
-      expect((await house.get(path)).status).toBe(200);
+      expect((await gateway.get(path)).status).toBe(200);
     }
   });
 });

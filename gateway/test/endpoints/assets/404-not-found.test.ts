@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { videoHouse } from "../video-tasks/video-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { videoGateway } from "../video-tasks/video-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test.each(["as_", "as_0", "asset-20260101-abcde", "ag_01", "as_..", `as_${"0".repeat(65)}`])(
   "%s is no asset",
   async (id) => {
-    expect(await errorOf(await house.get(`/v1/assets/${id}?platform=local`))).toMatchObject({
+    expect(await errorOf(await gateway.get(`/v1/assets/${id}?platform=local`))).toMatchObject({
       status: 404,
       code: "asset_not_found",
     });
@@ -20,7 +20,10 @@ test.each(["as_", "as_0", "asset-20260101-abcde", "ag_01", "as_..", `as_${"0".re
 
 test("a platform that does not exist is named as such where something is made or listed", async () => {
   const group = { platform: "Local", name: "heroes" };
-  for (const answer of [await house.post("/v1/asset-groups", group), await house.get("/v1/assets?platform=Local")]) {
+  for (const answer of [
+    await gateway.post("/v1/asset-groups", group),
+    await gateway.get("/v1/assets?platform=Local"),
+  ]) {
     const told = await errorOf(answer);
     expect(told).toMatchObject({ status: 404, code: "not_found", param: "platform" });
     expect(told.message).toContain("local, volcengine, byteplus");
@@ -28,10 +31,10 @@ test("a platform that does not exist is named as such where something is made or
 });
 
 test("a group of one platform takes no material of another", async () => {
-  const made = await house.post("/v1/asset-groups", { platform: "local", name: "heroes" });
+  const made = await gateway.post("/v1/asset-groups", { platform: "local", name: "heroes" });
   const { id } = (await made.json()) as { id: string };
   const asset = { platform: "volcengine", group_id: id, url: "https://pictures.example/a.png", asset_type: "Image" };
-  const told = await errorOf(await house.post("/v1/assets", { ...asset, name: "anna" }));
+  const told = await errorOf(await gateway.post("/v1/assets", { ...asset, name: "anna" }));
   expect(told).toMatchObject({ status: 404, code: "asset_group_not_found" });
-  expect(house.simulator.simulator.truth.list().total).toBe(0);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(0);
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { bounds } from "#core/index.ts";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse();
+  gateway = await startGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const tooLarge = { status: 413, code: "request_too_large" };
 const wide = (members: number): string =>
@@ -15,16 +15,16 @@ const wide = (members: number): string =>
 
 test.each(["/v1/assets", "/v1/asset-groups"])("%s takes a megabyte at most, packed or not", async (path) => {
   const body = `{"platform":"${"x".repeat(bounds.plainBodyBytesMax)}"}`;
-  expect(await errorOf(await house.post(path, body))).toMatchObject(tooLarge);
-  const packed = await house.post(path, gzipSync(body), { headers: { "content-encoding": "gzip" } });
+  expect(await errorOf(await gateway.post(path, body))).toMatchObject(tooLarge);
+  const packed = await gateway.post(path, gzipSync(body), { headers: { "content-encoding": "gzip" } });
   expect(await errorOf(packed)).toMatchObject(tooLarge);
 });
 
 test.each(["/v1/assets", "/v1/asset-groups", "/v1/video/tasks"])(
   "%s takes no body of very many members or values",
   async (path) => {
-    expect(await errorOf(await house.post(path, wide(bounds.plainMembersMax)))).toMatchObject(tooLarge);
+    expect(await errorOf(await gateway.post(path, wide(bounds.plainMembersMax)))).toMatchObject(tooLarge);
     const values = `{"platform":[${"1,".repeat(bounds.plainValuesMax)}1]}`;
-    expect(await errorOf(await house.post(path, values))).toMatchObject(tooLarge);
+    expect(await errorOf(await gateway.post(path, values))).toMatchObject(tooLarge);
   },
 );

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { bounds } from "#core/index.ts";
 import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { ask, videoHouse } from "../video-tasks/video-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { ask, videoGateway } from "../video-tasks/video-gateway.ts";
 
 /** A vendor that keeps what it was sent. */
 const bodies: string[] = [];
@@ -18,23 +18,23 @@ const vendor = Bun.serve({
   },
 });
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
   const account = { id: "volc", kind: "ark", base_url: vendor.url.href, api_key: "sk-upstream-of-volc" } as const;
-  house = await startHouse({ ...videoHouse, providers: () => [{ ...account, allow_private_network: true }] });
+  gateway = await startGateway({ ...videoGateway, providers: () => [{ ...account, allow_private_network: true }] });
 });
 afterAll(async () => {
-  await house.stop();
+  await gateway.stop();
   await vendor.stop(true);
 });
 
 /** An Active asset of our own platform; this gateway has no public address. */
 async function localAsset(id: string, bytes: Uint8Array): Promise<string> {
-  const { database } = house.control;
+  const { database } = gateway.control;
   const clock = { now: () => Date.now() };
-  const blobs = createDiskBlobStore({ directory: join(house.dataDir, "blobs"), clock });
+  const blobs = createDiskBlobStore({ directory: join(gateway.dataDir, "blobs"), clock });
   const { hash } = await blobs.put(new Blob([bytes]).stream(), bytes.length, new AbortController().signal);
-  const made = await house.post("/v1/asset-groups", { platform: "local", name: `of ${id}` });
+  const made = await gateway.post("/v1/asset-groups", { platform: "local", name: `of ${id}` });
   const { id: groupId } = (await made.json()) as { id: string };
   const { workspace_id: workspaceId } = await database.kysely
     .selectFrom("asset_groups")
@@ -72,7 +72,7 @@ test("an asset of ours goes inside the request for a video where no upstream cou
   const [one, two] = [await localAsset("as_0small", small), await localAsset("as_large", large)];
   const content = [{ type: "image_url", image_url: { url: two }, role: "reference_image" }];
   // Words that look like a reference are words.
-  const answer = await house.post("/v1/video/tasks", {
+  const answer = await gateway.post("/v1/video/tasks", {
     ...ask,
     prompt: one,
     image: one,
@@ -92,7 +92,7 @@ test("an asset of ours goes inside the request for a video where no upstream cou
 test("and inside the request for a picture", async () => {
   const bytes = crypto.getRandomValues(new Uint8Array(40_000));
   const one = await localAsset("as_picture", bytes);
-  const answer = await house.post("/v1/images/generations", { model: "paint-test", prompt: "x", image: [one, one] });
+  const answer = await gateway.post("/v1/images/generations", { model: "paint-test", prompt: "x", image: [one, one] });
   expect(answer.status).toBe(200);
   expect(JSON.parse(bodies.at(-1) ?? "").image).toEqual([inBase64(bytes), inBase64(bytes)]);
 });
@@ -102,11 +102,11 @@ test("more of them than one request may carry are refused, and nothing is sent",
   const before = bodies.length;
   const many: string[] = [];
   for (let n = 0; n < 4; n++) many.push(await localAsset(`as_many${n}`, bytes));
-  const video = await errorOf(await house.post("/v1/video/tasks", { ...ask, references: many }));
+  const video = await errorOf(await gateway.post("/v1/video/tasks", { ...ask, references: many }));
   expect(video).toMatchObject({ status: 400, code: "invalid_request" });
   expect(video.message).toContain("SLUICE_PUBLIC_URL");
   const picture = await errorOf(
-    await house.post("/v1/images/generations", { model: "paint-test", prompt: "x", image: many }),
+    await gateway.post("/v1/images/generations", { model: "paint-test", prompt: "x", image: many }),
   );
   expect(picture).toMatchObject({ status: 400, code: "invalid_request" });
   expect(bodies.length).toBe(before);

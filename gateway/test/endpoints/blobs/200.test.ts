@@ -4,16 +4,16 @@ import { Assets } from "#assets/index.ts";
 import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
 import { createIds, systemChance, systemClock } from "#system/index.ts";
 import { silentObserver } from "../../conformance/store-ground.ts";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
 const bytes = new TextEncoder().encode("the bytes of a picture");
-let house: StartedHouse;
+let gateway: StartedGateway;
 let url: string;
 
 beforeAll(async () => {
-  house = await startHouse();
-  const { control } = house;
-  const blobs = createDiskBlobStore({ directory: join(house.dataDir, "blobs"), clock: systemClock });
+  gateway = await startGateway();
+  const { control } = gateway;
+  const blobs = createDiskBlobStore({ directory: join(gateway.dataDir, "blobs"), clock: systemClock });
   const { hash } = await blobs.put(new Blob([bytes]).stream(), 1_024, new AbortController().signal);
   // What another process of the same gateway, which knows its address, would give out.
   const neighbour = new Assets({
@@ -28,12 +28,12 @@ beforeAll(async () => {
     chance: systemChance,
     observer: silentObserver,
     signer: { sign: (text) => control.vault.derive("blob link", text) },
-    publicUrl: () => house.url,
+    publicUrl: () => gateway.url,
   });
   const asset = { blobHash: hash, contentType: "image/png" };
   url = neighbour.blobUrl(asset as never, 60_000) ?? "";
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test("whoever has a signed link reads the bytes without a key, whole and in parts, and never as a page of ours", async () => {
   const whole = await fetch(url);
@@ -61,7 +61,7 @@ test("a link that was changed, or leads to nothing, is not found, and says nothi
     url.replace(/signature=[^&]+/, "signature=wrong"),
     url.replace(/expires=\d+/, "expires=99999999999"),
     url.replace("image%2Fpng", "text%2Fhtml"),
-    `${house.url}/v1/blobs/${hash}${query}`,
+    `${gateway.url}/v1/blobs/${hash}${query}`,
     url.replace(/\?.*/, ""),
   ]) {
     expect(wrong).not.toBe(url);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { StartedHouse } from "../../started-house.ts";
-import { reasoningHouse, type Served, toldTo } from "../reasoning-house.ts";
+import type { StartedGateway } from "../../started-gateway.ts";
+import { reasoningGateway, type Served, toldTo } from "../reasoning-gateway.ts";
 
 const claude = (model: string): Served => ({ kind: "anthropic", model });
 const names = [
@@ -12,16 +12,16 @@ const names = [
   "claude-fable-5-1",
 ];
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await reasoningHouse(names.map(claude));
+  gateway = await reasoningGateway(names.map(claude));
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
 const asked = { messages: [{ role: "user", content: "hi" }], max_completion_tokens: 4_000 };
 const tell = (model: string, more: object) =>
-  toldTo(house, claude(model), "/v1/chat/completions", { ...asked, ...more });
+  toldTo(gateway, claude(model), "/v1/chat/completions", { ...asked, ...more });
 
 test.each([
   ["claude-opus-5-5", { type: "adaptive", display: "omitted" }, "low", /cannot be switched off/],

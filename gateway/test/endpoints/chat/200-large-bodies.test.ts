@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { ProviderConfig } from "@sluice/contract";
 import { bounds } from "#core/index.ts";
-import { hello, type Overrides, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { hello, type Overrides, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 /** Larger than what is worked on at once: it goes to a thread and comes back. */
 const content = "a".repeat(bounds.readInPlaceBytesMax);
@@ -11,7 +11,7 @@ const body = `{"messages":[{"role":"user","content":"${content}"}], "model" : "$
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Digests of what arrived upstream, by the model that was asked for. */
-function arrived({ simulator }: StartedHouse): readonly (readonly [model: string, digest: string])[] {
+function arrived({ simulator }: StartedGateway): readonly (readonly [model: string, digest: string])[] {
   return simulator.simulator.truth.list().data.map(({ model, body_sha256 }) => [model, body_sha256] as const);
 }
 
@@ -32,13 +32,13 @@ function failover(first: string, kind: ProviderConfig["kind"]): Overrides {
 }
 
 test.each([{}, { "content-encoding": "gzip" }])("it arrives as it was sent, but for the model: %j", async (headers) => {
-  const house = await startHouse();
+  const gateway = await startGateway();
   try {
     const sent = "content-encoding" in headers ? gzipSync(body, { level: 0 }) : body;
-    expect((await house.post("/v1/chat/completions", sent, { headers, script: { tokens: 1 } })).status).toBe(200);
-    expect(arrived(house)).toEqual([["upstream-gpt", sha256(body.replace(hello.model, "upstream-gpt"))]]);
+    expect((await gateway.post("/v1/chat/completions", sent, { headers, script: { tokens: 1 } })).status).toBe(200);
+    expect(arrived(gateway)).toEqual([["upstream-gpt", sha256(body.replace(hello.model, "upstream-gpt"))]]);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
@@ -48,16 +48,16 @@ test.each([
   ["deepseek", hello.model],
   ["openai-compatible", hello.model],
 ] as const)("when %s fails with it as %s, the next deployment gets all of it", async (kind, first) => {
-  const house = await startHouse(failover(first, kind));
+  const gateway = await startGateway(failover(first, kind));
   try {
     const script = { name: `${kind} ${first}`, fail_first: 1, status: 503, tokens: 1 };
-    const answer = await house.chat(body, { script });
+    const answer = await gateway.chat(body, { script });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("x-sluice-attempts")).toBe("2");
-    const second = arrived(house).find(([model]) => model === "up-second");
+    const second = arrived(gateway).find(([model]) => model === "up-second");
     expect(second?.[1]).toBe(sha256(body.replace(hello.model, "up-second")));
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
@@ -74,12 +74,12 @@ test.each([
   [bounds.sendAtOnceBytesMax + bounds.sendPieceBytes],
   [16 * MiB],
 ])("of %p bytes, each upstream gets the same bytes, with a length and not in chunks", async (bytes) => {
-  const house = await startHouse(failover("up-first", "openai-compatible"));
+  const gateway = await startGateway(failover("up-first", "openai-compatible"));
   try {
     const text = ofSize(bytes);
-    const answer = await house.chat(text, { script: { name: `${bytes}`, fail_first: 1, status: 503, tokens: 1 } });
+    const answer = await gateway.chat(text, { script: { name: `${bytes}`, fail_first: 1, status: 503, tokens: 1 } });
     expect(answer.status).toBe(200);
-    const records = house.simulator.simulator.truth.list().data;
+    const records = gateway.simulator.simulator.truth.list().data;
     expect(records.map(({ model }) => model).sort()).toEqual(["up-first", "up-second"]);
     for (const { model, body_sha256, request_headers } of records) {
       const sent = text.replace(hello.model, String(model));
@@ -88,7 +88,7 @@ test.each([
       expect(request_headers["transfer-encoding"]).toBeUndefined();
     }
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
@@ -100,33 +100,33 @@ test.each([
     `{"stream_options":{"include_usage":true,"a":"${"b".repeat(bounds.governingBytesMax)}"},`,
   ],
 ])("of a stream whose caller asks for no usage, nothing else is different: %#", async (options, asking) => {
-  const house = await startHouse();
+  const gateway = await startGateway();
   try {
     const text = ofSize(bounds.sendAtOnceBytesMax).replace('"x"', '"stream":true,"x"');
-    const answer = await house.chat(text.replace("{", options), { script: { tokens: 1 } });
+    const answer = await gateway.chat(text.replace("{", options), { script: { tokens: 1 } });
     expect(await answer.text()).toContain("[DONE]");
-    expect(arrived(house)).toEqual([
+    expect(arrived(gateway)).toEqual([
       ["upstream-gpt", sha256(text.replace("{", asking).replace(hello.model, "upstream-gpt"))],
     ]);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("what is governed in it is left out, and its caller is told", async () => {
-  const house = await startHouse();
+  const gateway = await startGateway();
   try {
-    const answer = await house.chat(body.replace("{", '{"service_tier":"priority",'), { script: { tokens: 1 } });
+    const answer = await gateway.chat(body.replace("{", '{"service_tier":"priority",'), { script: { tokens: 1 } });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("x-sluice-warnings")).toContain("service_tier");
-    expect(arrived(house)[0]?.[1]).toBe(sha256(body.replace(hello.model, "upstream-gpt")));
+    expect(arrived(gateway)[0]?.[1]).toBe(sha256(body.replace(hello.model, "upstream-gpt")));
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test.each([true, false])("translated, it is answered in its caller's dialect (stream: %p)", async (stream) => {
-  const house = await startHouse({
+  const gateway = await startGateway({
     providers: (simulator) => [
       upstream("main", simulator, { kind: "anthropic", base_url: new URL("/", simulator.url).href.slice(0, -1) }),
     ],
@@ -134,14 +134,14 @@ test.each([true, false])("translated, it is answered in its caller's dialect (st
   try {
     const tools = [{ type: "function", function: { name: "look", description: "d", parameters: { type: "object" } } }];
     const asked = { ...(JSON.parse(body) as object), stream, tools };
-    const answer = await house.chat(asked, { script: { tokens: 2 } });
+    const answer = await gateway.chat(asked, { script: { tokens: 2 } });
     const text = await answer.text();
     expect(answer.status).toBe(200);
     expect(text).toContain(stream ? "chat.completion.chunk" : '"chat.completion"');
-    const [record] = house.simulator.simulator.truth.list().data;
+    const [record] = gateway.simulator.simulator.truth.list().data;
     expect(record?.dialect).toContain("anthropic");
     expect(record?.body_bytes).toBeGreaterThan(content.length);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, hello, type StartedHouse, startHouse } from "../../started-house.ts";
+import { aliceKey, hello, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse();
+  gateway = await startGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test("a call is answered with the upstream's own bytes", async () => {
-  const response = await house.chat(hello, { script: { tokens: 5, keep_sent: true } });
+  const response = await gateway.chat(hello, { script: { tokens: 5, keep_sent: true } });
   expect(response.status).toBe(200);
   const text = await response.text();
-  expect(text).toBe(house.simulator.simulator.truth.list().data.at(-1)?.sent_body ?? "nothing was sent");
+  expect(text).toBe(gateway.simulator.simulator.truth.list().data.at(-1)?.sent_body ?? "nothing was sent");
 });
 
 test("the upstream gets the body with nothing but the model changed, and its own credential", async () => {
   const body = `{ "messages":[{"role":"user","content":"h\\u00e9"}],"model" : "gpt-test", "x_unknown":{"a":[1.0,2e3]},"n":1 }`;
-  await (await house.chat(body, { script: { tokens: 1, keep_received: true } })).text();
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  await (await gateway.chat(body, { script: { tokens: 1, keep_received: true } })).text();
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   expect(seen?.received_body).toBe(body.replace('"gpt-test"', '"upstream-gpt"'));
   expect(seen?.authorization_last4).toBe("main");
   expect(JSON.stringify(seen?.request_headers)).not.toContain(aliceKey);
@@ -35,8 +35,8 @@ test("the headers of vendors' clients arrive upstream; credentials, cookies, hop
     "openai-organization": "org-of-the-caller",
     "x-api-key": aliceKey,
   };
-  await (await house.chat(hello, { script: { tokens: 1 }, headers })).text();
-  const seen = house.simulator.simulator.truth.list().data.at(-1)?.request_headers ?? {};
+  await (await gateway.chat(hello, { script: { tokens: 1 }, headers })).text();
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers ?? {};
   expect(seen).toMatchObject({
     "x-stainless-lang": "js",
     "openai-beta": "a=b",
@@ -48,7 +48,7 @@ test("the headers of vendors' clients arrive upstream; credentials, cookies, hop
 });
 
 test("the answer says who served it and hides what tells about the upstream account", async () => {
-  const response = await house.chat(hello, {
+  const response = await gateway.chat(hello, {
     script: { tokens: 1, headers: { "openai-organization": "org-secret", "x-codex-x": "1" } },
   });
   await response.text();
@@ -62,9 +62,9 @@ test("the answer says who served it and hides what tells about the upstream acco
 });
 
 test("one ledger entry holds the upstream's numbers and the exact price", async () => {
-  const response = await house.chat(hello, { script: { tokens: 7, prompt_tokens: 100, cached_tokens: 40 } });
+  const response = await gateway.chat(hello, { script: { tokens: 7, prompt_tokens: 100, cached_tokens: 40 } });
   await response.text();
-  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  const entry = (await gateway.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
   expect(entry).toMatchObject({
     outcome: "succeeded",
     httpStatus: 200,
@@ -83,10 +83,10 @@ test("one ledger entry holds the upstream's numbers and the exact price", async 
 });
 
 test("a reply without usage is estimated and marked so; a reported zero stays zero", async () => {
-  const silent = await house.chat(hello, { script: { tokens: 5, no_usage: true } });
-  const zero = await house.chat(hello, { script: { tokens: 5, zero_usage: true } });
+  const silent = await gateway.chat(hello, { script: { tokens: 5, no_usage: true } });
+  const zero = await gateway.chat(hello, { script: { tokens: 5, zero_usage: true } });
   await Promise.all([silent.text(), zero.text()]);
-  const entries = await house.entries();
+  const entries = await gateway.entries();
   const of = (response: Response) => entries.find((each) => each.requestId === response.headers.get("x-request-id"));
   expect(of(silent)).toMatchObject({ usageSource: "estimated", outcome: "succeeded" });
   expect(of(silent)?.usage.output).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { StartedHouse } from "../../started-house.ts";
-import { nameOf, reasoningHouse, type Served, toldTo } from "../reasoning-house.ts";
+import type { StartedGateway } from "../../started-gateway.ts";
+import { nameOf, reasoningGateway, type Served, toldTo } from "../reasoning-gateway.ts";
 
 const refusing = ["claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-7", "claude-sonnet-5", "claude-fable-5-1"];
 const kinds: readonly Served[] = [
@@ -8,11 +8,11 @@ const kinds: readonly Served[] = [
   { kind: "bedrock", model: "us.anthropic.claude-opus-4-6-v1", settings: { region: "us-east-1" } },
 ];
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await reasoningHouse(kinds);
+  gateway = await reasoningGateway(kinds);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const begun = "Sure: {";
 const question = "Say hello as JSON";
@@ -39,7 +39,7 @@ const texts = (messages: unknown) =>
 
 function tell(served: Served, [, path, body]: (typeof callers)[number], more: object = {}) {
   const where = path ?? `/v1beta/models/${encodeURIComponent(nameOf(served))}:generateContent`;
-  return toldTo(house, served, where, { ...body, ...more });
+  return toldTo(gateway, served, where, { ...body, ...more });
 }
 
 describe.each(callers.map((caller) => [caller[0], caller] as const))(
@@ -85,7 +85,7 @@ test("thinking stays on where the beginning has become a wish", async () => {
 test("a beginning of white space alone is none", async () => {
   const blank = { messages: chat("user", question, "assistant", "  \n") };
   for (const model of ["claude-opus-4-6", "claude-haiku-4-5"]) {
-    const { body, warnings } = await toldTo(house, { kind: "anthropic", model }, "/v1/chat/completions", blank);
+    const { body, warnings } = await toldTo(gateway, { kind: "anthropic", model }, "/v1/chat/completions", blank);
     expect(texts(body["messages"])).toEqual([["user", question]]);
     expect(warnings).toBe("");
   }
@@ -93,6 +93,6 @@ test("a beginning of white space alone is none", async () => {
 
 test("messages at /v1/messages go on as they are: their caller speaks to the vendor", async () => {
   const body = { max_tokens: 9, messages: chat("user", question, "assistant", begun) };
-  const told = await toldTo(house, { kind: "anthropic", model: "claude-opus-4-6" }, "/v1/messages", body);
+  const told = await toldTo(gateway, { kind: "anthropic", model: "claude-opus-4-6" }, "/v1/messages", body);
   expect(told.body["messages"]).toEqual(body.messages);
 });

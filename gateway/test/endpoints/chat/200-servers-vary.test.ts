@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { StartedHouse } from "../../started-house.ts";
-import { reasoningHouse, type Served, toldTo } from "../reasoning-house.ts";
+import type { StartedGateway } from "../../started-gateway.ts";
+import { reasoningGateway, type Served, toldTo } from "../reasoning-gateway.ts";
 
 const usual: Served = { kind: "openai-compatible", model: "usual" };
 const older: Served = {
@@ -14,16 +14,16 @@ const newer: Served = {
   settings: { output_cap: "max_completion_tokens", endpoints: ["chat"] },
 };
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await reasoningHouse([usual, older, newer]);
+  gateway = await reasoningGateway([usual, older, newer]);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const messages = [{ role: "user", content: "hi" }];
-const chat = (served: Served, more: object) => toldTo(house, served, "/v1/chat/completions", { messages, ...more });
+const chat = (served: Served, more: object) => toldTo(gateway, served, "/v1/chat/completions", { messages, ...more });
 const translated = (served: Served, more: object) =>
-  toldTo(house, served, "/v1/responses", { input: "hi", store: false, ...more });
+  toldTo(gateway, served, "/v1/responses", { input: "hi", store: false, ...more });
 
 describe("the cap on output is called as the server calls it", () => {
   test("in a body that passes", async () => {

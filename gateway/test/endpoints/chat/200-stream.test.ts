@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import { hello, type StartedHouse, startHouse } from "../../started-house.ts";
+import { hello, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse();
+  gateway = await startGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const streamed = { ...hello, stream: true };
-const sentBy = (of: StartedHouse): string => of.simulator.simulator.truth.list().data.at(-1)?.sent_body ?? "";
+const sentBy = (of: StartedGateway): string => of.simulator.simulator.truth.list().data.at(-1)?.sent_body ?? "";
 
 test("the stream is the upstream's, byte for byte, when the caller asked for usage", async () => {
-  const response = await house.chat(
+  const response = await gateway.chat(
     { ...streamed, stream_options: { include_usage: true } },
     { script: { tokens: 20, keep_sent: true } },
   );
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");
-  expect(await response.text()).toBe(sentBy(house));
+  expect(await response.text()).toBe(sentBy(gateway));
 });
 
 test("without being asked, only the usage chunk is kept back", async () => {
-  const text = await (await house.chat(streamed, { script: { tokens: 20, keep_sent: true } })).text();
-  const events = sentBy(house).split("\n\n");
+  const text = await (await gateway.chat(streamed, { script: { tokens: 20, keep_sent: true } })).text();
+  const events = sentBy(gateway).split("\n\n");
   expect(text).toBe(events.filter((event) => !event.includes('"choices":[]')).join("\n\n"));
   expect(text).toEndWith("data: [DONE]\n\n");
 });
@@ -31,8 +31,8 @@ test.each([{ one_byte_chunks: true }, { crlf: true }, { keep_alive_comments: tru
   "bytes that arrive as %j pass unchanged",
   async (shape) => {
     const body = { ...streamed, stream_options: { include_usage: true } };
-    const text = await (await house.chat(body, { script: { tokens: 6, keep_sent: true, ...shape } })).text();
-    expect(text).toBe(sentBy(house));
+    const text = await (await gateway.chat(body, { script: { tokens: 6, keep_sent: true, ...shape } })).text();
+    expect(text).toBe(sentBy(gateway));
   },
 );
 
@@ -40,29 +40,29 @@ test("events arrive as they are made, not at the end", async () => {
   const leaving = new AbortController();
   // The upstream falls silent after three words: they are here while it is still at it.
   const script = { tokens: 5, stall_after_events: 4 };
-  const response = await house.chat(streamed, { script, signal: leaving.signal });
+  const response = await gateway.chat(streamed, { script, signal: leaving.signal });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   while (text.split("\n\n").length <= 4) text += (await reader?.read())?.value ?? "";
   expect(text).not.toContain("[DONE]");
-  expect(house.simulator.simulator.truth.list().in_flight).toBe(1);
+  expect(gateway.simulator.simulator.truth.list().in_flight).toBe(1);
   leaving.abort();
-  await until(() => house.house.outstanding() === 0);
+  await until(() => gateway.gateway.outstanding() === 0);
 });
 
 test("one ledger entry holds the exact usage of the stream", async () => {
-  const response = await house.chat(streamed, { script: { tokens: 33, prompt_tokens: 10, reasoning_tokens: 4 } });
+  const response = await gateway.chat(streamed, { script: { tokens: 33, prompt_tokens: 10, reasoning_tokens: 4 } });
   await response.text();
-  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  const entry = (await gateway.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
   expect(entry).toMatchObject({ stream: true, outcome: "succeeded", usageSource: "upstream" });
   expect(entry?.usage).toMatchObject({ inputUncached: 10, output: 37, reasoning: 4 });
   expect(entry?.firstTokenMs).toBeGreaterThanOrEqual(entry?.firstByteMs ?? Number.POSITIVE_INFINITY);
 });
 
 test("a vendor that sends no [DONE] after its finish reason ended cleanly all the same", async () => {
-  const response = await house.chat(streamed, { script: { tokens: 3, done: false } });
+  const response = await gateway.chat(streamed, { script: { tokens: 3, done: false } });
   expect(await response.text()).not.toContain('"error"');
-  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  const entry = (await gateway.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
   expect(entry?.outcome).toBe("succeeded");
 });
 
@@ -73,13 +73,13 @@ test.each([
   ["a clean end that came too early", { end_after_events: 4 }, "upstream_truncated"],
   ["framing that breaks", { break_chunking_after_events: 4 }, "upstream_truncated"],
 ] as const)("after %s the caller gets an error event and never a clean end", async (_title, fault, code) => {
-  const response = await house.chat(streamed, { script: { tokens: 20, event_ms: 5, ...fault } });
+  const response = await gateway.chat(streamed, { script: { tokens: 20, event_ms: 5, ...fault } });
   const text = await response.text();
   expect(text).not.toContain("[DONE]");
   const events = text.trimEnd().split("\n\n");
   expect(JSON.parse(events.at(-1)?.slice("data: ".length) ?? "").error.code).toBe(code);
   for (const event of events) JSON.parse(event.slice("data: ".length));
-  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  const entry = (await gateway.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
   expect(entry).toMatchObject({ outcome: "failed", errorCode: code, usageSource: "estimated" });
   // What comes in one moment with the break may be lost on its way; what the caller got is counted, each piece once.
   const told = events.filter((event) => JSON.parse(event.slice("data: ".length)).choices?.[0]?.delta?.content).length;
@@ -89,16 +89,16 @@ test.each([
 });
 
 test("an error event of the upstream reaches the caller as it is, and the entry is failed", async () => {
-  const response = await house.chat(streamed, {
+  const response = await gateway.chat(streamed, {
     script: { tokens: 20, event_ms: 5, error_event_after: 4, keep_sent: true },
   });
-  expect(await response.text()).toBe(sentBy(house));
-  const entry = (await house.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
+  expect(await response.text()).toBe(sentBy(gateway));
+  const entry = (await gateway.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
   expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
 });
 
 test("an event without an end is cut off at the bound with an error event", async () => {
-  const response = await house.chat(streamed, { script: { tokens: 3, giant_event_bytes: 3_000_000 } });
+  const response = await gateway.chat(streamed, { script: { tokens: 3, giant_event_bytes: 3_000_000 } });
   const text = await response.text();
   expect(text.length).toBeLessThan(1_000_000);
   expect(text).toContain('"code":"upstream_error"');
@@ -110,7 +110,7 @@ test("what the upstream says of caching its events is passed on, and of whole an
     [true, "no-cache, no-transform"],
     [false, null],
   ] as const) {
-    const response = await house.chat({ ...hello, stream }, { script });
+    const response = await gateway.chat({ ...hello, stream }, { script });
     await response.text();
     expect(response.headers.get("cache-control")).toBe(expected);
   }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, hello, type StartedHouse, startHouse } from "../../started-house.ts";
+import { errorOf, hello, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse();
+  gateway = await startGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test.each([
   ["no body", "", "invalid_json", null],
@@ -28,22 +28,22 @@ test.each([
     "stream",
   ],
 ])("%s is refused and names the field", async (_title, body, code, param) => {
-  const served = house.simulator.simulator.truth.list().total;
-  const response = await house.chat(body);
+  const served = gateway.simulator.simulator.truth.list().total;
+  const response = await gateway.chat(body);
   expect(response.headers.get("x-request-id")).toMatch(/^req_/);
   expect(await errorOf(response)).toMatchObject({ status: 400, code, param });
-  expect(house.simulator.simulator.truth.list().total).toBe(served);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(served);
 });
 
 test("an upstream's own 400 comes back as the upstream said it", async () => {
   const body =
     '{"error":{"message":"max_tokens is too large","type":"invalid_request_error","param":"max_tokens","code":"invalid_value"}}';
-  const response = await house.chat(hello, { script: { status: 400, body } });
+  const response = await gateway.chat(hello, { script: { status: 400, body } });
   expect(response.status).toBe(400);
   expect(await response.text()).toBe(body);
 });
 
 test("tags that cannot be read are refused, naming the header", async () => {
-  const response = await house.chat(hello, { headers: { "x-sluice-tags": "no-value" } });
+  const response = await gateway.chat(hello, { headers: { "x-sluice-tags": "no-value" } });
   expect(await errorOf(response)).toMatchObject({ status: 400, code: "invalid_request", param: "x-sluice-tags" });
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, errorOf, hello, type StartedHouse, startHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, hello, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
 const disabledKey = "sk-disabled-0123456789abcdef";
 const expiredKey = "sk-expired-0123456789abcdefg";
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     keys: [
       { name: "alice", secret: aliceKey },
       { name: "disabled", secret: disabledKey, enabled: false },
@@ -13,7 +13,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test.each([
   ["no key", null, {}, "invalid_api_key"],
@@ -22,21 +22,21 @@ test.each([
   ["an expired key", expiredKey, {}, "expired_api_key"],
   ["two different keys", aliceKey, { "x-api-key": disabledKey }, "conflicting_credentials"],
 ])("%s is refused before the body is looked at", async (_title, key, headers, code) => {
-  const response = await house.chat("{", { key, headers });
+  const response = await gateway.chat("{", { key, headers });
   expect(response.headers.get("content-type")).toBe("application/json");
   expect(await errorOf(response)).toMatchObject({ status: 401, code });
 });
 
 test("every credential carrier gives the same decision", async () => {
   for (const key of [aliceKey, disabledKey, expiredKey, "sk-nobody-0123456789abcdefgh"]) {
-    const bearer = await house.chat(hello, { key, script: { tokens: 1 } });
-    const header = await house.chat(hello, { key: null, headers: { "x-api-key": key }, script: { tokens: 1 } });
+    const bearer = await gateway.chat(hello, { key, script: { tokens: 1 } });
+    const header = await gateway.chat(hello, { key: null, headers: { "x-api-key": key }, script: { tokens: 1 } });
     await Promise.all([bearer.text(), header.text()]);
     expect(header.status).toBe(bearer.status);
   }
 });
 
 test("a refusal never repeats what was sent as a key", async () => {
-  const response = await house.chat(hello, { key: "sk-canary-9d3f0c5e7a8b1c2d3e4f" });
+  const response = await gateway.chat(hello, { key: "sk-canary-9d3f0c5e7a8b1c2d3e4f" });
   expect(await response.text()).not.toContain("canary");
 });

@@ -1,30 +1,32 @@
 import { expect, test } from "bun:test";
-import { aliceKey, errorOf, hello, startHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, hello, startGateway } from "../../started-gateway.ts";
 
 test("a key bound to other addresses is refused, and a forwarded address does not help", async () => {
-  const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, allowed_ips: ["203.0.113.0/24"] }] });
+  const gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, allowed_ips: ["203.0.113.0/24"] }] });
   try {
-    const response = await house.chat(hello, { headers: { "x-forwarded-for": "203.0.113.5" } });
+    const response = await gateway.chat(hello, { headers: { "x-forwarded-for": "203.0.113.5" } });
     expect(await errorOf(response)).toMatchObject({ status: 403, code: "ip_not_allowed" });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("a key bound to the caller's own address is let in", async () => {
-  const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, allowed_ips: ["127.0.0.0/8", "::1"] }] });
+  const gateway = await startGateway({
+    keys: [{ name: "alice", secret: aliceKey, allowed_ips: ["127.0.0.0/8", "::1"] }],
+  });
   try {
-    expect((await house.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
+    expect((await gateway.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("the keys of a disabled workspace are refused", async () => {
-  const house = await startHouse({ workspace: { enabled: false } });
+  const gateway = await startGateway({ workspace: { enabled: false } });
   try {
-    expect(await errorOf(await house.chat(hello))).toMatchObject({ status: 403, code: "forbidden" });
+    expect(await errorOf(await gateway.chat(hello))).toMatchObject({ status: 403, code: "forbidden" });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { errorOf, startHouse } from "../../started-house.ts";
+import { errorOf, startGateway } from "../../started-gateway.ts";
 
 test("another method is refused and told which is possible", async () => {
-  const house = await startHouse();
+  const gateway = await startGateway();
   try {
-    const response = await house.get("/v1/chat/completions");
+    const response = await gateway.get("/v1/chat/completions");
     expect(response.headers.get("allow")).toBe("POST");
     expect(await errorOf(response)).toMatchObject({ status: 405, code: "method_not_allowed" });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, hello, type StartedHouse, startHouse } from "../../started-house.ts";
+import { errorOf, hello, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse();
+  gateway = await startGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test.each([
   { "content-type": "application/x-www-form-urlencoded" },
@@ -14,7 +14,7 @@ test.each([
   { "content-type": "application/json\ta" },
   { "content-encoding": "compress" },
 ])("a body of %j is refused", async (headers) => {
-  expect(await errorOf(await house.chat(hello, { headers }))).toMatchObject({
+  expect(await errorOf(await gateway.chat(hello, { headers }))).toMatchObject({
     status: 415,
     code: "unsupported_media_type",
   });
@@ -23,7 +23,7 @@ test.each([
 test.each(["application/json; charset=utf-8", "Application/JSON", "application/vnd.api+json"])(
   "a body of %s is taken",
   async (type) => {
-    const response = await house.chat(hello, { headers: { "content-type": type }, script: { tokens: 1 } });
+    const response = await gateway.chat(hello, { headers: { "content-type": type }, script: { tokens: 1 } });
     expect(response.status).toBe(200);
   },
 );

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, errorOf, hello, startHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, hello, startGateway } from "../../started-gateway.ts";
 
 test("with a limit of N calls a minute, N of any number at once are admitted", async () => {
-  const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 7 } }] });
+  const gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 7 } }] });
   try {
-    const calls = Array.from({ length: 30 }, () => house.chat(hello, { script: { tokens: 1 } }));
+    const calls = Array.from({ length: 30 }, () => gateway.chat(hello, { script: { tokens: 1 } }));
     const answers = await Promise.all(calls);
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(7);
     const refused = answers.find((answer) => answer.status === 429);
@@ -18,54 +18,54 @@ test("with a limit of N calls a minute, N of any number at once are admitted", a
     const admitted = answers.find((answer) => answer.status === 200);
     expect(admitted?.headers.get("x-ratelimit-limit-requests")).toBe("7");
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("the tightest of workspace, group and key wins", async () => {
-  const house = await startHouse({
+  const gateway = await startGateway({
     workspace: { limits: { rpm: 3 }, groups: [{ name: "default", limits: { rpm: 50 } }] },
     keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 40 } }],
   });
   try {
-    const answers = await Promise.all(Array.from({ length: 9 }, () => house.chat(hello, { script: { tokens: 1 } })));
+    const answers = await Promise.all(Array.from({ length: 9 }, () => gateway.chat(hello, { script: { tokens: 1 } })));
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(3);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("a limit of calls at the same time frees its place when a call ends, however it ends", async () => {
-  const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits: { concurrency: 2 } }] });
+  const gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, limits: { concurrency: 2 } }] });
   try {
     const leaving = new AbortController();
     const slow = [1, 2].map(() =>
-      house.chat(hello, { script: { latency_ms: 600_000, tokens: 1 }, signal: leaving.signal }).catch(() => "left"),
+      gateway.chat(hello, { script: { latency_ms: 600_000, tokens: 1 }, signal: leaving.signal }).catch(() => "left"),
     );
-    await until(() => house.simulator.simulator.truth.list().in_flight === 2);
-    expect((await house.chat(hello)).status).toBe(429);
+    await until(() => gateway.simulator.simulator.truth.list().in_flight === 2);
+    expect((await gateway.chat(hello)).status).toBe(429);
     leaving.abort();
     expect(await Promise.all(slow)).toEqual(["left", "left"]);
-    await until(() => house.house.outstanding() === 0);
-    for (let call = 0; call < 3; call++) expect((await house.chat(hello)).status).toBe(200);
-    expect((await house.chat(hello, { script: { status: 400 } })).status).toBe(400);
-    expect((await house.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
-    expect(house.house.outstanding()).toBe(0);
+    await until(() => gateway.gateway.outstanding() === 0);
+    for (let call = 0; call < 3; call++) expect((await gateway.chat(hello)).status).toBe(200);
+    expect((await gateway.chat(hello, { script: { status: 400 } })).status).toBe(400);
+    expect((await gateway.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
+    expect(gateway.gateway.outstanding()).toBe(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("an upstream's own 429 comes back as it is when nothing else can serve", async () => {
-  const house = await startHouse();
+  const gateway = await startGateway();
   try {
-    const response = await house.chat(hello, { script: { status: 429, retry_after: 30 } });
+    const response = await gateway.chat(hello, { script: { status: 429, retry_after: 30 } });
     expect(response.status).toBe(429);
     expect(response.headers.get("retry-after")).toBe("30");
     const { error } = (await response.json()) as { error: { message: string } };
     expect(error.message).not.toContain("key acme");
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
@@ -73,20 +73,20 @@ test.each([
   ["rpm", { rpm: 1 }, 429, "rate_limit_exceeded"],
   ["tpm", { tpm: 1 }, 429, "rate_limit_exceeded"],
 ])("a caller at its %s is refused before a large body is read", async (_name, limits, status, code) => {
-  const house = await startHouse({ keys: [{ name: "alice", secret: aliceKey, limits }] });
+  const gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, limits }] });
   try {
-    expect((await house.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
+    expect((await gateway.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
     // Neither is JSON nor can be unpacked: an answer that objects to that has looked at it.
     const unreadable = new Uint8Array(300_000);
     for (const headers of [{}, { "content-encoding": "gzip" }]) {
-      const refused = await house.chat(unreadable, { headers });
+      const refused = await gateway.chat(unreadable, { headers });
       expect(refused.headers.get("retry-after")).not.toBeNull();
       expect(await errorOf(refused)).toMatchObject({ status, code });
     }
-    const entries = await house.entries();
+    const entries = await gateway.entries();
     expect(entries.filter(({ errorCode }) => errorCode === code)).toHaveLength(2);
-    expect(house.house.outstanding()).toBe(0);
+    expect(gateway.gateway.outstanding()).toBe(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

@@ -3,7 +3,7 @@ import type { Script } from "@sluice/simulator";
 import { bounds } from "#core/index.ts";
 import { systemClock } from "#system/index.ts";
 import { type RawUpstream, rawAnswer, startRawUpstream } from "../../raw-upstream.ts";
-import { errorOf, hello, startHouse, upstream } from "../../started-house.ts";
+import { errorOf, hello, startGateway, upstream } from "../../started-gateway.ts";
 
 test.each([
   ["an error status", { status: 500 }, "upstream_error", "none"],
@@ -11,11 +11,11 @@ test.each([
   ["a connection that closes without an answer", { drop: true }, "upstream_unreachable", "estimated"],
   ["a refused credential", { status: 401 }, "upstream_error", "none"],
 ] as const)("%s of the only deployment becomes a 502", async (_title, script, code, usageSource) => {
-  const house = await startHouse();
+  const gateway = await startGateway();
   try {
-    const response = await house.chat(hello, { script });
+    const response = await gateway.chat(hello, { script });
     expect(await errorOf(response)).toMatchObject({ status: 502, code });
-    const entries = await house.entries();
+    const entries = await gateway.entries();
     expect(entries.length).toBe(Number(response.headers.get("x-sluice-attempts")));
     for (const entry of entries) {
       expect(entry).toMatchObject({ outcome: "failed", usageSource });
@@ -23,7 +23,7 @@ test.each([
     }
     expect(new Set(entries.map((entry) => entry.retryIndex)).size).toBe(entries.length);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
@@ -50,8 +50,8 @@ const losses = [
   ["silence behind the status line", { stream: true }, { first_event_ms: 60_000 }],
 ] as const;
 
-const houseOf = (fault: Script, retrySent: boolean | null) =>
-  startHouse({
+const gatewayOf = (fault: Script, retrySent: boolean | null) =>
+  startGateway({
     providers: (simulator) => [
       upstream("main", simulator, { timeouts: { headers_ms: 300, first_event_ms: 300 } }),
       upstream("spare", simulator),
@@ -74,40 +74,40 @@ test.each([
   ...refusals.map((row) => [...row, null] as const),
   ...losses.map(([title, more, fault]) => [`${title}, where the operator says so,`, more, fault, true] as const),
 ])("after %s another deployment serves, and each attempt has its entry", async (_title, more, fault, retrySent) => {
-  const house = await houseOf(fault, retrySent);
+  const gateway = await gatewayOf(fault, retrySent);
   try {
-    const response = await house.chat({ ...hello, ...more }, { script: { tokens: 2 } });
+    const response = await gateway.chat({ ...hello, ...more }, { script: { tokens: 2 } });
     await response.text();
     expect(response.status).toBe(200);
     expect(response.headers.get("x-sluice-provider")).toBe("spare");
     expect(response.headers.get("x-sluice-attempts")).toBe("2");
-    const entries = [...(await house.entries())].sort((one, other) => one.retryIndex - other.retryIndex);
+    const entries = [...(await gateway.entries())].sort((one, other) => one.retryIndex - other.retryIndex);
     expect(entries.map((entry) => [entry.provider, entry.outcome, entry.usageSource])).toEqual([
       ["main", "failed", retrySent === true ? "estimated" : "none"],
       ["spare", "succeeded", "upstream"],
     ]);
     expect(entries.map(({ costNanoUsd }) => costNanoUsd > 0)).toEqual([retrySent === true, true]);
-    expect(house.simulator.simulator.truth.list().total).toBe(2);
-    expect(house.house.outstanding()).toBe(0);
+    expect(gateway.simulator.simulator.truth.list().total).toBe(2);
+    expect(gateway.gateway.outstanding()).toBe(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test.each(losses)("after %s nobody else is asked, and the input is paid for", async (_title, more, fault) => {
-  const house = await houseOf(fault, null);
+  const gateway = await gatewayOf(fault, null);
   try {
-    const response = await house.chat({ ...hello, ...more });
+    const response = await gateway.chat({ ...hello, ...more });
     expect([502, 504]).toContain(response.status);
     expect(response.headers.get("x-sluice-attempts")).toBe("1");
-    const entries = await house.entries();
+    const entries = await gateway.entries();
     expect(entries).toMatchObject([{ provider: "main", outcome: "failed", usageSource: "estimated" }]);
     expect(entries[0]?.usage.inputUncached).toBeGreaterThan(0);
     expect(entries[0]?.costNanoUsd).toBe(1_250 * (entries[0]?.usage.inputUncached ?? 0));
-    expect(house.simulator.simulator.truth.list().total).toBe(1);
-    expect(house.house.outstanding()).toBe(0);
+    expect(gateway.simulator.simulator.truth.list().total).toBe(1);
+    expect(gateway.gateway.outstanding()).toBe(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
@@ -133,7 +133,7 @@ test("a kept connection that its upstream has closed costs the caller no answer"
   const upstream = await forgetfulUpstream(() => stale);
   // Durations stand still but where the test moves them, so that no slow machine takes part.
   let monotonicMs = 0;
-  const house = await startHouse({
+  const gateway = await startGateway({
     clock: { ...systemClock, monotonic: () => monotonicMs },
     providers: () => [
       { id: "main", kind: "openai-compatible", base_url: upstream.url, api_key: "k", allow_private_network: true },
@@ -141,23 +141,23 @@ test("a kept connection that its upstream has closed costs the caller no answer"
   });
   try {
     // The first has a connection of its own, the second one that is kept.
-    for (let call = 0; call < 2; call++) expect((await house.chat(hello)).status).toBe(200);
+    for (let call = 0; call < 2; call++) expect((await gateway.chat(hello)).status).toBe(200);
     monotonicMs += bounds.staleSilenceMs;
     stale = true;
-    const response = await house.chat(hello);
+    const response = await gateway.chat(hello);
     expect([response.status, response.headers.get("x-sluice-attempts")]).toEqual([200, "2"]);
     expect(upstream.requests).toHaveLength(4);
-    const [served, before] = await house.entries();
+    const [served, before] = await gateway.entries();
     expect([served?.outcome, served?.retryIndex]).toEqual(["succeeded", 1]);
     expect(before).toMatchObject({ outcome: "failed", errorCode: "upstream_unreachable", usageSource: "estimated" });
   } finally {
-    await house.stop();
+    await gateway.stop();
     upstream.stop();
   }
 });
 
 test("where nothing streams, an upstream has ten minutes to begin its answer; where it is told how long, that long", async () => {
-  const house = await startHouse({
+  const gateway = await startGateway({
     providers: (simulator) => [
       upstream("usual", simulator),
       upstream("told", simulator, { timeouts: { headers_ms: 45_000 } }),
@@ -165,18 +165,18 @@ test("where nothing streams, an upstream has ten minutes to begin its answer; wh
     models: [{ name: "gpt-test", deployments: [{ provider: "usual" }] }],
   });
   try {
-    const timeouts = [...(await house.control.controlStore.catalog()).providers.values()].map((one) => one.timeouts);
+    const timeouts = [...(await gateway.control.controlStore.catalog()).providers.values()].map((one) => one.timeouts);
     expect(timeouts.map(({ headersMs, wholeHeadersMs }) => [headersMs, wholeHeadersMs])).toEqual([
       [45_000, 45_000],
       [60_000, 600_000],
     ]);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("an unreachable upstream is passed over, and a fallback model may serve", async () => {
-  const house = await startHouse({
+  const gateway = await startGateway({
     providers: (simulator) => [
       upstream("gone", simulator, { base_url: "http://127.0.0.1:1/v1" }),
       upstream("main", simulator),
@@ -187,12 +187,12 @@ test("an unreachable upstream is passed over, and a fallback model may serve", a
     ],
   });
   try {
-    const response = await house.chat(hello, { script: { tokens: 1 } });
+    const response = await gateway.chat(hello, { script: { tokens: 1 } });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-sluice-provider")).toBe("main");
-    const served = (await house.entries()).find((entry) => entry.outcome === "succeeded");
+    const served = (await gateway.entries()).find((entry) => entry.outcome === "succeeded");
     expect(served).toMatchObject({ model: "gpt-small", requestedModel: "gpt-test" });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

@@ -1,37 +1,37 @@
 import { expect, test } from "bun:test";
-import { errorOf, hello, startHouse, upstream } from "../../started-house.ts";
+import { errorOf, hello, startGateway, upstream } from "../../started-gateway.ts";
 
 test("a model whose deployments are all switched off cannot take the call", async () => {
-  const house = await startHouse({
+  const gateway = await startGateway({
     providers: (simulator) => [upstream("main", simulator, { enabled: false })],
     models: [{ name: "gpt-test", deployments: [{ provider: "main" }] }],
   });
   try {
-    expect(await errorOf(await house.chat(hello))).toMatchObject({ status: 503, code: "no_deployment_available" });
+    expect(await errorOf(await gateway.chat(hello))).toMatchObject({ status: 503, code: "no_deployment_available" });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("while the gateway drains, live streams finish and new calls are refused", async () => {
-  const house = await startHouse({ settings: { drain_timeout_ms: 60_000 } });
-  const live = await house.chat({ ...hello, stream: true }, { script: { tokens: 20, event_ms: 30 } });
+  const gateway = await startGateway({ settings: { drain_timeout_ms: 60_000 } });
+  const live = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 20, event_ms: 30 } });
   const reading = live.text();
-  const closing = house.house.close();
-  expect((await house.get("/readyz")).status).toBe(503);
-  expect(await errorOf(await house.chat(hello))).toMatchObject({ status: 503, code: "draining" });
+  const closing = gateway.gateway.close();
+  expect((await gateway.get("/readyz")).status).toBe(503);
+  expect(await errorOf(await gateway.chat(hello))).toMatchObject({ status: 503, code: "draining" });
   expect(await reading).toEndWith("data: [DONE]\n\n");
   await closing;
-  await house.stop();
+  await gateway.stop();
 });
 
 test("a stream that does not end in time is ended with an error event, not cut", async () => {
-  const house = await startHouse({ settings: { drain_timeout_ms: 200 } });
-  const live = await house.chat({ ...hello, stream: true }, { script: { tokens: 500, event_ms: 50 } });
+  const gateway = await startGateway({ settings: { drain_timeout_ms: 200 } });
+  const live = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 500, event_ms: 50 } });
   const reading = live.text();
-  await house.house.close();
+  await gateway.gateway.close();
   const text = await reading;
   expect(text).toContain('"code":"draining"');
   expect(text).not.toContain("[DONE]");
-  await house.stop();
+  await gateway.stop();
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { aliceKey, errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
 /** What Mistral answers is written by the test; what it is asked is kept. */
 let seen: { path: string; body: Record<string, unknown> }[] = [];
@@ -14,22 +14,22 @@ const mistral = Bun.serve({
   },
 });
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let client: OpenAI;
 beforeAll(async () => {
   const base_url = `http://127.0.0.1:${mistral.port}/v1`;
   const price = { input: 1, output: 2 };
-  house = await startHouse({
+  gateway = await startGateway({
     providers: () => [{ id: "m", kind: "mistral", base_url, api_key: "key-of-mistral", allow_private_network: true }],
     models: [
       { name: "fim", type: "completion", deployments: [{ provider: "m", upstream_model: "codestral-latest" }], price },
       { name: "large", deployments: [{ provider: "m", upstream_model: "mistral-large-latest" }], price },
     ],
   });
-  client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
 });
 afterAll(async () => {
-  await house.stop();
+  await gateway.stop();
   await mistral.stop(true);
 });
 
@@ -77,7 +77,7 @@ describe("completions on Codestral", () => {
         body: { model: "codestral-latest", ...rest, temperature: 0.2, stop: ["\n"], random_seed: 4 },
       },
     ]);
-    expect((await house.entries())[0]).toMatchObject({
+    expect((await gateway.entries())[0]).toMatchObject({
       endpoint: "completions",
       callerDialect: "openai-completions",
       upstreamDialect: "mistral-fim",
@@ -108,7 +108,7 @@ describe("completions on Codestral", () => {
       expect([text, finish, told]).toEqual(["(n)", "length", include_usage ? 1 : 0]);
       expect(seen[0]?.body).not.toHaveProperty("stream_options");
       expect(seen[0]?.body).toMatchObject({ stream: true });
-      expect((await house.entries())[0]).toMatchObject({
+      expect((await gateway.entries())[0]).toMatchObject({
         stream: true,
         usage: { inputUncached: 8, output: 5 },
         usageSource: "upstream",
@@ -118,7 +118,7 @@ describe("completions on Codestral", () => {
 
   test("that were to stream and come whole are told as events", async () => {
     says(whole("model_length"));
-    const answered = await house.post("/v1/completions", { ...asked, stream: true });
+    const answered = await gateway.post("/v1/completions", { ...asked, stream: true });
     const text = await answered.text();
     expect(answered.headers.get("content-type")).toContain("text/event-stream");
     expect(text).toContain('"text":"(n)"');
@@ -127,7 +127,7 @@ describe("completions on Codestral", () => {
 
   test("lose what Mistral does not know, and say so", async () => {
     says(whole());
-    const answered = await house.post("/v1/completions", { ...asked, logprobs: 2, echo: true, n: 1, user: "u" });
+    const answered = await gateway.post("/v1/completions", { ...asked, logprobs: 2, echo: true, n: 1, user: "u" });
     expect(answered.headers.get("x-sluice-warnings")).toMatch(/echo.*logprobs/);
     expect(Object.keys(seen[0]?.body ?? {}).toSorted()).toEqual(["max_tokens", "model", "prompt", "suffix"]);
   });
@@ -138,7 +138,7 @@ describe("completions on Codestral", () => {
     ["several answers", { n: 2 }, "n"],
   ])("of %s are refused, with nothing sent", async (_, more, param) => {
     says(whole());
-    const error = await errorOf(await house.post("/v1/completions", { ...asked, ...more }));
+    const error = await errorOf(await gateway.post("/v1/completions", { ...asked, ...more }));
     expect(error).toMatchObject({ status: 400, code: "unsupported_by_model", param });
     expect(seen).toHaveLength(0);
   });
@@ -149,19 +149,19 @@ describe("completions on Codestral", () => {
       new Response(`data: ${JSON.stringify(chunk({ content: "(n" }))}\n\n`, {
         headers: { "content-type": "text/event-stream" },
       });
-    const text = await (await house.post("/v1/completions", { ...asked, stream: true })).text();
+    const text = await (await gateway.post("/v1/completions", { ...asked, stream: true })).text();
     expect(text).toContain('"code":"upstream_truncated"');
     expect(text).not.toContain("[DONE]");
-    expect((await house.entries())[0]).toMatchObject({ outcome: "failed", usageSource: "estimated" });
+    expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", usageSource: "estimated" });
   });
 
   test("Mistral's refusal is told in OpenAI's words", async () => {
     answer = () => Response.json({ object: "error", message: "no", type: "invalid", code: "3" }, { status: 422 });
-    expect(await errorOf(await house.post("/v1/completions", asked))).toMatchObject({ status: 422, message: "no" });
+    expect(await errorOf(await gateway.post("/v1/completions", asked))).toMatchObject({ status: 422, message: "no" });
   });
 
   test("are not offered by Mistral's other models", async () => {
-    const shown = (await (await house.get("/v1/models/large")).json()) as { endpoints: string[] };
+    const shown = (await (await gateway.get("/v1/models/large")).json()) as { endpoints: string[] };
     expect(shown.endpoints).not.toContain("/v1/completions");
   });
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let client: OpenAI;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("main", simulator),
       upstream("openai", simulator, { kind: "openai" }),
@@ -23,15 +23,15 @@ beforeAll(async () => {
       { name: "deep", deployments: [{ provider: "deepseek", upstream_model: "deepseek-chat" }] },
     ],
   });
-  client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test("OpenAI's SDK gets what stands between a prompt and a suffix, whole and streamed", async () => {
   const whole = await client.completions.create({ model: "fim", prompt: "def fib", suffix: "end", max_tokens: 4 });
   expect(whole.object).toBe("text_completion");
   expect(whole.choices[0]?.text.length).toBeGreaterThan(0);
-  expect((await house.entries())[0]).toMatchObject({
+  expect((await gateway.entries())[0]).toMatchObject({
     endpoint: "completions",
     usage: { inputUncached: 3, output: 4 },
     usageSource: "upstream",
@@ -47,7 +47,7 @@ test("OpenAI's SDK gets what stands between a prompt and a suffix, whole and str
   expect(text.length).toBeGreaterThan(0);
   // It did not ask for usage, so the gateway did, and keeps it to itself.
   expect(usages).toEqual([]);
-  expect((await house.entries())[0]).toMatchObject({
+  expect((await gateway.entries())[0]).toMatchObject({
     stream: true,
     usage: { inputUncached: 2, output: 4 },
     usageSource: "upstream",
@@ -70,11 +70,11 @@ test("usage that was asked for is passed", async () => {
 test("a list of prompts is answered as often as it is long", async () => {
   const whole = await client.completions.create({ model: "fim", prompt: ["a b", "c"], n: 2, max_tokens: 3 });
   expect(whole.choices).toHaveLength(4);
-  expect((await house.entries())[0]?.usage.output).toBe(12);
+  expect((await gateway.entries())[0]?.usage.output).toBe(12);
 });
 
 test("a stream that is cut is booked with what was seen", async () => {
-  const answer = await house.post(
+  const answer = await gateway.post(
     "/v1/completions",
     { model: "fim", prompt: "x", stream: true },
     {
@@ -83,7 +83,7 @@ test("a stream that is cut is booked with what was seen", async () => {
   );
   const text = await answer.text();
   expect(text).toContain('"code":"upstream_truncated"');
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "failed", usageSource: "estimated" });
   // What comes in one moment with the break may be lost on its way; what the caller got is counted, each piece once.
   const told = [...text.matchAll(/"text":"[^"]/g)].length;
@@ -92,7 +92,7 @@ test("a stream that is cut is booked with what was seen", async () => {
 });
 
 test("an unused error inside a stream is told", async () => {
-  const answer = await house.post(
+  const answer = await gateway.post(
     "/v1/completions",
     { model: "fim", prompt: "x", stream: true },
     {
@@ -100,19 +100,19 @@ test("an unused error inside a stream is told", async () => {
     },
   );
   expect(await answer.text()).toContain('"error"');
-  expect((await house.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
+  expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
 });
 
 test("best_of, which multiplies the cost unseen, is left out and said so", async () => {
-  const answer = await house.post("/v1/completions", { model: "fim", prompt: "x", best_of: 20, max_tokens: 1 });
+  const answer = await gateway.post("/v1/completions", { model: "fim", prompt: "x", best_of: 20, max_tokens: 1 });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("x-sluice-warnings")).toContain("best_of");
-  expect(house.simulator.simulator.truth.list().data.at(-1)?.body_text).not.toContain("best_of");
+  expect(gateway.simulator.simulator.truth.list().data.at(-1)?.body_text).not.toContain("best_of");
 });
 
 test("models say truly whether they go on from a prompt", async () => {
   const endpoints = async (name: string) =>
-    ((await (await house.get(`/v1/models/${name}`)).json()) as { endpoints: string[] }).endpoints;
+    ((await (await gateway.get(`/v1/models/${name}`)).json()) as { endpoints: string[] }).endpoints;
   expect(await endpoints("fim")).toEqual(["/v1/completions"]);
   expect(await endpoints("talks")).not.toContain("/v1/completions");
   expect(await endpoints("old")).toContain("/v1/completions");
@@ -121,5 +121,5 @@ test("models say truly whether they go on from a prompt", async () => {
 
 test("DeepSeek is asked below its beta base URL", async () => {
   await client.completions.create({ model: "deep", prompt: "x", suffix: "y", max_tokens: 1 });
-  expect(house.simulator.simulator.truth.list().data.at(-1)).toMatchObject({ path: "/beta/completions" });
+  expect(gateway.simulator.simulator.truth.list().data.at(-1)).toMatchObject({ path: "/beta/completions" });
 });

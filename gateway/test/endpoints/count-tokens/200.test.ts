@@ -1,30 +1,30 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { claudeHouse, version } from "../messages/claude-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { claudeGateway, version } from "../messages/claude-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
-    providers: (simulator) => [...(claudeHouse.providers?.(simulator) ?? []), upstream("other", simulator)],
+  gateway = await startGateway({
+    providers: (simulator) => [...(claudeGateway.providers?.(simulator) ?? []), upstream("other", simulator)],
     models: [
-      ...(claudeHouse.models ?? []),
+      ...(claudeGateway.models ?? []),
       { name: "gpt-test", deployments: [{ provider: "other", upstream_model: "upstream-gpt" }] },
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const question = { model: "claude-test", messages: [{ role: "user", content: "one two three" }] };
 
 test("an upstream that counts is asked, costs nothing, and its answer passes as it is", async () => {
-  const response = await house.post("/v1/messages/count_tokens?beta=true", question, { headers: version });
+  const response = await gateway.post("/v1/messages/count_tokens?beta=true", question, { headers: version });
   expect(await response.json()).toEqual({ input_tokens: 3 });
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "count-tokens", costNanoUsd: 0, usageSource: "none" });
 });
 
 test("where no upstream of the model counts, the answer is an estimate that says so", async () => {
-  const response = await house.post(
+  const response = await gateway.post(
     "/v1/messages/count_tokens",
     { ...question, model: "gpt-test" },
     { headers: version },

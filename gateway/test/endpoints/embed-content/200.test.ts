@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { GoogleGenAI } from "@google/genai";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
-import { embeddingHouse } from "../embeddings/embedding-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { embeddingGateway } from "../embeddings/embedding-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(embeddingHouse);
+  gateway = await startGateway(embeddingGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const arrived = () => {
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   return { path: seen?.path ?? "", body: seen?.body_text ?? "" };
 };
 const content = { parts: [{ text: "one two three" }] };
 const call = (model: string, verb: string, body: unknown, script = {}) =>
-  house.post(`/v1beta/models/embed/${model}:${verb}`, body, {
+  gateway.post(`/v1beta/models/embed/${model}:${verb}`, body, {
     key: null,
     headers: { "x-goog-api-key": aliceKey },
     script,
@@ -29,7 +29,7 @@ test("a vendor of the dialect gets the body as it is, but for the model that it 
     path: "/v1/models/gemini-embedding-001:embedContent",
     body: body.replace("models/embed/gemini", "models/gemini-embedding-001"),
   });
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "embed-content", usage: { inputUncached: 3 }, costNanoUsd: 3_000 });
 });
 
@@ -39,18 +39,18 @@ test("so does a batch, each of whose requests names the model", async () => {
   const response = await call("gemini", "batchEmbedContents", body);
   expect(((await response.json()) as { embeddings: unknown[] }).embeddings).toHaveLength(2);
   expect(arrived().body).toBe(body.replaceAll("models/embed/gemini", "models/gemini-embedding-001"));
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "batch-embed-contents", usage: { inputUncached: 3 }, costNanoUsd: 3_000 });
 });
 
 test.each(["openai", "vertex", "vertex-single", "vertex-content", "titan", "cohere", "gemini"])(
   "Google's SDK gets a vector of %s",
   async (model) => {
-    const client = new GoogleGenAI({ apiKey: aliceKey, httpOptions: { baseUrl: house.url } });
+    const client = new GoogleGenAI({ apiKey: aliceKey, httpOptions: { baseUrl: gateway.url } });
     const config = { outputDimensionality: 4, taskType: "RETRIEVAL_QUERY" };
     const made = await client.models.embedContent({ model: `embed/${model}`, contents: "one two three", config });
     expect(made.embeddings?.map(({ values }) => values?.length)).toEqual([4]);
-    const [entry] = await house.entries();
+    const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ outcome: "succeeded", usage: { inputUncached: 3 }, costNanoUsd: 3_000 });
   },
 );
@@ -70,7 +70,7 @@ test("several texts, their titles and what they are for reach Google Cloud in it
 test("an answer without a count is paid by an estimate", async () => {
   const response = await call("gemini", "embedContent", { content }, { no_usage: true });
   expect(response.status).toBe(200);
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ usageSource: "estimated" });
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
 });

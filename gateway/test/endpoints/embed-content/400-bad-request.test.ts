@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../../started-house.ts";
-import { embeddingHouse } from "../embeddings/embedding-house.ts";
+import { type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { embeddingGateway } from "../embeddings/embedding-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(embeddingHouse);
+  gateway = await startGateway(embeddingGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const content = { parts: [{ text: "hi" }] };
 const picture = { parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }] };
@@ -29,9 +29,9 @@ test.each([
   ],
   ["a call for words", "titan", "generateContent", { contents: [content] }],
 ])("%s is refused in Google's shape, before any upstream is asked (%s)", async (_title, model, verb, body) => {
-  const before = house.simulator.simulator.truth.list().total;
-  const response = await house.post(`/v1/models/embed/${model}:${verb}`, body);
+  const before = gateway.simulator.simulator.truth.list().total;
+  const response = await gateway.post(`/v1/models/embed/${model}:${verb}`, body);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { code: 400, status: "INVALID_ARGUMENT" } });
-  expect(house.simulator.simulator.truth.list().total).toBe(before);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(before);
 });

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
-import { embeddingHouse } from "./embedding-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { embeddingGateway } from "./embedding-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(embeddingHouse);
+  gateway = await startGateway(embeddingGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const arrived = () => {
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   return { path: seen?.path ?? "", body: JSON.parse(seen?.body_text ?? "null") };
 };
 const google = "/v1/projects/proj/locations/global/publishers/google/models";
@@ -51,7 +51,7 @@ const asked: readonly (readonly [model: string, texts: readonly string[], path: 
 test.each(asked)(
   "OpenAI's SDK gets vectors of %s in either encoding, and the tokens are paid as input",
   async (model, texts, path, body) => {
-    const client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
     const vectors: unknown[] = [];
     for (const encoding_format of ["float", "base64", undefined] as const) {
       const made = await client.embeddings.create({
@@ -64,7 +64,7 @@ test.each(asked)(
       expect(made.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
       expect(arrived()).toEqual({ path, body });
       vectors.push(made.data.map(({ embedding, index }) => [index, floatsOf(embedding)]));
-      const [entry] = await house.entries();
+      const [entry] = await gateway.entries();
       expect(entry).toMatchObject({
         endpoint: "embeddings",
         usage: { inputUncached: 3, output: 0 },
@@ -90,7 +90,7 @@ test("one text may stand alone, and what it is for is said in the upstream's wor
     ["vertex", { instances: [{ content: "hi", task_type: "RETRIEVAL_QUERY" }] }],
   ] as const) {
     for (const wish of [{ input_type: "search_query" }, { task_type: "RETRIEVAL_QUERY" }]) {
-      const response = await house.post("/v1/embeddings", { model: `embed/${model}`, input: "hi", ...wish });
+      const response = await gateway.post("/v1/embeddings", { model: `embed/${model}`, input: "hi", ...wish });
       expect([response.status, response.headers.get("x-sluice-warnings")]).toEqual([200, null]);
       expect(arrived().body).toMatchObject(said);
     }
@@ -98,7 +98,7 @@ test("one text may stand alone, and what it is for is said in the upstream's wor
 });
 
 test("what cannot be carried is told", async () => {
-  const response = await house.post("/v1/embeddings", {
+  const response = await gateway.post("/v1/embeddings", {
     model: "embed/titan",
     input: "hi",
     input_type: "clustering",
@@ -111,23 +111,25 @@ test("what cannot be carried is told", async () => {
 test("an upstream that counts nothing is paid by an estimate, which says so", async () => {
   for (const model of ["openai", "vertex", "titan"]) {
     const input = `[[sim {"no_usage":true}]] one two three four`;
-    const response = await house.post("/v1/embeddings", { model: `embed/${model}`, input });
+    const response = await gateway.post("/v1/embeddings", { model: `embed/${model}`, input });
     expect(response.status).toBe(200);
-    const [entry] = await house.entries();
+    const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ usageSource: "estimated", usage: { inputUncached: 12 }, costNanoUsd: 12_000 });
   }
 });
 
 test("large answers are put together in a thread", async () => {
   const input = Array.from({ length: 96 }, (_, index) => `text ${index}`);
-  const response = await house.post("/v1/embeddings", { model: "embed/cohere", input, dimensions: 1_024 });
+  const response = await gateway.post("/v1/embeddings", { model: "embed/cohere", input, dimensions: 1_024 });
   const made = (await response.json()) as { data: { embedding: number[]; index: number }[] };
   expect(made.data.map(({ index }) => index)).toEqual(input.map((_, index) => index));
   expect(made.data.every(({ embedding }) => embedding.length === 1_024)).toBe(true);
 });
 
 test("the model list tells where each can be called", async () => {
-  const { data } = (await (await house.get("/v1/models?type=embedding")).json()) as { data: { endpoints: string[] }[] };
+  const { data } = (await (await gateway.get("/v1/models?type=embedding")).json()) as {
+    data: { endpoints: string[] }[];
+  };
   expect(data).toHaveLength(9);
   for (const { endpoints } of data) {
     expect(endpoints).toEqual([

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { aliceKey, errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     models: [
       {
         name: "acme/embed",
@@ -15,10 +15,10 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test("OpenAI's SDK gets vectors in either encoding, and the tokens are paid as input", async () => {
-  const client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+  const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
   for (const encoding_format of [undefined, "float", "base64"] as const) {
     const made = await client.embeddings.create({
       model: "acme/embed",
@@ -28,12 +28,12 @@ test("OpenAI's SDK gets vectors in either encoding, and the tokens are paid as i
     expect(made.data).toHaveLength(2);
     expect(made.usage.prompt_tokens).toBe(3);
   }
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "embeddings", usage: { inputUncached: 3, output: 0 }, costNanoUsd: 60 });
 });
 
 test("what is missing is named", async () => {
-  expect(await errorOf(await house.post("/v1/embeddings", { model: "acme/embed" }))).toMatchObject({
+  expect(await errorOf(await gateway.post("/v1/embeddings", { model: "acme/embed" }))).toMatchObject({
     status: 400,
     code: "missing_required_parameter",
     param: "input",
@@ -41,7 +41,7 @@ test("what is missing is named", async () => {
 });
 
 test("a model of vectors cannot be asked to chat where its upstream does not", async () => {
-  const models = (await (await house.get("/v1/models/acme/embed")).json()) as { endpoints: string[] };
+  const models = (await (await gateway.get("/v1/models/acme/embed")).json()) as { endpoints: string[] };
   expect(models.endpoints).toEqual([
     "/v1/embeddings",
     "/v1beta/models/{model}:embedContent",

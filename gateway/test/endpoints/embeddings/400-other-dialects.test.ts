@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { embeddingHouse } from "./embedding-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { embeddingGateway } from "./embedding-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(embeddingHouse);
+  gateway = await startGateway(embeddingGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test.each([
   ["more texts than one", "titan", { input: ["a", "b"] }, "unsupported_by_model", "input"],
@@ -22,18 +22,18 @@ test.each([
   ["a length that is none", "titan", { input: "a", dimensions: 0 }, "invalid_request", "dimensions"],
   ["another encoding", "titan", { input: "a", encoding_format: "hex" }, "invalid_request", "encoding_format"],
 ])("%s at %s are refused, and nobody is asked", async (_title, model, body, code, param) => {
-  const before = house.simulator.simulator.truth.list().total;
-  const refused = await errorOf(await house.post("/v1/embeddings", { model: `embed/${model}`, ...body }));
+  const before = gateway.simulator.simulator.truth.list().total;
+  const refused = await errorOf(await gateway.post("/v1/embeddings", { model: `embed/${model}`, ...body }));
   expect(refused).toMatchObject({ status: 400, code, param });
-  expect(house.simulator.simulator.truth.list().total).toBe(before);
-  const [entry] = await house.entries();
+  expect(gateway.simulator.simulator.truth.list().total).toBe(before);
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "failed", costNanoUsd: 0 });
 });
 
 test("what an upstream of another dialect refuses is told in OpenAI's shape", async () => {
   for (const model of ["titan", "vertex", "cohere"]) {
     const body = { model: `embed/${model}`, input: `[[sim {"status":400}]] a` };
-    const response = await house.post("/v1/embeddings", body);
+    const response = await gateway.post("/v1/embeddings", body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       error: { type: "invalid_request_error", message: expect.any(String) },

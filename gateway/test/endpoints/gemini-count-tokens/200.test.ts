@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("google", simulator, { kind: "gemini" }),
       upstream("vertex", simulator, { kind: "vertex", settings: { project: "proj" } }),
@@ -16,13 +16,13 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const turn = { contents: [{ role: "user", parts: [{ text: "one two three" }] }] };
 const count = (model: string, body: unknown) =>
-  house.post(`/v1beta/models/${model}:countTokens`, body, { key: null, headers: { "x-goog-api-key": aliceKey } });
+  gateway.post(`/v1beta/models/${model}:countTokens`, body, { key: null, headers: { "x-goog-api-key": aliceKey } });
 const arrived = () => {
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   return { path: seen?.path, body: JSON.parse(seen?.body_text ?? "") };
 };
 
@@ -33,7 +33,7 @@ test("an upstream that counts is asked, costs nothing, and its answer passes as 
     promptTokensDetails: [{ modality: "TEXT", tokenCount: 3 }],
   });
   expect(arrived()).toEqual({ path: "/v1/models/gemini-test:countTokens", body: turn });
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "gemini-count-tokens", costNanoUsd: 0, usageSource: "none" });
 });
 

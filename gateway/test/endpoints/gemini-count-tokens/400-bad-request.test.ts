@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [upstream("google", simulator, { kind: "gemini" })],
     models: [{ name: "gem", deployments: [{ provider: "google", upstream_model: "gemini-test" }] }],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const contents = [{ role: "user", parts: [{ text: "one" }] }];
 
@@ -22,9 +22,9 @@ test.each([
   ["a model named twice", `{"generateContentRequest":{"model":"models/gem","model":"models/secret","contents":[1]}}`],
   ["another spelling of the model", { generateContentRequest: { Model: "models/secret", contents } }],
 ])("%s is refused in Google's shape, before any upstream is asked", async (_title, body) => {
-  const before = house.simulator.simulator.truth.list().total;
-  const response = await house.post("/v1beta/models/gem:countTokens", body);
+  const before = gateway.simulator.simulator.truth.list().total;
+  const response = await gateway.post("/v1beta/models/gem:countTokens", body);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { code: 400, status: "INVALID_ARGUMENT" } });
-  expect(house.simulator.simulator.truth.list().total).toBe(before);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(before);
 });

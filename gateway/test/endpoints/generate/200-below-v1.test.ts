@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { GoogleGenAI } from "@google/genai";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("google", simulator, { kind: "gemini" }),
       upstream("claude", simulator, { kind: "anthropic" }),
@@ -19,9 +19,9 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
-const client = () => new GoogleGenAI({ apiKey: aliceKey, httpOptions: { baseUrl: house.url } });
+const client = () => new GoogleGenAI({ apiKey: aliceKey, httpOptions: { baseUrl: gateway.url } });
 const contents = "one two three";
 
 describe("Google's SDK, with nothing but the address set", () => {
@@ -57,18 +57,18 @@ test("a call below /v1 is the call below /v1beta: the body arrives as it is, and
   const body = { contents: [{ role: "user", parts: [{ text: "Say hello to everyone" }] }], unknownMember: { x: 1 } };
   const headers = { "x-goog-api-key": aliceKey };
   for (const name of ["acme/gem:latest", "acme%2Fgem:latest", "acme%2Fgem%3Alatest"]) {
-    const response = await house.post(`/v1/models/${name}:generateContent`, body, { key: null, headers });
+    const response = await gateway.post(`/v1/models/${name}:generateContent`, body, { key: null, headers });
     expect(response.status).toBe(200);
-    const seen = house.simulator.simulator.truth.list().data.at(-1);
+    const seen = gateway.simulator.simulator.truth.list().data.at(-1);
     expect([seen?.body_text, seen?.model]).toEqual([JSON.stringify(body), "gemini-test"]);
-    const [entry] = await house.entries();
+    const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ endpoint: "generate", model: "acme/gem:latest", usage: { inputUncached: 4 } });
   }
 });
 
 test("what other vendors' clients look up below /v1/models stays theirs", async () => {
-  expect(await (await house.get("/v1/models/gem")).json()).toMatchObject({ id: "gem", object: "model" });
-  expect(await (await house.get("/v1/models")).json()).toMatchObject({ object: "list" });
+  expect(await (await gateway.get("/v1/models/gem")).json()).toMatchObject({ id: "gem", object: "model" });
+  expect(await (await gateway.get("/v1/models")).json()).toMatchObject({ object: "list" });
   const anthropic = { "x-api-key": aliceKey, "anthropic-version": "2023-06-01" };
-  expect(await (await house.get("/v1/models/gem", anthropic)).json()).toMatchObject({ type: "model", id: "gem" });
+  expect(await (await gateway.get("/v1/models/gem", anthropic)).json()).toMatchObject({ type: "model", id: "gem" });
 });

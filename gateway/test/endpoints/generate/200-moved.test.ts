@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../../started-house.ts";
-import { arrived, movedHouse, pieces } from "../moved-house.ts";
+import { type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { arrived, movedGateway, pieces } from "../moved-gateway.ts";
 
 interface Part {
   readonly thoughtSignature?: string;
@@ -9,13 +9,13 @@ interface Part {
   readonly functionCall?: { readonly id?: string };
 }
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 /** A thought, and then a call, of another vendor's model. */
 let thought: Part;
 let call: Part;
 beforeAll(async () => {
-  house = await startHouse(movedHouse);
-  const answer = await house.post("/v1beta/models/claude:generateContent", {
+  gateway = await startGateway(movedGateway);
+  const answer = await gateway.post("/v1beta/models/claude:generateContent", {
     contents: [{ role: "user", parts: [{ text: 'use f now [[sim {"tool_calls":1}]]' }] }],
     tools: [{ functionDeclarations: [{ name: "f", parametersJsonSchema: { type: "object" } }] }],
     generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1_024 }, maxOutputTokens: 2_000 },
@@ -25,10 +25,10 @@ beforeAll(async () => {
   thought = parts.find((part) => part.thought === true) ?? {};
   call = parts.find((part) => part.functionCall !== undefined) ?? {};
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const send = (model: string, body: string) =>
-  house.post(`/v1beta/models/${model}:generateContent`, body, { script: { keep_received: true, tokens: 2 } });
+  gateway.post(`/v1beta/models/${model}:generateContent`, body, { script: { keep_received: true, tokens: 2 } });
 
 const answered = (id: string | undefined): string =>
   `{"functionResponse":{"id":"${id}","name":"f","response":{"output":"done"}}}`;
@@ -55,7 +55,7 @@ test("after a turn of another vendor the body arrives byte for byte, but for wha
   );
   const answer = await send("old-gem", body.sent);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(gateway).body).toBe(body.kept);
 });
 
 test("from Gemini 3 on the first call of a turn gets the signature that the vendor has for calls of others", async () => {
@@ -69,5 +69,5 @@ test("from Gemini 3 on the first call of a turn gets the signature that the vend
   const answer = await send("gem", bodyOf(part, part));
   expect(await answer.text()).toContain("usageMetadata");
   const expected = bodyOf(first, later);
-  expect(arrived(house).body).toBe(expected);
+  expect(arrived(gateway).body).toBe(expected);
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [upstream("google", simulator, { kind: "gemini" })],
     models: [
       {
@@ -14,11 +14,11 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const body = { contents: [{ role: "user", parts: [{ text: "Say hello to everyone" }] }], unknownMember: { x: 1 } };
 const call = (verb: string, init: { key?: string; query?: string; body?: unknown } = {}) =>
-  house.post(`/v1beta/models/acme%2Fgem:latest:${verb}${init.query ?? ""}`, init.body ?? body, {
+  gateway.post(`/v1beta/models/acme%2Fgem:latest:${verb}${init.query ?? ""}`, init.body ?? body, {
     key: null,
     headers: { "x-goog-api-key": init.key ?? aliceKey },
     script: { tokens: 4 },
@@ -28,10 +28,10 @@ test("the model's name in the path may hold slashes and colons, and unknown memb
   const response = await call("generateContent");
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ usageMetadata: { candidatesTokenCount: 4 } });
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   expect(JSON.parse(seen?.body_text ?? "")).toEqual(body);
   expect(seen?.model).toBe("gemini-test");
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "generate", model: "acme/gem:latest", usage: { output: 4 } });
 });
 
@@ -40,7 +40,7 @@ test.each(["acme/gem:latest", "acme%2Fgem:latest", "acme%2Fgem%3Alatest"])(
   async (name) => {
     for (const verb of ["generateContent", "streamGenerateContent?alt=sse"]) {
       const headers = { "x-goog-api-key": aliceKey };
-      const response = await house.post(`/v1beta/models/${name}:${verb}`, body, { key: null, headers });
+      const response = await gateway.post(`/v1beta/models/${name}:${verb}`, body, { key: null, headers });
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("usageMetadata")]);
     }
   },
@@ -50,7 +50,7 @@ test("a stream passes as it is, and its last numbers are paid", async () => {
   const response = await call("streamGenerateContent", { query: "?alt=sse" });
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");
   expect(await response.text()).toContain('"finishReason":"STOP"');
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ stream: true, outcome: "succeeded", usageSource: "upstream", usage: { output: 4 } });
 });
 
@@ -59,7 +59,7 @@ test("refusals have Google's shape: a stream that is not of events, an unknown k
     [await call("streamGenerateContent"), 400, "INVALID_ARGUMENT"],
     [await call("generateContent", { key: "sk-nobody-0123456789abcdef" }), 401, "UNAUTHENTICATED"],
     [await call("generateContent", { body: {} }), 400, "INVALID_ARGUMENT"],
-    [await house.post("/v1beta/models/none:generateContent", body), 404, "NOT_FOUND"],
+    [await gateway.post("/v1beta/models/none:generateContent", body), 404, "NOT_FOUND"],
   ] as const;
   for (const [response, status, name] of refusals) {
     expect(response.status).toBe(status);
@@ -68,7 +68,7 @@ test("refusals have Google's shape: a stream that is not of events, an unknown k
 });
 
 test("two different keys are refused, whichever headers carry them", async () => {
-  const response = await house.post("/v1beta/models/acme%2Fgem:latest:generateContent", body, {
+  const response = await gateway.post("/v1beta/models/acme%2Fgem:latest:generateContent", body, {
     headers: { "x-goog-api-key": "sk-other-0123456789abcdef" },
   });
   expect(response.status).toBe(401);

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [upstream("google", simulator, { kind: "gemini" })],
     models: [{ name: "gem", deployments: [{ provider: "google", upstream_model: "gemini-test" }] }],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const google = { "x-goog-api-key": aliceKey };
 const body = { contents: [{ parts: [{ text: "hi" }] }] };
@@ -24,7 +24,7 @@ test.each([
   ["no such model to look up", "GET", "/v1/models/none", 404, "NOT_FOUND"],
   ["the same below /v1beta", "GET", "/v1beta/models/none", 404, "NOT_FOUND"],
 ])("%s: %s %s is told in Google's shape", async (_title, method, path, status, name) => {
-  const response = await fetch(house.url + path, {
+  const response = await fetch(gateway.url + path, {
     method,
     headers: { ...google, "content-type": "application/json" },
     ...(method === "GET" ? {} : { body: JSON.stringify(body) }),
@@ -36,7 +36,7 @@ test.each([
 });
 
 test("without a key it is refused, in the same shape", async () => {
-  const response = await house.post("/v1/models/gem:generateContent", body, { key: null });
+  const response = await gateway.post("/v1/models/gem:generateContent", body, { key: null });
   expect(response.status).toBe(401);
   expect(await response.json()).toMatchObject({ error: { code: 401, status: "UNAUTHENTICATED" } });
 });

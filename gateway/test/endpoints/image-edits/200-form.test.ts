@@ -3,16 +3,16 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI, { toFile } from "openai";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { imageHouse } from "../images/image-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { imageGateway } from "../images/image-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let client: OpenAI;
 beforeAll(async () => {
-  house = await startHouse(imageHouse);
-  client = new OpenAI({ apiKey: aliceKey, baseURL: `${house.url}/v1`, maxRetries: 0 });
+  gateway = await startGateway(imageGateway);
+  client = new OpenAI({ apiKey: aliceKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const picture = (size: number) => toFile(new Uint8Array(size).fill(7), "a.png", { type: "image/png" });
 const bearer = { authorization: `Bearer ${aliceKey}` };
@@ -35,14 +35,14 @@ function form(size: number): { headers: Record<string, string>; body: Buffer; up
   };
 }
 
-const truth = () => house.simulator.simulator.truth.list().data.at(-1);
+const truth = () => gateway.simulator.simulator.truth.list().data.at(-1);
 const sha256 = (bytes: Uint8Array): string => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 
 test.each([1_000, 5_000_000])(
   "a form with a picture of %d bytes goes upstream with only its model replaced",
   async (size) => {
     const { headers, body, upstreamBody } = form(size);
-    const response = await fetch(`${house.url}/v1/images/edits`, { method: "POST", headers, body });
+    const response = await fetch(`${gateway.url}/v1/images/edits`, { method: "POST", headers, body });
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ data: [{}] });
     expect(truth()).toMatchObject({ body_sha256: sha256(upstreamBody), body_bytes: upstreamBody.length });
@@ -50,7 +50,7 @@ test.each([1_000, 5_000_000])(
       "content-type": "multipart/form-data; boundary=xyz",
       "content-length": String(upstreamBody.length),
     });
-    const [entry] = await house.entries();
+    const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ endpoint: "image-edits", outcome: "succeeded", usage: { images: 1 } });
     expect(entry?.usage.imageInput).toBeGreaterThan(0);
   },
@@ -77,8 +77,8 @@ test("OpenAI's SDK edits several pictures with a mask, and streams", async () =>
 });
 
 test("what was refused by one deployment is sent whole to the next", async () => {
-  const two = await startHouse({
-    ...imageHouse,
+  const two = await startGateway({
+    ...imageGateway,
     providers: (simulator) => [
       upstream("dead", simulator, { base_url: "http://127.0.0.1:9/v1" }),
       upstream("painter", simulator),
@@ -111,22 +111,23 @@ test("nothing of a form is left when its call is over, however it ended", async 
   const held = () =>
     readdirSync("/proc/self/fd").filter((file) => {
       try {
-        return readlinkSync(`/proc/self/fd/${file}`).includes(`${house.dataDir}/spool/`);
+        return readlinkSync(`/proc/self/fd/${file}`).includes(`${gateway.dataDir}/spool/`);
       } catch {
         return false;
       }
     }).length;
   const { headers, body } = form(3_000_000);
-  const edit = (init: RequestInit) => fetch(`${house.url}/v1/images/edits`, { method: "POST", headers, body, ...init });
+  const edit = (init: RequestInit) =>
+    fetch(`${gateway.url}/v1/images/edits`, { method: "POST", headers, body, ...init });
   const script = (value: object) => ({ headers: { ...headers, "x-sim-script": JSON.stringify(value) } });
   await (await edit({})).text();
   await (await edit(script({ status: 500 }))).text();
   await (await edit({ headers: { ...headers, "x-sluice-tags": "not a pair" } })).text();
   const leaving = new AbortController();
   const left = edit({ ...script({ latency_ms: 600_000 }), signal: leaving.signal }).catch(() => {});
-  await until(() => house.simulator.simulator.truth.list().in_flight === 1);
+  await until(() => gateway.simulator.simulator.truth.list().in_flight === 1);
   leaving.abort();
   await left;
   await until(() => held() === 0);
-  expect(readdirSync(join(house.dataDir, "spool"))).toEqual([]);
+  expect(readdirSync(join(gateway.dataDir, "spool"))).toEqual([]);
 });

@@ -1,23 +1,23 @@
 import { expect, test } from "bun:test";
-import { startHouse } from "../../started-house.ts";
-import { imageHouse } from "../images/image-house.ts";
+import { startGateway } from "../../started-gateway.ts";
+import { imageGateway } from "../images/image-gateway.ts";
 
 test("an edit with a JSON body goes upstream as it is, with only its model replaced", async () => {
-  const house = await startHouse(imageHouse);
+  const gateway = await startGateway(imageGateway);
   try {
     const body = {
       prompt: "make it green",
       images: [{ image_url: `data:image/png;base64,${"QUJD".repeat(50_000)}` }],
       model: "paint-test",
     };
-    const response = await house.post("/v1/images/edits", body);
+    const response = await gateway.post("/v1/images/edits", body);
     expect(response.status).toBe(200);
-    const seen = house.simulator.simulator.truth.list().data.at(-1);
+    const seen = gateway.simulator.simulator.truth.list().data.at(-1);
     const sent = JSON.stringify({ ...body, model: "gpt-image-1" });
     expect(seen?.body_sha256).toBe(new Bun.CryptoHasher("sha256").update(sent).digest("hex"));
-    const [entry] = await house.entries();
+    const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ endpoint: "image-edits", outcome: "succeeded", usage: { images: 1 } });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { bounds } from "#core/index.ts";
-import { aliceKey, errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { imageHouse } from "../images/image-house.ts";
+import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { imageGateway } from "../images/image-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(imageHouse);
+  gateway = await startGateway(imageGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const field = (name: string, value: string): string =>
   `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
@@ -16,7 +16,7 @@ const good = `${field("model", "paint-test")}${field("prompt", "p")}--b--`;
 
 async function refused(body: string, type = "multipart/form-data; boundary=b", key = aliceKey) {
   const headers = { "content-type": type, authorization: `Bearer ${key}` };
-  return errorOf(await fetch(`${house.url}/v1/images/edits`, { method: "POST", headers, body }));
+  return errorOf(await fetch(`${gateway.url}/v1/images/edits`, { method: "POST", headers, body }));
 }
 
 test.each([
@@ -57,7 +57,7 @@ test("a form larger than the bound is a 413 before it is sent", async () => {
 /** Sends the head of a request and nothing of its body; resolves with the beginning of the answer. */
 function begin(head: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(house.house.server.port, "127.0.0.1", () => socket.write(head));
+    const socket = connect(gateway.gateway.server.port, "127.0.0.1", () => socket.write(head));
     socket.on("error", reject);
     socket.once("data", (bytes) => {
       socket.destroy();

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
-import { aliceKey, errorOf, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, errorOf, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let client: OpenAI;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("google", simulator, { kind: "gemini" }),
       upstream("volc", simulator, { kind: "ark" }),
@@ -25,21 +25,21 @@ beforeAll(async () => {
       },
     ],
   });
-  client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-const seen = () => house.simulator.simulator.truth.list().data.at(-1);
+const seen = () => gateway.simulator.simulator.truth.list().data.at(-1);
 
 test("a Gemini model makes pictures for callers of the images endpoint, counted and paid as pictures", async () => {
   const made = await client.images.generate({ model: "gem-paint", prompt: "a boat", size: "1024x1024" });
   expect(made.data?.[0]?.b64_json?.length).toBeGreaterThan(20);
   expect(seen()?.path).toEndWith("/models/gemini-image:generateContent");
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "images", upstreamDialect: "gemini", outcome: "succeeded" });
   expect(entry?.usage.images).toBe(1);
   expect(entry?.usage.imageOutput).toBeGreaterThan(0);
@@ -47,9 +47,9 @@ test("a Gemini model makes pictures for callers of the images endpoint, counted 
 });
 
 test("pictures of an upstream that reports no usage are counted, and the entry says that it is an estimate", async () => {
-  house.simulator.simulator.addPreset({ script: { no_usage: true }, count: 1, model: "gemini-image" });
+  gateway.simulator.simulator.addPreset({ script: { no_usage: true }, count: 1, model: "gemini-image" });
   await client.images.generate({ model: "gem-paint", prompt: "a boat", size: "1024x1024" });
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "estimated", usage: { images: 1, output: 0 } });
   expect(entry?.usage.imageOutput).toBeGreaterThan(0);
 });
@@ -79,14 +79,14 @@ test("Seedream makes pictures by its own API, and changes them where it makes th
     prompt: "red",
     image: `data:image/png;base64,${png.toString("base64")}`,
   });
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "image-edits", usage: { images: 1 }, costNanoUsd: 40_000_000 });
 });
 
 test("what an upstream of another kind cannot do is refused by name: several at once, a mask", async () => {
-  const several = await house.post("/v1/images/generations", { model: "gem-paint", prompt: "x", n: 2 });
+  const several = await gateway.post("/v1/images/generations", { model: "gem-paint", prompt: "x", n: 2 });
   expect(await errorOf(several)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "n" });
   const data = `data:image/png;base64,${png.toString("base64")}`;
-  const masked = await house.post("/v1/images/edits", { model: "seed-paint", prompt: "x", image: data, mask: data });
+  const masked = await gateway.post("/v1/images/edits", { model: "seed-paint", prompt: "x", image: data, mask: data });
   expect(await errorOf(masked)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "mask" });
 });

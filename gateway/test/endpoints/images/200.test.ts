@@ -1,36 +1,36 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
-import { imageHouse } from "./image-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { imageGateway } from "./image-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(imageHouse);
+  gateway = await startGateway(imageGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const cat = { model: "paint-test", prompt: "a cat on a roof", size: "1024x1024", n: 2 };
 
 test("pictures are made by the model's upstream, and the upstream's own bytes come back", async () => {
-  const response = await house.post("/v1/images/generations", { ...cat, unknown_field: { x: [1] } });
+  const response = await gateway.post("/v1/images/generations", { ...cat, unknown_field: { x: [1] } });
   expect(response.status).toBe(200);
   const answer = (await response.json()) as OpenAI.ImagesResponse;
   expect(answer.data).toHaveLength(2);
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   expect(JSON.parse(seen?.body_text ?? "")).toEqual({ ...cat, model: "gpt-image-1", unknown_field: { x: [1] } });
   expect(JSON.stringify(answer)).toBe(seen?.reply_text ?? "");
 });
 
 test("one ledger entry counts pictures and tokens, priced by both", async () => {
-  await house.post("/v1/images/generations", cat, { script: { prompt_tokens: 100, image_tokens: 1_000 } });
-  const [entry] = await house.entries();
+  await gateway.post("/v1/images/generations", cat, { script: { prompt_tokens: 100, image_tokens: 1_000 } });
+  const [entry] = await gateway.entries();
   expect(entry?.usage).toMatchObject({ inputUncached: 100, imageInput: 0, imageOutput: 2_000, images: 2 });
   expect(entry?.costNanoUsd).toBe(100 * 5_000 + 2_000 * 40_000 + 2 * 10_000_000);
   expect(entry).toMatchObject({ endpoint: "images", outcome: "succeeded", usageSource: "upstream" });
 });
 
 test("OpenAI's SDK gets partial pictures and the finished one, and the stream's usage is recorded", async () => {
-  const client = new OpenAI({ apiKey: aliceKey, baseURL: `${house.url}/v1` });
+  const client = new OpenAI({ apiKey: aliceKey, baseURL: `${gateway.url}/v1` });
   const types: string[] = [];
   const stream = await client.images.generate({ ...cat, n: 1, stream: true, partial_images: 2 });
   for await (const event of stream) types.push(event.type);
@@ -39,15 +39,15 @@ test("OpenAI's SDK gets partial pictures and the finished one, and the stream's 
     "image_generation.partial_image",
     "image_generation.completed",
   ]);
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ stream: true, outcome: "succeeded", usageSource: "upstream", usage: { images: 1 } });
 });
 
 test("a picture of many megabytes passes in one event", async () => {
   const script = { giant_event_bytes: 6_000_000 };
-  const response = await house.post("/v1/images/generations", { ...cat, n: 1, stream: true }, { script });
+  const response = await gateway.post("/v1/images/generations", { ...cat, n: 1, stream: true }, { script });
   expect((await response.text()).length).toBeGreaterThan(6_000_000);
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "succeeded", usage: { images: 1 } });
 });
 
@@ -55,7 +55,7 @@ test.each([
   [{ prompt: "p" }, "missing_required_parameter", "model"],
   [{ model: "paint-test" }, "missing_required_parameter", "prompt"],
 ])("%j is a 400 that names what is missing", async (body, code, param) => {
-  const response = await house.post("/v1/images/generations", body);
+  const response = await gateway.post("/v1/images/generations", body);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { code, param } });
 });

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { arrived } from "../moved-house.ts";
-import { version } from "./claude-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { arrived } from "../moved-gateway.ts";
+import { version } from "./claude-gateway.ts";
 
 const region = { region: "us-east-1" };
 const project = { project: "p", location: "us-east5" };
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
   const model = (name: string, provider: string, upstream_model: string) => ({
     name,
     deployments: [{ provider, upstream_model }],
     price: { input: 1, output: 10 },
   });
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("aws", simulator, { kind: "bedrock", settings: region }),
       upstream("strict-aws", simulator, {
@@ -33,7 +33,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const plain = { max_tokens: 50, messages: [{ role: "user", content: "hi" }] };
 const f = { name: "f", input_schema: { type: "object", properties: {} } };
@@ -43,12 +43,12 @@ const searched = { ...plain, tools: [search, f, { ...f, name: "g", defer_loading
 async function told(model: string, betas: string, body: object) {
   const headers = { ...version, ...(betas === "" ? {} : { "anthropic-beta": betas }) };
   const sent = JSON.stringify({ model, ...body });
-  const answer = await house.post("/v1/messages?beta=true", sent, {
+  const answer = await gateway.post("/v1/messages?beta=true", sent, {
     headers,
     script: { keep_received: true, tokens: 1 },
   });
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("message")]);
-  const seen = arrived(house);
+  const seen = arrived(gateway);
   const { anthropic_beta, anthropic_version: _, ...rest } = JSON.parse(seen.body) as Record<string, unknown>;
   const header = seen.headers["anthropic-beta"] ?? null;
   return { betas: anthropic_beta ?? header, rest, warnings: answer.headers.get("x-sluice-warnings") ?? "" };

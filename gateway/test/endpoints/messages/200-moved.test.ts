@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../../started-house.ts";
-import { arrived, movedHouse, pieces } from "../moved-house.ts";
-import { version } from "./claude-house.ts";
+import { type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { arrived, movedGateway, pieces } from "../moved-gateway.ts";
+import { version } from "./claude-gateway.ts";
 
 interface Block {
   readonly type: string;
@@ -9,14 +9,14 @@ interface Block {
   readonly id?: string;
 }
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 /** A thought, and then a call, of another vendor's model. */
 let blocks: readonly Block[];
 beforeAll(async () => {
-  house = await startHouse(movedHouse);
+  gateway = await startGateway(movedGateway);
   blocks = await turnOf("gpt");
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const tool = { name: "f", input_schema: { type: "object", properties: {} } };
 const budget = { type: "enabled", budget_tokens: 1_024 };
@@ -33,13 +33,13 @@ async function turnOf(model: string, script = {}): Promise<readonly Block[]> {
     tools: [tool],
     messages: [{ role: "user", content: `use f now [[sim ${JSON.stringify({ tool_calls: 1, ...script })}]]` }],
   };
-  const answer = await house.post("/v1/messages", body, { headers: version });
+  const answer = await gateway.post("/v1/messages", body, { headers: version });
   expect(answer.status).toBe(200);
   return ((await answer.json()) as { content: readonly Block[] }).content;
 }
 
 const send = (body: string, path = "/v1/messages?beta=true") =>
-  house.post(path, body, { headers, script: { keep_received: true, tokens: 2 } });
+  gateway.post(path, body, { headers, script: { keep_received: true, tokens: 2 } });
 
 const result = (id: string | undefined): string => `{"type":"tool_result","tool_use_id":"${id}","content":"done"}`;
 
@@ -60,9 +60,9 @@ test("after a turn of another vendor the body arrives byte for byte, but for wha
   const moved = body.sent.replace('"model":"claude-sonnet-4-5"', '"model":"claude"');
   const answer = await send(moved);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-  expect(arrived(house).body).toBe(body.kept);
-  expect(arrived(house).query).toBe("beta=true");
-  expect(arrived(house).headers["anthropic-beta"]).toBe(headers["anthropic-beta"]);
+  expect(arrived(gateway).body).toBe(body.kept);
+  expect(arrived(gateway).query).toBe("beta=true");
+  expect(arrived(gateway).headers["anthropic-beta"]).toBe(headers["anthropic-beta"]);
 });
 
 test("a message that held nothing but a seal goes with it, wherever it stands", async () => {
@@ -76,7 +76,7 @@ test("a message that held nothing but a seal goes with it, wherever it stands", 
     `]}`,
   );
   expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
-  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(gateway).body).toBe(body.kept);
 });
 
 test("seals are known whatever their bytes: twice in a block, escaped, as redacted thoughts, or cut short", async () => {
@@ -98,7 +98,7 @@ test("seals are known whatever their bytes: twice in a block, escaped, as redact
     `]},{"role":"user","content":"${seal}"}]}`,
   );
   expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
-  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(gateway).body).toBe(body.kept);
 });
 
 test("Anthropic's own signatures stay where they are", async () => {
@@ -110,7 +110,7 @@ test("Anthropic's own signatures stay where they are", async () => {
     `{"type":"text","text":"a"}]},{"role":"user","content":"b"}],"thinking":${JSON.stringify(budget)}}`,
   );
   expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
-  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(gateway).body).toBe(body.kept);
 });
 
 test.each([
@@ -136,7 +136,7 @@ test.each([
     expect(await answer.text()).toContain('"type":"message"');
     expect(answer.headers.get("x-sluice-warnings")).toContain("thinking was switched off");
     const [asked, begins, results] = loop.messages;
-    expect(JSON.parse(arrived(house).body)).toEqual({
+    expect(JSON.parse(arrived(gateway).body)).toEqual({
       model: "claude-sonnet-4-5",
       ...loop,
       messages: [asked, { ...begins, content: begun.filter(({ type }) => type === "tool_use") }, results],
@@ -154,7 +154,7 @@ test("a large body is worked on in a thread and arrives the same", async () => {
     `{"type":"text","text":"a"}]},{"role":"user","content":"b"}]}`,
   );
   expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
-  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(gateway).body).toBe(body.kept);
 });
 
 test("counting the tokens of such a conversation asks without the seals too", async () => {
@@ -168,7 +168,7 @@ test("counting the tokens of such a conversation asks without the seals too", as
     "/v1/messages/count_tokens?beta=true",
   );
   expect([answer.status, await answer.json()]).toEqual([200, { input_tokens: 4 }]);
-  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(gateway).body).toBe(body.kept);
 });
 
 test.each([
@@ -184,12 +184,12 @@ test.each([
       { role: "user", content: [{ type: "tool_result", tool_use_id: call?.id, content: "done" }] },
     ];
     const body = { model, max_tokens: 2_000, tools: [tool], thinking: { type: "adaptive" }, messages };
-    const { simulator } = house.simulator;
+    const { simulator } = gateway.simulator;
     simulator.addPreset({ script: { status: 503 }, count: 1, model: first });
     simulator.addPreset({ script: { keep_received: true }, count: 1, model: second });
-    const answer = await house.post("/v1/messages", body, { headers });
+    const answer = await gateway.post("/v1/messages", body, { headers });
     expect([answer.status, answer.headers.get("x-sluice-attempts")]).toEqual([200, "2"]);
-    const seen = arrived(house);
+    const seen = arrived(gateway);
     expect(seen.dialect).toBe(dialect);
     expect(seen.body).not.toContain("sluice1");
     expect(seen.body).not.toContain(thought?.signature ?? "no seal");

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { claudeHouse, hi, version } from "./claude-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { claudeGateway, hi, version } from "./claude-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
-    ...claudeHouse,
-    providers: (simulator) => [...(claudeHouse.providers?.(simulator) ?? []), upstream("open", simulator)],
-    models: [...(claudeHouse.models ?? []), { name: "translated", deployments: [{ provider: "open" }] }],
+  gateway = await startGateway({
+    ...claudeGateway,
+    providers: (simulator) => [...(claudeGateway.providers?.(simulator) ?? []), upstream("open", simulator)],
+    models: [...(claudeGateway.models ?? []), { name: "translated", deployments: [{ provider: "open" }] }],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test("a message is answered with the upstream's own bytes, with either credential header", async () => {
-  const bearer = await house.post("/v1/messages?beta=true", hi, { headers: version, script: { tokens: 3 } });
+  const bearer = await gateway.post("/v1/messages?beta=true", hi, { headers: version, script: { tokens: 3 } });
   expect(bearer.status).toBe(200);
   const message = (await bearer.json()) as { type: string; model: string; usage: { output_tokens: number } };
   expect(message).toMatchObject({ type: "message", role: "assistant", usage: { output_tokens: 3 } });
@@ -26,8 +26,8 @@ test("both versions are passed on as the caller chose, with its betas, the query
   for (const date of ["2023-06-01", "2026-10-21"]) {
     const headers = { "anthropic-version": date, "anthropic-beta": "one-2026-01-01,two-2026-02-02", "x-app": "cli" };
     const body = { ...hi, context_management: { edits: [{ type: "new_thing" }] } };
-    await house.post("/v1/messages?beta=true", body, { headers, script: { tokens: 1 } });
-    const seen = house.simulator.simulator.truth.list().data.at(-1);
+    await gateway.post("/v1/messages?beta=true", body, { headers, script: { tokens: 1 } });
+    const seen = gateway.simulator.simulator.truth.list().data.at(-1);
     expect(seen?.request_headers).toMatchObject(headers);
     expect(seen?.query).toContain("beta=true");
     expect(JSON.parse(seen?.body_text ?? "")).toEqual({ ...body, model: "upstream-claude" });
@@ -35,7 +35,7 @@ test("both versions are passed on as the caller chose, with its betas, the query
 });
 
 test("one ledger entry holds each class of cached input apart, exactly priced", async () => {
-  await house.post("/v1/messages", hi, {
+  await gateway.post("/v1/messages", hi, {
     headers: version,
     script: {
       tokens: 10,
@@ -45,7 +45,7 @@ test("one ledger entry holds each class of cached input apart, exactly priced", 
       cache_write_1h_tokens: 100,
     },
   });
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry?.usage).toMatchObject({
     inputUncached: 100,
     cacheRead: 600,
@@ -61,7 +61,7 @@ test.each(["translated", "claude-test"])(
   "a text without citations has no such member, as clients expect it (%s)",
   async (model) => {
     for (const stream of [false, true]) {
-      const answer = await house.post("/v1/messages", { ...hi, model, stream }, { headers: version });
+      const answer = await gateway.post("/v1/messages", { ...hi, model, stream }, { headers: version });
       const text = await answer.text();
       expect([answer.status, text.includes('"type":"text"'), text.includes("citations")]).toEqual([200, true, false]);
     }

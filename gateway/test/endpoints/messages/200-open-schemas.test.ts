@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { StartedHouse } from "../../started-house.ts";
-import { reasoningHouse, type Served, toldTo } from "../reasoning-house.ts";
+import type { StartedGateway } from "../../started-gateway.ts";
+import { reasoningGateway, type Served, toldTo } from "../reasoning-gateway.ts";
 
 const responses: Served = { kind: "openai", model: "gpt-5.1" };
 const chat: Served = { kind: "openai-compatible", model: "any" };
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await reasoningHouse([responses, chat]);
+  gateway = await reasoningGateway([responses, chat]);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 interface SentTool {
   readonly parameters?: unknown;
@@ -19,7 +19,7 @@ interface SentTool {
 async function told(served: Served, input_schema: object, strict?: boolean): Promise<unknown> {
   const tool = { name: "f", input_schema, ...(strict === undefined ? {} : { strict }) };
   const asked = { max_tokens: 100, tools: [tool], messages: [{ role: "user", content: "hi" }] };
-  const { body, status, warnings } = await toldTo(house, served, "/v1/messages", asked);
+  const { body, status, warnings } = await toldTo(gateway, served, "/v1/messages", asked);
   expect([status, warnings]).toEqual([200, ""]);
   const [sent] = body["tools"] as readonly SentTool[];
   return sent?.parameters ?? sent?.function?.parameters;
@@ -73,7 +73,7 @@ describe.each([
 });
 
 test("a function of Responses without parameters, and a schema of the answer, are mended as well", async () => {
-  const { body } = await toldTo(house, chat, "/v1/responses", {
+  const { body } = await toldTo(gateway, chat, "/v1/responses", {
     input: "hi",
     store: false,
     tools: [{ type: "function", name: "f", parameters: null, strict: false }],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { StartedHouse } from "../../started-house.ts";
-import { nameOf, reasoningHouse, type Served, toldTo } from "../reasoning-house.ts";
+import type { StartedGateway } from "../../started-gateway.ts";
+import { nameOf, reasoningGateway, type Served, toldTo } from "../reasoning-gateway.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -90,11 +90,11 @@ const served = cases.map(
   ([one]): Served => (onlyOthers.has(one.kind) ? { ...one, settings: { endpoints: ["chat"] } } : one),
 );
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await reasoningHouse([...new Map(served.map((one) => [nameOf(one), one])).values()]);
+  gateway = await reasoningGateway([...new Map(served.map((one) => [nameOf(one), one])).values()]);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 describe("what is told of a wish to reason", () => {
   test.each(
@@ -102,7 +102,7 @@ describe("what is told of a wish to reason", () => {
   )("%s: %j becomes %j", async (_, asked, expected, warned, index) => {
     const messages = [{ role: "user", content: "hi" }];
     const one = served[index] as Served;
-    const { status, body, warnings } = await toldTo(house, one, "/v1/messages", {
+    const { status, body, warnings } = await toldTo(gateway, one, "/v1/messages", {
       max_tokens: 4_000,
       messages,
       ...asked,

@@ -1,30 +1,30 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../../started-house.ts";
-import { claudeHouse, hi, version } from "./claude-house.ts";
+import { type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { claudeGateway, hi, version } from "./claude-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(claudeHouse);
+  gateway = await startGateway(claudeGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const streamed = { ...hi, stream: true };
 
 test("a stream passes event for event and its usage is the last word of the upstream", async () => {
-  const response = await house.post("/v1/messages", streamed, {
+  const response = await gateway.post("/v1/messages", streamed, {
     headers: version,
     script: { tokens: 7, prompt_tokens: 50, cached_tokens: 20, late_usage: true },
   });
   const text = await response.text();
   expect(text).toStartWith("event: message_start\n");
   expect(text).toContain("event: message_stop\n");
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry?.usage).toMatchObject({ inputUncached: 30, cacheRead: 20, output: 7 });
   expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "upstream" });
 });
 
 test("a stream that is cut ends in an error event of the dialect, and is paid from its start's numbers and what was seen", async () => {
-  const response = await house.post("/v1/messages", streamed, {
+  const response = await gateway.post("/v1/messages", streamed, {
     headers: version,
     script: { tokens: 20, prompt_tokens: 50, cut_after_events: 8, event_ms: 2 },
   });
@@ -36,18 +36,18 @@ test("a stream that is cut ends in an error event of the dialect, and is paid fr
     type: "error",
     error: { type: "api_error" },
   });
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_truncated", usageSource: "estimated" });
   expect(entry?.usage.inputUncached).toBe(50);
   expect(entry?.usage.output).toBeGreaterThan(0);
 });
 
 test("an error event of the upstream reaches the caller as it is, and the entry is failed", async () => {
-  const response = await house.post("/v1/messages", streamed, {
+  const response = await gateway.post("/v1/messages", streamed, {
     headers: version,
     script: { tokens: 20, error_event_after: 6, event_ms: 4 },
   });
   expect(await response.text()).toContain("event: error\n");
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { StartedHouse } from "../../started-house.ts";
-import { nameOf, reasoningHouse, type Served, toldTo } from "../reasoning-house.ts";
-import { version } from "./claude-house.ts";
+import type { StartedGateway } from "../../started-gateway.ts";
+import { nameOf, reasoningGateway, type Served, toldTo } from "../reasoning-gateway.ts";
+import { version } from "./claude-gateway.ts";
 
 const server: Served = { kind: "openai-compatible", model: "deepseek-v4-pro" };
 const vllm: Served = {
@@ -12,11 +12,11 @@ const vllm: Served = {
 const silent: Served = { kind: "openai-compatible", model: "some", settings: { reasoning_field: "none" } };
 const kimi: Served = { kind: "moonshot", model: "kimi-k2.6", settings: { endpoints: ["chat"] } };
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await reasoningHouse([server, vllm, silent, kimi]);
+  gateway = await reasoningGateway([server, vllm, silent, kimi]);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 interface Message {
   readonly role: string;
@@ -32,7 +32,7 @@ async function turn(served: Served, history: readonly unknown[], text: string): 
   const script = { tool_calls: 1, reasoning_tokens: 3, reasoning_field: "reasoning_content" };
   const asked = { role: "user", content: `${text} [[sim ${JSON.stringify(script)}]]` };
   const body = { model: nameOf(served), max_tokens: 4_000, tools: [tool], thinking, messages: [...history, asked] };
-  const answer = await house.post("/v1/messages", body, { headers: version });
+  const answer = await gateway.post("/v1/messages", body, { headers: version });
   const { content } = (await answer.json()) as { content: readonly { type: string; id?: string }[] };
   const id = content.find(({ type }) => type === "tool_use")?.id;
   const results = [
@@ -44,7 +44,7 @@ async function turn(served: Served, history: readonly unknown[], text: string): 
 
 async function tell(served: Served, messages: readonly unknown[], more: object = { thinking }) {
   const asked = { max_tokens: 4_000, tools: [tool], messages, ...more };
-  const { body, warnings, status } = await toldTo(house, served, "/v1/messages", asked);
+  const { body, warnings, status } = await toldTo(gateway, served, "/v1/messages", asked);
   const calls = (body["messages"] as readonly Message[]).filter((one) => one.tool_calls !== undefined);
   return { thoughts: calls.map((one) => one.reasoning_content), warnings, status };
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { hi } from "./claude-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { hi } from "./claude-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("claude", simulator, { kind: "anthropic" }),
       upstream("cloud", simulator, { kind: "vertex", settings: { project: "proj" } }),
@@ -17,12 +17,12 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const call = (headers: Record<string, string>, model = "claude-test", path = "/v1/messages") =>
-  house.post(path, { ...hi, model }, { key: null, headers: { "x-api-key": aliceKey, ...headers } });
+  gateway.post(path, { ...hi, model }, { key: null, headers: { "x-api-key": aliceKey, ...headers } });
 const arrived = () => {
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   const { "acme-version": acme, "anthropic-version": anthropic } = seen?.request_headers ?? {};
   return { acme, anthropic, body: seen?.body_text ?? "" };
 };
@@ -58,6 +58,6 @@ test("an upstream of another dialect gets it too, and no version of Anthropic's"
 
 test("at other endpoints a vendor's version is no business of the upstream's", async () => {
   const { model, messages } = { ...hi, model: "gpt-test" };
-  expect((await house.chat({ model, messages }, { headers: { "acme-version": "2025-11-30" } })).status).toBe(200);
+  expect((await gateway.chat({ model, messages }, { headers: { "acme-version": "2025-11-30" } })).status).toBe(200);
   expect(arrived().acme).toBeUndefined();
 });

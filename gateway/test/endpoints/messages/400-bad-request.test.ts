@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../../started-house.ts";
-import { claudeHouse, hi, version } from "./claude-house.ts";
+import { type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { claudeGateway, hi, version } from "./claude-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(claudeHouse);
+  gateway = await startGateway(claudeGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test.each([
   ["no version", {}, hi],
@@ -26,20 +26,20 @@ test.each([
   ["no messages", version, { ...hi, messages: undefined }],
   ["messages that are no list", version, { ...hi, messages: "hi" }],
 ])("%s is refused in the dialect of the caller, before any upstream is asked", async (_title, headers, body) => {
-  const before = house.simulator.simulator.truth.list().total;
-  const response = await house.post("/v1/messages", body, { headers });
+  const before = gateway.simulator.simulator.truth.list().total;
+  const response = await gateway.post("/v1/messages", body, { headers });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
     type: "error",
     error: { type: "invalid_request_error", message: expect.any(String) },
     request_id: response.headers.get("x-request-id"),
   });
-  expect(house.simulator.simulator.truth.list().total).toBe(before);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(before);
 });
 
 test("the upstream's own refusal passes as it is", async () => {
   const script = { status: 400 };
-  const response = await house.post("/v1/messages", hi, { headers: version, script });
+  const response = await gateway.post("/v1/messages", hi, { headers: version, script });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ type: "error", error: { type: "invalid_request_error" } });
 });

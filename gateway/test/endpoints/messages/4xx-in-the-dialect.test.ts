@@ -1,31 +1,31 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
-import { claudeHouse, hi, version } from "./claude-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { claudeGateway, hi, version } from "./claude-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
-    ...claudeHouse,
+  gateway = await startGateway({
+    ...claudeGateway,
     keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3, tpm: 1_000_000 } }],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const errorOf = async (response: Response) => (await response.json()) as { type: string; error: { type: string } };
 
 test("401, 404 and 405 have Anthropic's shape and types", async () => {
-  const unknown = await house.post("/v1/messages", hi, { headers: version, key: "sk-nobody-0123456789abcdef" });
+  const unknown = await gateway.post("/v1/messages", hi, { headers: version, key: "sk-nobody-0123456789abcdef" });
   expect([unknown.status, (await errorOf(unknown)).error.type]).toEqual([401, "authentication_error"]);
-  const missing = await house.post("/v1/messages", { ...hi, model: "none" }, { headers: version });
+  const missing = await gateway.post("/v1/messages", { ...hi, model: "none" }, { headers: version });
   expect([missing.status, (await errorOf(missing)).error.type]).toEqual([404, "not_found_error"]);
-  const wrong = await house.get("/v1/messages");
+  const wrong = await gateway.get("/v1/messages");
   expect([wrong.status, wrong.headers.get("allow"), (await errorOf(wrong)).type]).toEqual([405, "POST", "error"]);
 });
 
 test("limits are told in Anthropic's headers, times in RFC 3339, and a refusal has retry-after", async () => {
   const answers: Response[] = [];
   for (let call = 0; call < 4; call++) {
-    answers.push(await house.post("/v1/messages", hi, { headers: version, script: { tokens: 1 } }));
+    answers.push(await gateway.post("/v1/messages", hi, { headers: version, script: { tokens: 1 } }));
   }
   const [first] = answers;
   const last = answers.at(-1);

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { claudeHouse, hi, version } from "./claude-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { claudeGateway, hi, version } from "./claude-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
-    ...claudeHouse,
+  gateway = await startGateway({
+    ...claudeGateway,
     providers: (simulator) => [
       upstream("claude", simulator, { kind: "anthropic" }),
       upstream("open", simulator),
       upstream("google", simulator, { kind: "gemini", base_url: `${new URL(simulator.url).origin}/v1beta` }),
     ],
     models: [
-      ...(claudeHouse.models ?? []),
+      ...(claudeGateway.models ?? []),
       { name: "open", deployments: [{ provider: "open" }] },
       { name: "claude-translated", deployments: [{ provider: "claude", upstream_model: "busy-claude" }] },
       { name: "google", deployments: [{ provider: "google", upstream_model: "gemini-2.5-up" }] },
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const telling = "Overloaded: org-Abcdef123456 at 10.1.2.3 behind sk-upstream-of-claude";
 const overload = (status: number, more: object = {}) => ({
@@ -34,7 +34,7 @@ test.each([529, 503])(
   "an overload of %d comes to the caller with its status and type, and no word of the account",
   async (status) => {
     for (const stream of [false, true]) {
-      const response = await house.post("/v1/messages", { ...hi, stream }, { headers: version, ...overload(status) });
+      const response = await gateway.post("/v1/messages", { ...hi, stream }, { headers: version, ...overload(status) });
       const body = await response.json();
       expect([response.status, body]).toEqual([
         status,
@@ -45,20 +45,20 @@ test.each([529, 503])(
         },
       ]);
     }
-    const [entry] = await house.entries();
+    const [entry] = await gateway.entries();
     expect([entry?.httpStatus, entry?.usageSource, entry?.costNanoUsd]).toEqual([status, "none", 0]);
   },
 );
 
 test("an overload that a stream begins with comes as 529 too, whatever the upstream's status was", async () => {
   const script = { error_event_after: 0, error_code: "overloaded_error" };
-  const response = await house.post("/v1/messages", { ...hi, stream: true }, { headers: version, script });
+  const response = await gateway.post("/v1/messages", { ...hi, stream: true }, { headers: version, script });
   expect([response.status, await response.json()]).toMatchObject([529, { error: { type: "overloaded_error" } }]);
 });
 
 test("how long to wait is passed on", async () => {
   const { script } = overload(529, { retry_after: 30 });
-  const response = await house.post("/v1/messages", hi, { headers: version, script });
+  const response = await gateway.post("/v1/messages", hi, { headers: version, script });
   expect([response.status, response.headers.get("retry-after")]).toEqual([529, "30"]);
 });
 
@@ -69,8 +69,8 @@ test.each([
 ])("callers of chat completions hear of an overload of %s (%d) as 503", async (model, status) => {
   const script = { status, body: '{"error":"x"}' };
   // What a caller tells the upstream is not passed on to one of another dialect.
-  house.simulator.simulator.addPreset({ script, count: null, model: "busy-claude" });
-  const response = await house.chat({ model, messages: hi.messages }, { script });
+  gateway.simulator.simulator.addPreset({ script, count: null, model: "busy-claude" });
+  const response = await gateway.chat({ model, messages: hi.messages }, { script });
   expect([response.status, await response.json()]).toEqual([
     503,
     { error: { message: "The upstream is overloaded.", type: "server_error", param: null, code: "overloaded" } },
@@ -78,6 +78,6 @@ test.each([
 });
 
 test.each([500, 502, 504])("another error of the upstream (%d) stays a 502", async (status) => {
-  const response = await house.post("/v1/messages", hi, { headers: version, ...overload(status) });
+  const response = await gateway.post("/v1/messages", hi, { headers: version, ...overload(status) });
   expect([response.status, await response.json()]).toMatchObject([502, { error: { type: "api_error" } }]);
 });

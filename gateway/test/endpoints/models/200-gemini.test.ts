@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghijk";
 const names = ["a", "b/b", "c", "d", "models/odd"];
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [upstream("main", simulator), upstream("google", simulator, { kind: "gemini" })],
     models: [
       ...names.map((name) => ({ name, deployments: [{ provider: "main" }] })),
@@ -17,14 +17,14 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 interface Page {
   readonly models: readonly { readonly name: string; readonly supportedGenerationMethods: readonly string[] }[];
   readonly nextPageToken?: string;
 }
 const page = async (path: string, key = aliceKey): Promise<Page> =>
-  (await (await house.get(path, { "x-goog-api-key": key })).json()) as Page;
+  (await (await gateway.get(path, { "x-goog-api-key": key })).json()) as Page;
 
 test.each(["/v1beta/models", "/v1/models"])("%s pages through what the key may use, each model once", async (path) => {
   const seen: string[] = [];
@@ -54,13 +54,13 @@ test("a model tells what it can be asked in this dialect, and nothing that is no
 });
 
 test("below /v1beta the shape is Google's, whatever else the headers say", async () => {
-  const response = await house.get("/v1beta/models/a", { "x-api-key": aliceKey, "anthropic-version": "2023-06-01" });
+  const response = await gateway.get("/v1beta/models/a", { "x-api-key": aliceKey, "anthropic-version": "2023-06-01" });
   expect(await response.json()).toMatchObject({ name: "models/a" });
 });
 
 test("a name that begins like Google's own is found with and without that beginning, and hides where it is not granted", async () => {
-  expect((await house.get("/v1beta/models/d", { "x-goog-api-key": bobKey })).status).toBe(404);
-  const refused = await house.get("/v1beta/models/odd", { "x-goog-api-key": bobKey });
+  expect((await gateway.get("/v1beta/models/d", { "x-goog-api-key": bobKey })).status).toBe(404);
+  const refused = await gateway.get("/v1beta/models/odd", { "x-goog-api-key": bobKey });
   expect(await refused.text()).not.toContain("models/odd");
   for (const path of ["odd", "models/odd"]) {
     expect<unknown>(await page(`/v1beta/models/${path}`)).toMatchObject({ name: "models/models/odd" });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghijk";
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     models: [
       { name: "zeta", deployments: [{ provider: "main" }], owned_by: "vendor" },
       { name: "alpha/with/slashes", deployments: [{ provider: "main" }] },
@@ -17,13 +17,13 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const ids = async (response: Response): Promise<string[]> =>
   ((await response.json()) as { data: { id: string }[] }).data.map((model) => model.id);
 
 test("the list holds what the calling key may use, sorted, in OpenAI's shape", async () => {
-  const response = await house.get("/v1/models");
+  const response = await gateway.get("/v1/models");
   expect(response.headers.get("x-request-id")).toMatch(/^req_/);
   const body = (await response.json()) as { object: string; data: Record<string, unknown>[] };
   expect(body.object).toBe("list");
@@ -47,23 +47,23 @@ test("the list holds what the calling key may use, sorted, in OpenAI's shape", a
 });
 
 test("`?type=` filters, and another key sees another list", async () => {
-  expect(await ids(await house.get("/v1/models?type=image"))).toEqual(["picture"]);
-  expect(await ids(await house.get("/v1/models", { "x-api-key": bobKey }))).toEqual(["zeta"]);
+  expect(await ids(await gateway.get("/v1/models?type=image"))).toEqual(["picture"]);
+  expect(await ids(await gateway.get("/v1/models", { "x-api-key": bobKey }))).toEqual(["zeta"]);
 });
 
 test("one model is found by its name, slashes and all", async () => {
   for (const path of ["alpha/with/slashes", "alpha%2Fwith%2Fslashes"]) {
-    expect(await (await house.get(`/v1/models/${path}`)).json()).toMatchObject({ id: "alpha/with/slashes" });
+    expect(await (await gateway.get(`/v1/models/${path}`)).json()).toMatchObject({ id: "alpha/with/slashes" });
   }
 });
 
 test("with an anthropic-version header both answer in Anthropic's shape", async () => {
   const headers = { "x-api-key": aliceKey, "anthropic-version": "2023-06-01" };
-  expect(await (await house.get("/v1/models", headers)).json()).toMatchObject({
+  expect(await (await gateway.get("/v1/models", headers)).json()).toMatchObject({
     has_more: false,
     first_id: "alpha/with/slashes",
     last_id: "zeta",
     data: [{ type: "model", display_name: "alpha/with/slashes" }, {}, {}],
   });
-  expect(await (await house.get("/v1/models/zeta", headers)).json()).toMatchObject({ type: "model", id: "zeta" });
+  expect(await (await gateway.get("/v1/models/zeta", headers)).json()).toMatchObject({ type: "model", id: "zeta" });
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 import { budgetsRead } from "./vendor.ts";
 
 const secretAccessKey = "aws-secret-0123456789";
 const provided = ["aws", "google-cloud"];
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => {
       const origin = new URL(simulator.url).origin;
       const { api_key: _, ...aws } = upstream("aws", simulator, {
@@ -31,23 +31,23 @@ beforeAll(async () => {
       keys: [{ name: "alice", secret: aliceKey, pass_through: provided, budget: { usd: 100, period: "month" } }],
     },
   });
-  await budgetsRead(house);
+  await budgetsRead(gateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const script = { aws_secret: secretAccessKey, keep_received: true };
 const messages = [{ role: "user", content: "Say hello to everyone" }];
 const bedrockBody = { anthropic_version: "bedrock-2023-05-31", max_tokens: 50, messages };
-const seen = () => house.simulator.simulator.truth.list().data.at(-1);
+const seen = () => gateway.simulator.simulator.truth.list().data.at(-1);
 
 test("Bedrock's signature goes over path, repeated query and body, and Claude's usage is paid under a budget", async () => {
   for (const query of ["", "?a=1&a=2&b=%2Fx"]) {
     const path = `/v1/providers/aws/model/anthropic.claude-sonnet-4-5-v1:0/invoke${query}`;
-    const answer = await house.post(path, bedrockBody, { script });
+    const answer = await gateway.post(path, bedrockBody, { script });
     expect(await answer.json()).toMatchObject({ type: "message" });
     expect(answer.status).toBe(200);
     expect(seen()).toMatchObject({ signature_verified: true, received_body: JSON.stringify(bedrockBody) });
-    const [entry] = await house.entries();
+    const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ model: "aws-claude", usageSource: "upstream", operation: "POST /model/{id}/invoke" });
     expect(entry?.costNanoUsd).toBeGreaterThan(0);
     expect(entry?.reservedNanoUsd).toBeGreaterThanOrEqual(entry?.costNanoUsd ?? 0);
@@ -56,12 +56,12 @@ test("Bedrock's signature goes over path, repeated query and body, and Claude's 
 
 test("Bedrock's own framing passes as it is, while its events are counted", async () => {
   const path = "/v1/providers/aws/model/anthropic.claude-sonnet-4-5-v1:0/invoke-with-response-stream";
-  const answer = await house.post(path, bedrockBody, { script });
+  const answer = await gateway.post(path, bedrockBody, { script });
   expect(answer.headers.get("content-type")).toContain("application/vnd.amazon.eventstream");
   const bytes = new Uint8Array(await answer.arrayBuffer());
   // The first four bytes are the length of the first frame.
   expect(new DataView(bytes.buffer).getUint32(0)).toBeLessThan(bytes.length);
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ model: "aws-claude", usageSource: "upstream", stream: true, outcome: "succeeded" });
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
 });
@@ -71,7 +71,7 @@ test("Claude on Vertex is called below project and location, with the account's 
   for (const verb of ["rawPredict", "streamRawPredict"]) {
     const path = `/v1/providers/google-cloud/publishers/anthropic/models/claude-sonnet-4-5:${verb}`;
     const sent = verb === "rawPredict" ? body : { ...body, stream: true };
-    const answer = await house.post(path, sent, { script: { keep_received: true } });
+    const answer = await gateway.post(path, sent, { script: { keep_received: true } });
     expect(answer.status).toBe(200);
     await answer.text();
     expect(seen()?.path).toBe(
@@ -79,6 +79,6 @@ test("Claude on Vertex is called below project and location, with the account's 
     );
     expect(seen()?.received_body).toBe(JSON.stringify(sent));
   }
-  const entries = await house.entries();
+  const entries = await gateway.entries();
   expect(entries[1]).toMatchObject({ model: "cloud-claude", usageSource: "upstream" });
 });

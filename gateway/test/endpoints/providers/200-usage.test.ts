@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   aliceKey,
   type Overrides,
-  type StartedHouse,
+  type StartedGateway,
   scriptHeader,
-  startHouse,
+  startGateway,
   upstream,
-} from "../../started-house.ts";
+} from "../../started-gateway.ts";
 
 const provided = ["gpt", "claude", "google"];
 const workspace: Overrides["workspace"] = {
@@ -26,19 +26,19 @@ const models = (priced: boolean): NonNullable<Overrides["models"]> =>
     { name: "our-gemini", deployments: [{ provider: "google", upstream_model: "gemini-2.5-pro" }] },
   ].map((model) => (priced ? { ...model, price: { input: 1, output: 10 } } : model));
 
-let house: StartedHouse;
-let unpriced: StartedHouse;
+let gateway: StartedGateway;
+let unpriced: StartedGateway;
 beforeAll(async () => {
   const providers: Overrides["providers"] = (simulator) => [
     upstream("gpt", simulator, { kind: "openai" }),
     upstream("claude", simulator, { kind: "anthropic" }),
     upstream("google", simulator, { kind: "gemini", base_url: simulator.url.replace(/\/v1$/, "/v1beta") }),
   ];
-  house = await startHouse({ providers, models: models(true), workspace });
-  unpriced = await startHouse({ providers, models: models(false), workspace });
+  gateway = await startGateway({ providers, models: models(true), workspace });
+  unpriced = await startGateway({ providers, models: models(false), workspace });
 });
 afterAll(async () => {
-  await house.stop();
+  await gateway.stop();
   await unpriced.stop();
 });
 
@@ -72,18 +72,18 @@ const calls = [
   ],
 ] as const;
 
-function post(to: StartedHouse, path: string, body: object): Promise<Response> {
+function post(to: StartedGateway, path: string, body: object): Promise<Response> {
   const headers = { "anthropic-version": "2023-06-01", [scriptHeader]: JSON.stringify({ keep_received: true }) };
   return to.post(`/v1/providers/${path}`, body, { headers });
 }
 
 test.each(calls)("of %s the usage is read and paid by the deployment's model", async (_, path, body, model) => {
-  const answer = await post(house, path, body);
+  const answer = await post(gateway, path, body);
   expect(answer.status).toBe(200);
   await answer.text();
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   expect(seen?.received_body).toBe(JSON.stringify(body));
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "pass-through", model, usageSource: "upstream", outcome: "succeeded" });
   expect(entry?.usage.inputUncached).toBeGreaterThan(0);
   const cost = (entry?.usage.inputUncached ?? 0) * 1_000 + (entry?.usage.output ?? 0) * 10_000;
@@ -102,27 +102,27 @@ test.each(calls)("of %s without a price the usage is noted, and that it is not p
 });
 
 test("a stream that does not say what it used is estimated", async () => {
-  const answer = await post(house, "gpt/v1/chat/completions", { model: "gpt-x", messages: user, stream: true });
+  const answer = await post(gateway, "gpt/v1/chat/completions", { model: "gpt-x", messages: user, stream: true });
   await answer.text();
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ model: "our-gpt", usageSource: "estimated" });
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
 });
 
 test("to count tokens costs nothing, and says so without a word", async () => {
-  const answer = await post(house, "claude/v1/messages/count_tokens", { model: "claude-sonnet-4-5", messages: user });
+  const answer = await post(gateway, "claude/v1/messages/count_tokens", { model: "claude-sonnet-4-5", messages: user });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("x-sluice-warnings")).toBeNull();
-  expect((await house.entries())[0]).toMatchObject({ costNanoUsd: 0, operation: "POST /messages/count_tokens" });
+  expect((await gateway.entries())[0]).toMatchObject({ costNanoUsd: 0, operation: "POST /messages/count_tokens" });
 });
 
 test("a body that is no call of the dialect goes to the vendor as it is, who says what is wrong with it", async () => {
-  const answer = await house.post("/v1/providers/gpt/v1/chat/completions", "{ not json");
+  const answer = await gateway.post("/v1/providers/gpt/v1/chat/completions", "{ not json");
   expect(answer.status).toBe(400);
-  expect(house.simulator.simulator.truth.list().data.at(-1)?.path).toBe("/v1/chat/completions");
+  expect(gateway.simulator.simulator.truth.list().data.at(-1)?.path).toBe("/v1/chat/completions");
 });
 
 test("the books hold", async () => {
-  expect((await house.control.ledgerStore.check()).faults).toEqual([]);
+  expect((await gateway.control.ledgerStore.check()).faults).toEqual([]);
   expect((await unpriced.control.ledgerStore.check()).faults).toEqual([]);
 });

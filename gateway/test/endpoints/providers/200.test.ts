@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse } from "../../started-house.ts";
+import { aliceKey, type StartedGateway } from "../../started-gateway.ts";
 import { call, startGranted, startVendor, type Vendor } from "./vendor.ts";
 
 let vendor: Vendor;
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
   vendor = await startVendor();
-  house = await startGranted(vendor);
+  gateway = await startGranted(vendor);
 });
 afterAll(async () => {
-  await house.stop();
+  await gateway.stop();
   vendor.stop();
 });
 
@@ -17,7 +17,7 @@ const everyByte = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 31)
 
 test("any path and method goes to the provider's own API below its base URL, with its key in the caller's place", async () => {
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
-    const answer = await call(house, method, "/files/file-abc123?limit=3&after=x%20y");
+    const answer = await call(gateway, method, "/files/file-abc123?limit=3&after=x%20y");
     expect(answer.status).toBe(200);
     expect(vendor.last).toMatchObject({ method, target: "/v1/files/file-abc123?limit=3&after=x%20y" });
     expect(vendor.last.headers["authorization"]).toBe("Bearer sk-upstream-of-own");
@@ -26,7 +26,7 @@ test("any path and method goes to the provider's own API below its base URL, wit
 });
 
 test("a HEAD is answered with the head alone", async () => {
-  const answer = await call(house, "HEAD", "/files/file-abc123/content");
+  const answer = await call(gateway, "HEAD", "/files/file-abc123/content");
   expect([answer.status, await answer.text(), vendor.last.method]).toEqual([200, "", "HEAD"]);
 });
 
@@ -40,7 +40,7 @@ test("the base URL's version may be said again, as every SDK does", async () => 
     ["", "/v1"],
     ["/v1", "/v1"],
   ] as const) {
-    expect((await call(house, "GET", path)).status).toBe(200);
+    expect((await call(gateway, "GET", path)).status).toBe(200);
     expect(vendor.last.target).toBe(target);
   }
 });
@@ -57,7 +57,7 @@ test("an upload of any type passes byte for byte, and so does what comes back", 
     response.end(body);
   };
   for (const type of ["application/octet-stream", "multipart/form-data; boundary=xyz", "application/json"]) {
-    const answer = await call(house, "POST", "/uploads", { body: everyByte, headers: { "content-type": type } });
+    const answer = await call(gateway, "POST", "/uploads", { body: everyByte, headers: { "content-type": type } });
     expect(answer.status).toBe(201);
     expect(new Uint8Array(await answer.arrayBuffer())).toEqual(everyByte);
     expect(vendor.last.headers["content-type"]).toBe(type);
@@ -75,7 +75,7 @@ test("a packed body goes on as it is packed, both ways", async () => {
   };
   const packed = Bun.gzipSync(Buffer.from('{"object":"file"}'));
   const headers = { "content-type": "application/json", "content-encoding": "gzip" };
-  const answer = await call(house, "POST", "/files", { body: packed, headers });
+  const answer = await call(gateway, "POST", "/files", { body: packed, headers });
   expect(await answer.json()).toEqual({ object: "file" });
   expect(new Uint8Array(vendor.last.body)).toEqual(new Uint8Array(packed));
 });
@@ -88,7 +88,7 @@ test("events of nobody's dialect pass as they are made, with nothing put between
     await step.promise;
     response.end("\n\ndata: 2\n\n: the end");
   };
-  const answer = await call(house, "GET", "/fine_tuning/jobs/ftjob-1/events?stream=true");
+  const answer = await call(gateway, "GET", "/fine_tuning/jobs/ftjob-1/events?stream=true");
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
   const first = await reader.read();
   expect(new TextDecoder().decode(first.value)).toBe("event: one\ndata: 1");
@@ -101,17 +101,17 @@ test("events of nobody's dialect pass as they are made, with nothing put between
 
 test("an answer without a body keeps its status", async () => {
   vendor.answer = (_, response) => void response.writeHead(204).end();
-  const answer = await call(house, "DELETE", "/files/file-abc123");
+  const answer = await call(gateway, "DELETE", "/files/file-abc123");
   expect([answer.status, await answer.text()]).toEqual([204, ""]);
 });
 
 test("each call has an entry that says what it was, with nothing in it that its caller made up", async () => {
   vendor.answer = (_, response) => void response.writeHead(200, { "content-type": "application/json" }).end("{}");
-  const answer = await call(house, "GET", "/v1/files/file-abc123/content?after=my-own-word");
+  const answer = await call(gateway, "GET", "/v1/files/file-abc123/content?after=my-own-word");
   expect(answer.headers.get("x-sluice-provider")).toBe("own");
   expect(answer.headers.get("x-sluice-attempts")).toBe("1");
   expect(answer.headers.get("x-sluice-warnings")).toContain("not known");
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({
     requestId: answer.headers.get("x-request-id"),
     endpoint: "pass-through",
@@ -131,7 +131,7 @@ test("each call has an entry that says what it was, with nothing in it that its 
 });
 
 test("headers go by the lists that every call goes by", async () => {
-  await call(house, "GET", "/files", {
+  await call(gateway, "GET", "/files", {
     headers: {
       "openai-beta": "assistants=v2",
       "x-api-key": aliceKey,

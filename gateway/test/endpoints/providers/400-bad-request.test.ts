@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { aliceKey, errorOf, type StartedHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, type StartedGateway } from "../../started-gateway.ts";
 import { call, startGranted, startVendor, type Vendor } from "./vendor.ts";
 
 let vendor: Vendor;
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
   vendor = await startVendor();
-  house = await startGranted(vendor);
+  gateway = await startGranted(vendor);
 });
 afterAll(async () => {
-  await house.stop();
+  await gateway.stop();
   vendor.stop();
 });
 
 /** The target as it is written here: no client is asked to send such a one. */
 function sent(target: string, more = ""): Promise<string> {
-  const { hostname, port } = new URL(house.url);
+  const { hostname, port } = new URL(gateway.url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => {
       socket.write(
@@ -82,7 +82,7 @@ test.each([
   "sig=x",
 ])("a credential in the query is refused, and named: %s", async (query) => {
   const before = vendor.received.length;
-  const error = await errorOf(await call(house, "GET", `/files?${query}`));
+  const error = await errorOf(await call(gateway, "GET", `/files?${query}`));
   expect(error).toMatchObject({ status: 400, code: "invalid_request" });
   expect(error.message).toContain("in a header");
   expect(error.message).not.toContain("sk-x");
@@ -91,7 +91,7 @@ test.each([
 
 test("a query that no URL can hold, or that is too long, is refused", async () => {
   for (const query of [`a=${"x".repeat(3_000)}`, "a=%zz&%zz=1"]) {
-    expect((await call(house, "GET", `/files?${query}`)).status).toBe(400);
+    expect((await call(gateway, "GET", `/files?${query}`)).status).toBe(400);
   }
 });
 
@@ -103,7 +103,7 @@ test("a GET does not carry a body", async () => {
 });
 
 test("more parts than a path may have", async () => {
-  expect((await call(house, "GET", `/${"a/".repeat(40)}b`)).status).toBe(400);
+  expect((await call(gateway, "GET", `/${"a/".repeat(40)}b`)).status).toBe(400);
 });
 
 test("the refusal speaks the provider's language once it is known which it is", async () => {

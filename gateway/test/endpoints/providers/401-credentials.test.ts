@@ -1,27 +1,27 @@
 import { expect, test } from "bun:test";
-import { errorOf } from "../../started-house.ts";
+import { errorOf } from "../../started-gateway.ts";
 import { startGranted, startVendor } from "./vendor.ts";
 
 test("a caller without a key, or with a wrong one, is not let in, whatever it asks for", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor);
+  const gateway = await startGranted(vendor);
   try {
     for (const headers of [{}, { authorization: "Bearer sk-nobody-0123456789abcdefghij" }] as Record<
       string,
       string
     >[]) {
       for (const path of ["/own/files", "/none/files", "/own/organization/users"]) {
-        const answer = await fetch(`${house.url}/v1/providers${path}`, { headers });
+        const answer = await fetch(`${gateway.url}/v1/providers${path}`, { headers });
         expect(await errorOf(answer)).toMatchObject({ status: 401, code: "invalid_api_key" });
       }
     }
-    const claude = await fetch(`${house.url}/v1/providers/own/files`, {
+    const claude = await fetch(`${gateway.url}/v1/providers/own/files`, {
       headers: { "anthropic-version": "2023-06-01" },
     });
     expect(await claude.json()).toMatchObject({ type: "error", error: { type: "authentication_error" } });
     expect(vendor.received).toHaveLength(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, errorOf, type StartedHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, type StartedGateway } from "../../started-gateway.ts";
 import { budgetsRead, call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
 
 let vendor: Vendor;
@@ -15,24 +15,24 @@ const withBudget = (usd: number) => ({
 
 const perCall = { settings: { pass_through: { price_per_call: 0.4 } } };
 
-async function run(house: StartedHouse, test: () => Promise<void>): Promise<void> {
+async function run(gateway: StartedGateway, test: () => Promise<void>): Promise<void> {
   try {
-    await budgetsRead(house);
+    await budgetsRead(gateway);
     await test();
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 }
 
 test("a price per call is held before it and booked after it, and the budget ends where it ends", async () => {
-  const house = await startGranted(vendor, perCall, { workspace: withBudget(1) });
-  await run(house, async () => {
+  const gateway = await startGranted(vendor, perCall, { workspace: withBudget(1) });
+  await run(gateway, async () => {
     const before = vendor.received.length;
     const statuses: number[] = [];
-    for (let index = 0; index < 4; index++) statuses.push((await call(house, "GET", "/files")).status);
+    for (let index = 0; index < 4; index++) statuses.push((await call(gateway, "GET", "/files")).status);
     expect(statuses).toEqual([200, 200, 402, 402]);
     expect(vendor.received.length - before).toBe(2);
-    const [refused, , , first] = await house.entries();
+    const [refused, , , first] = await gateway.entries();
     expect(refused).toMatchObject({
       outcome: "rejected",
       httpStatus: 402,
@@ -45,21 +45,21 @@ test("a price per call is held before it and booked after it, and the budget end
       usage: { chargedRequests: 1 },
       priceVersion: "call:400000000",
     });
-    expect((await house.control.ledgerStore.check()).faults).toEqual([]);
+    expect((await gateway.control.ledgerStore.check()).faults).toEqual([]);
   });
 });
 
 test("calls at the same time cannot spend more than there is", async () => {
-  const house = await startGranted(vendor, perCall, { workspace: withBudget(1) });
-  await run(house, async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => call(house, "GET", "/files")));
+  const gateway = await startGranted(vendor, perCall, { workspace: withBudget(1) });
+  await run(gateway, async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => call(gateway, "GET", "/files")));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
     await Promise.all(answers.map((answer) => answer.text()));
   });
 });
 
 test("a call of a model is held at its worst case, by the price of the provider's own deployment", async () => {
-  const house = await startGranted(
+  const gateway = await startGranted(
     vendor,
     {},
     {
@@ -73,10 +73,10 @@ test("a call of a model is held at its worst case, by the price of the provider'
       ],
     },
   );
-  await run(house, async () => {
+  await run(gateway, async () => {
     const before = vendor.received.length;
     const chat = (max_tokens: number) =>
-      call(house, "POST", "/v1/chat/completions", {
+      call(gateway, "POST", "/v1/chat/completions", {
         body: JSON.stringify({ model: "theirs", messages: [{ role: "user", content: "hi" }], max_tokens }),
         headers: { "content-type": "application/json" },
       });
@@ -90,9 +90,9 @@ test("a stream is ended when what is held for it is used up, in the provider's o
   const models = [
     { name: "ours", deployments: [{ provider: "own", upstream_model: "theirs" }], price: { input: 0, output: 1_000 } },
   ];
-  const house = await startGranted(vendor, {}, { workspace: withBudget(0.5), models });
+  const gateway = await startGranted(vendor, {}, { workspace: withBudget(0.5), models });
   const usual = vendor.answer;
-  await run(house, async () => {
+  await run(gateway, async () => {
     let closed = false;
     vendor.answer = async (_, response) => {
       response.on("close", () => {
@@ -109,13 +109,13 @@ test("a stream is ended when what is held for it is used up, in the provider's o
         await new Promise(setImmediate);
       }
     };
-    const answer = await call(house, "POST", "/v1/chat/completions", {
+    const answer = await call(gateway, "POST", "/v1/chat/completions", {
       body: JSON.stringify({ model: "theirs", messages: [{ role: "user", content: "hi" }], stream: true }),
       headers: { "content-type": "application/json" },
     });
     expect(answer.status).toBe(200);
     expect(await answer.text()).toContain("budget_exceeded");
-    const [entry] = await house.entries();
+    const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ outcome: "interrupted", errorCode: "budget_exceeded", model: "ours" });
     expect(entry?.costNanoUsd).toBeLessThan(600_000_000);
   });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse } from "../../started-house.ts";
+import { errorOf, type StartedGateway } from "../../started-gateway.ts";
 import { budgetsRead, call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
 
 let vendor: Vendor;
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
   vendor = await startVendor();
-  house = await startGranted(vendor, { settings: { pass_through: { deny: ["fine_tuning/jobs"] } } });
+  gateway = await startGranted(vendor, { settings: { pass_through: { deny: ["fine_tuning/jobs"] } } });
 });
 afterAll(async () => {
-  await house.stop();
+  await gateway.stop();
   vendor.stop();
 });
 
@@ -38,10 +38,14 @@ test.each([
   "/v1/fine_tuning/jobs/ftjob-1/cancel",
 ])("%s administers the account and is not passed through", async (path) => {
   const before = vendor.received.length;
-  const error = await errorOf(await call(house, "POST", path, { body: "{}" }));
+  const error = await errorOf(await call(gateway, "POST", path, { body: "{}" }));
   expect(error).toMatchObject({ status: 403, code: "forbidden" });
   expect(vendor.received.length).toBe(before);
-  expect((await house.entries())[0]).toMatchObject({ outcome: "rejected", httpStatus: 403, endpoint: "pass-through" });
+  expect((await gateway.entries())[0]).toMatchObject({
+    outcome: "rejected",
+    httpStatus: 403,
+    endpoint: "pass-through",
+  });
 });
 
 test.each([
@@ -52,7 +56,7 @@ test.each([
   "/models/organization-model",
   "/organizationx",
 ])("%s is not among them", async (path) => {
-  expect((await call(house, "GET", path)).status).toBe(200);
+  expect((await call(gateway, "GET", path)).status).toBe(200);
 });
 
 test("under a budget, what nobody can price is refused unless the provider has a price for a call", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 import { call, startVendor, type Vendor } from "./vendor.ts";
 
 let vendor: Vendor;
@@ -11,13 +11,13 @@ afterAll(() => vendor.stop());
 
 const own = ["own"];
 
-async function refusalWith(workspace: object): Promise<{ status: number; body: unknown; house: StartedHouse }> {
-  const house = await startHouse({
+async function refusalWith(workspace: object): Promise<{ status: number; body: unknown; gateway: StartedGateway }> {
+  const gateway = await startGateway({
     providers: (simulator) => [upstream("own", simulator, { base_url: vendor.url }), upstream("main", simulator)],
     workspace,
   });
-  const answer = await call(house, "GET", "/files");
-  return { status: answer.status, body: await answer.json(), house };
+  const answer = await call(gateway, "GET", "/files");
+  return { status: answer.status, body: await answer.json(), gateway };
 }
 
 test.each([
@@ -56,30 +56,30 @@ test.each([
   ],
 ])("where %s, it looks as if it did not exist, and nothing is sent", async (_, workspace) => {
   const before = vendor.received.length;
-  const { status, body, house } = await refusalWith(workspace);
+  const { status, body, gateway } = await refusalWith(workspace);
   try {
     expect(status).toBe(404);
     expect(body).toMatchObject({ error: { code: "not_found", param: "provider" } });
-    const nobody = await fetch(`${house.url}/v1/providers/own2/files`, {
+    const nobody = await fetch(`${gateway.url}/v1/providers/own2/files`, {
       headers: { authorization: `Bearer ${aliceKey}` },
     });
     expect(JSON.stringify(await nobody.json()).replace("own2", "own")).toBe(JSON.stringify(body));
     expect(vendor.received.length).toBe(before);
-    expect((await house.entries())[0]).toMatchObject({
+    expect((await gateway.entries())[0]).toMatchObject({
       outcome: "rejected",
       httpStatus: 404,
       operation: "GET",
       model: "(pass-through)",
     });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("a grant that is taken away ends with the next call", async () => {
   const keys = [{ name: "alice", secret: aliceKey, pass_through: own }];
   const workspace = { slug: "acme", pass_through: own, groups: [{ name: "default", pass_through: own }], keys };
-  const { status, house } = await refusalWith(workspace);
+  const { status, gateway } = await refusalWith(workspace);
   try {
     expect(status).toBe(200);
     const provider = {
@@ -90,9 +90,9 @@ test("a grant that is taken away ends with the next call", async () => {
       allow_private_network: true,
     };
     const without = { ...workspace, keys: [{ name: "alice", secret: aliceKey }] };
-    await house.control.controlStore.apply({ providers: [provider], workspaces: [without] }, "test");
-    await until(async () => (await call(house, "GET", "/files")).status === 404);
+    await gateway.control.controlStore.apply({ providers: [provider], workspaces: [without] }, "test");
+    await until(async () => (await call(gateway, "GET", "/files")).status === 404);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

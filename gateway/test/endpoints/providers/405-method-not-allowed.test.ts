@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
-import { errorOf } from "../../started-house.ts";
+import { errorOf } from "../../started-gateway.ts";
 import { call, startGranted, startVendor } from "./vendor.ts";
 
 test("a method that no provider's API has is named with those that are possible", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor);
+  const gateway = await startGranted(vendor);
   try {
-    const answer = await call(house, "OPTIONS", "/files");
+    const answer = await call(gateway, "OPTIONS", "/files");
     expect(answer.headers.get("allow")).toBe("GET, HEAD, POST, PUT, PATCH, DELETE");
     expect(await errorOf(answer)).toMatchObject({ status: 405, code: "method_not_allowed" });
     expect(vendor.received).toHaveLength(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });

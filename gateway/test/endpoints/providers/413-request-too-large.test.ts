@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { aliceKey } from "../../started-house.ts";
+import { aliceKey } from "../../started-gateway.ts";
 import { startGranted, startVendor } from "./vendor.ts";
 
 test("a body beyond the bound is refused by what its head says, with nothing sent", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor);
+  const gateway = await startGranted(vendor);
   try {
     for (const path of ["/uploads", "/v1/chat/completions"]) {
-      const { hostname, port } = new URL(house.url);
+      const { hostname, port } = new URL(gateway.url);
       const answer = await new Promise<string>((resolve, reject) => {
         let text = "";
         void Bun.connect({
@@ -37,7 +37,7 @@ test("a body beyond the bound is refused by what its head says, with nothing sen
     }
     expect(vendor.received).toHaveLength(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });

@@ -1,21 +1,21 @@
 import { expect, test } from "bun:test";
-import { errorOf } from "../../started-house.ts";
+import { errorOf } from "../../started-gateway.ts";
 import { call, startGranted, startVendor } from "./vendor.ts";
 
 test("a WebSocket is refused clearly, and nothing is sent", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor);
+  const gateway = await startGranted(vendor);
   try {
     const headers = {
       upgrade: "websocket",
       "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
       "sec-websocket-version": "13",
     };
-    const answer = await call(house, "GET", "/realtime?model=gpt-realtime", { headers });
+    const answer = await call(gateway, "GET", "/realtime?model=gpt-realtime", { headers });
     expect(await errorOf(answer)).toMatchObject({ status: 426, code: "websocket_unavailable" });
     expect(vendor.received).toHaveLength(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { aliceKey, errorOf } from "../../started-house.ts";
+import { aliceKey, errorOf } from "../../started-gateway.ts";
 import { call, granted, startGranted, startVendor } from "./vendor.ts";
 
 test("requests per minute and concurrency hold as for every call", async () => {
   const vendor = await startVendor();
   const keys = [{ name: "alice", secret: aliceKey, pass_through: ["own"], limits: { rpm: 2, concurrency: 1 } }];
-  const house = await startGranted(vendor, {}, { workspace: { ...granted, keys } });
+  const gateway = await startGranted(vendor, {}, { workspace: { ...granted, keys } });
   try {
     const open = Promise.withResolvers<void>();
     const came = Promise.withResolvers<void>();
@@ -14,41 +14,41 @@ test("requests per minute and concurrency hold as for every call", async () => {
       await open.promise;
       response.end("{}");
     };
-    const first = call(house, "GET", "/files");
+    const first = call(gateway, "GET", "/files");
     await came.promise;
-    const beside = await call(house, "GET", "/files");
+    const beside = await call(gateway, "GET", "/files");
     expect(await errorOf(beside)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
     open.resolve();
     expect((await first).status).toBe(200);
     await (await first).text();
-    const second = await call(house, "GET", "/files");
+    const second = await call(gateway, "GET", "/files");
     expect(second.headers.get("x-ratelimit-remaining-requests")).toBe("0");
     await second.text();
-    const third = await call(house, "GET", "/files");
+    const third = await call(gateway, "GET", "/files");
     expect(third.headers.get("retry-after")).not.toBeNull();
     expect(await errorOf(third)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
     expect(vendor.received).toHaveLength(2);
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });
 
 test("the vendor's own refusals come back as it said them, with how long to wait", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor);
+  const gateway = await startGranted(vendor);
   try {
     const body = '{ "error": {"message":"slow down","type":"requests","param":null,"code":"rate_limit_exceeded"} }';
     vendor.answer = (_, response) => {
       response.writeHead(429, { "content-type": "application/json", "retry-after": "7" });
       response.end(body);
     };
-    const answer = await call(house, "POST", "/batches", { body: "{}" });
+    const answer = await call(gateway, "POST", "/batches", { body: "{}" });
     expect([answer.status, answer.headers.get("retry-after"), await answer.text()]).toEqual([429, "7", body]);
     expect(vendor.received).toHaveLength(1);
-    expect((await house.entries())[0]).toMatchObject({ outcome: "failed", httpStatus: 429, upstreamStatus: 429 });
+    expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", httpStatus: 429, upstreamStatus: 429 });
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });

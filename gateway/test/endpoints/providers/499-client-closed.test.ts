@@ -4,12 +4,12 @@ import { call, startGranted, startVendor } from "./vendor.ts";
 
 test("a caller that leaves ends the vendor's work, before the answer and within it", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor, { settings: { pass_through: { price_per_call: 0.5 } } });
+  const gateway = await startGranted(vendor, { settings: { pass_through: { price_per_call: 0.5 } } });
   try {
     let closed = 0;
     vendor.answer = (_, response) => void response.on("close", () => closed++);
     const early = new AbortController();
-    const waiting = call(house, "GET", "/files", { signal: early.signal }).catch(() => null);
+    const waiting = call(gateway, "GET", "/files", { signal: early.signal }).catch(() => null);
     await until(() => vendor.received.length === 1);
     early.abort();
     await waiting;
@@ -20,19 +20,19 @@ test("a caller that leaves ends the vendor's work, before the answer and within 
       response.write("some");
     };
     const late = new AbortController();
-    const answer = await call(house, "GET", "/files/file-1/content", { signal: late.signal });
+    const answer = await call(gateway, "GET", "/files/file-1/content", { signal: late.signal });
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
     await reader.read();
     late.abort();
     await until(() => closed === 2);
-    await until(async () => (await house.entries()).length === 2);
-    for (const entry of await house.entries()) {
+    await until(async () => (await gateway.entries()).length === 2);
+    for (const entry of await gateway.entries()) {
       // Both were sent, and may be charged.
       expect(entry).toMatchObject({ outcome: "cancelled", errorCode: "client_closed", costNanoUsd: 500_000_000 });
     }
     expect(vendor.received).toHaveLength(2);
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });

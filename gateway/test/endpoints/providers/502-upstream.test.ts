@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startRawUpstream } from "../../raw-upstream.ts";
-import { errorOf, type StartedHouse } from "../../started-house.ts";
+import { errorOf, type StartedGateway } from "../../started-gateway.ts";
 import { call, startGranted, startVendor, type Vendor } from "./vendor.ts";
 
 let vendor: Vendor;
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
   vendor = await startVendor();
-  house = await startGranted(vendor);
+  gateway = await startGranted(vendor);
 });
 afterAll(async () => {
-  await house.stop();
+  await gateway.stop();
   vendor.stop();
 });
 
@@ -20,7 +20,7 @@ test("a redirect is neither followed nor passed on, wherever it leads", async ()
     for (const location of [other.url, `${vendor.url}/elsewhere`, "/elsewhere"]) {
       const before = vendor.received.length;
       vendor.answer = (_, response) => void response.writeHead(302, { location }).end();
-      const answer = await call(house, "GET", "/files/file-1/content");
+      const answer = await call(gateway, "GET", "/files/file-1/content");
       expect(answer.headers.get("location")).toBeNull();
       const error = await errorOf(answer);
       expect(error).toMatchObject({ status: 502, code: "upstream_error" });
@@ -38,7 +38,7 @@ test("that the provider's key is refused is not told as if it were the caller's"
     response.writeHead(401, { "content-type": "application/json" });
     response.end('{"error":{"message":"Incorrect API key provided: sk-upstream-of-own of org-secret"}}');
   };
-  const answer = await call(house, "GET", "/files");
+  const answer = await call(gateway, "GET", "/files");
   const text = await answer.text();
   expect(answer.status).toBe(502);
   expect(text).not.toContain("sk-upstream");
@@ -50,7 +50,7 @@ test("a key that the vendor quotes in another refusal is cut out of it", async (
     response.writeHead(400, { "content-type": "application/json" });
     response.end('{"error":{"message":"bad header Bearer sk-upstream-of-own"}}');
   };
-  const answer = await call(house, "GET", "/files");
+  const answer = await call(gateway, "GET", "/files");
   expect(answer.status).toBe(400);
   expect(await answer.text()).not.toContain("sk-upstream-of-own");
 });
@@ -59,7 +59,7 @@ test("a refusal of whatever shape comes back byte for byte", async () => {
   const body = '{ "detail" : "You do not have permission", "code": 7 }';
   vendor.answer = (_, response) =>
     void response.writeHead(422, { "content-type": "application/problem+json" }).end(body);
-  const answer = await call(house, "POST", "/predictions", { body: "{}" });
+  const answer = await call(gateway, "POST", "/predictions", { body: "{}" });
   expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
     422,
     "application/problem+json",
@@ -109,7 +109,7 @@ test("a download that breaks off is a connection that breaks, not a short file",
     await arrived.promise;
     response.destroy();
   };
-  const answer = await call(house, "GET", "/files/file-1/content");
+  const answer = await call(gateway, "GET", "/files/file-1/content");
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
   expect(new TextDecoder().decode((await reader.read()).value)).toBe("the first half");
   arrived.resolve();

@@ -1,31 +1,31 @@
 import { expect, test } from "bun:test";
-import { errorOf } from "../../started-house.ts";
+import { errorOf } from "../../started-gateway.ts";
 import { call, startGranted, startVendor } from "./vendor.ts";
 
 test("a provider that is switched off answers nobody", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor, { enabled: false });
+  const gateway = await startGranted(vendor, { enabled: false });
   try {
-    const answer = await call(house, "GET", "/files");
+    const answer = await call(gateway, "GET", "/files");
     expect(await errorOf(answer)).toMatchObject({ status: 503, code: "no_deployment_available" });
     expect(vendor.received).toHaveLength(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });
 
 test("that the vendor is overloaded is told with its status and in our words", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor);
+  const gateway = await startGranted(vendor);
   try {
     vendor.answer = (_, response) => void response.writeHead(503).end("<html>internal host db-7</html>");
-    const answer = await call(house, "GET", "/files");
+    const answer = await call(gateway, "GET", "/files");
     expect(answer.status).toBe(503);
     expect(await answer.text()).not.toContain("db-7");
     expect(vendor.received).toHaveLength(1);
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });

@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
-import { errorOf } from "../../started-house.ts";
+import { errorOf } from "../../started-gateway.ts";
 import { call, startGranted, startVendor } from "./vendor.ts";
 
 test("silence before the answer says which clock it was, and what may be charged is booked", async () => {
   const vendor = await startVendor();
   const settings = { pass_through: { price_per_call: 0.25 } };
-  const house = await startGranted(vendor, { settings, timeouts: { headers_ms: 150, total_ms: 4_000 } });
+  const gateway = await startGranted(vendor, { settings, timeouts: { headers_ms: 150, total_ms: 4_000 } });
   try {
     vendor.answer = () => {};
-    const answer = await call(house, "POST", "/batches", { body: "{}" });
+    const answer = await call(gateway, "POST", "/batches", { body: "{}" });
     expect(await errorOf(answer)).toMatchObject({ status: 504, code: "upstream_timeout" });
     expect(vendor.received).toHaveLength(1);
-    expect((await house.entries())[0]).toMatchObject({
+    expect((await gateway.entries())[0]).toMatchObject({
       outcome: "failed",
       errorCode: "upstream_timeout",
       usage: { chargedRequests: 1 },
@@ -19,29 +19,29 @@ test("silence before the answer says which clock it was, and what may be charged
       costNanoUsd: 250_000_000,
     });
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });
 
 test("silence within an answer ends it", async () => {
   const vendor = await startVendor();
-  const house = await startGranted(vendor, { timeouts: { idle_ms: 150, total_ms: 60_000 } });
+  const gateway = await startGranted(vendor, { timeouts: { idle_ms: 150, total_ms: 60_000 } });
   try {
     vendor.answer = (_, response) => {
       response.writeHead(200, { "content-type": "application/octet-stream" });
       response.write("some");
     };
-    const answer = await call(house, "GET", "/files/file-1/content");
+    const answer = await call(gateway, "GET", "/files/file-1/content");
     expect(
       await answer.text().then(
         () => "whole",
         () => "broken",
       ),
     ).toBe("broken");
-    expect((await house.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_timeout" });
+    expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_timeout" });
   } finally {
-    await house.stop();
+    await gateway.stop();
     vendor.stop();
   }
 });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { ProviderConfig } from "@sluice/contract";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type Overrides, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type Overrides, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 /** One request as it came to the vendor, byte for byte. */
 export interface Received {
@@ -71,8 +71,8 @@ export function startGranted(
   vendor: Vendor,
   provider: Partial<ProviderConfig> = {},
   more: Overrides = {},
-): Promise<StartedHouse> {
-  return startHouse({
+): Promise<StartedGateway> {
+  return startGateway({
     providers: (simulator) => [
       upstream("own", simulator, { base_url: vendor.url, ...provider }),
       upstream("main", simulator),
@@ -83,16 +83,18 @@ export function startGranted(
 }
 
 /** What Alice's budgets have spent is known: a machine that is busy with other work reads it late, and says so with 503 till then. */
-export async function budgetsRead(house: StartedHouse): Promise<void> {
+export async function budgetsRead(gateway: StartedGateway): Promise<void> {
   await until(async () => {
-    const { limits } = (await (await house.get("/v1/usage")).json()) as { limits?: readonly { used: number | null }[] };
+    const { limits } = (await (await gateway.get("/v1/usage")).json()) as {
+      limits?: readonly { used: number | null }[];
+    };
     return limits?.every(({ used }) => used !== null);
   });
 }
 
 /** A call with Alice's key; `path` stands behind /v1/providers/own. */
-export function call(house: StartedHouse, method: string, path: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(`${house.url}/v1/providers/own${path}`, {
+export function call(gateway: StartedGateway, method: string, path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(`${gateway.url}/v1/providers/own${path}`, {
     method,
     redirect: "manual",
     ...init,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ProviderConfig } from "@sluice/contract";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
 /** What a cloud answers is written by the test; what it is asked is kept. */
 let seen: { path: string; body: string; headers: Headers }[] = [];
@@ -28,9 +28,9 @@ const ranker = (name: string, provider: string, upstream_model: string) => ({
   price: { search_unit: 2 },
 });
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: () => [
       at("aws", "bedrock", "", { region: "us-east-1" }),
       at("azure", "azure-openai", "/openai/v1"),
@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await house.stop();
+  await gateway.stop();
   await cloud.stop(true);
 });
 
@@ -56,7 +56,7 @@ const results = [{ index: 1, relevance_score: 0.9 }];
 async function rank(model: string, more: object = {}, reply: () => Response = () => Response.json({ results })) {
   seen = [];
   answer = reply;
-  return await house.post("/v1/rerank", { model, ...asked, ...more });
+  return await gateway.post("/v1/rerank", { model, ...asked, ...more });
 }
 
 test("Cohere's ranker on Bedrock is invoked with its version, and paid by the documents that it was given", async () => {
@@ -64,7 +64,7 @@ test("Cohere's ranker on Bedrock is invoked with its version, and paid by the do
   expect([told.status, await told.json()]).toEqual([200, { results }]);
   expect(seen[0]?.path).toBe("/model/cohere.rerank-v3-5%3A0/invoke");
   expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ api_version: 2, ...asked });
-  expect((await house.entries())[0]).toMatchObject({
+  expect((await gateway.entries())[0]).toMatchObject({
     usage: { searchUnits: 1 },
     usageSource: "estimated",
     costNanoUsd: 2_000_000,
@@ -97,6 +97,6 @@ test.each(["cohere-azure", "cohere-dated"])(
     expect(seen[0]?.path).toBe("/providers/cohere/v2/rerank");
     expect(seen[0]?.headers.get("api-key")).toStartWith("key-of-");
     expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ model: "Cohere-rerank-v4.0-pro", ...asked });
-    expect((await house.entries())[0]).toMatchObject({ usage: { searchUnits: 3 }, usageSource: "upstream" });
+    expect((await gateway.entries())[0]).toMatchObject({ usage: { searchUnits: 3 }, usageSource: "upstream" });
   },
 );

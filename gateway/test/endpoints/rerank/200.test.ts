@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("jina", simulator, { kind: "jina" }),
       // Its base URL is that of the compatible API, beside which its own stands.
@@ -17,7 +17,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 function rankModel(name: string, provider: string, price: object) {
   return { name, type: "rerank" as const, deployments: [{ provider, upstream_model: "upstream-rank" }], price };
@@ -30,12 +30,12 @@ interface Ranks {
 }
 
 test("Jina's answer comes back as it is, and its tokens are paid as input", async () => {
-  const answer = await house.post("/v1/rerank", { model: "jina-rank", ...body, return_documents: true });
+  const answer = await gateway.post("/v1/rerank", { model: "jina-rank", ...body, return_documents: true });
   expect(answer.status).toBe(200);
   const ranks = (await answer.json()) as Ranks;
   expect(ranks.results.map(({ index }) => index)).toEqual([1, 0]);
   expect(ranks).toMatchObject({ object: "list", usage: { total_tokens: 21 }, results: [{ document: {} }, {}] });
-  expect((await house.entries())[0]).toMatchObject({
+  expect((await gateway.entries())[0]).toMatchObject({
     endpoint: "rerank",
     usage: { inputUncached: 21 },
     usageSource: "upstream",
@@ -44,15 +44,15 @@ test("Jina's answer comes back as it is, and its tokens are paid as input", asyn
 });
 
 test("Cohere is asked at its own API, and its search units are paid by the thousand", async () => {
-  const answer = await house.post("/v1/rerank", { model: "cohere-rank", ...body });
+  const answer = await gateway.post("/v1/rerank", { model: "cohere-rank", ...body });
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({
     meta: { billed_units: { search_units: 1 } },
     results: [{ index: 1 }, {}],
   });
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   expect(seen).toMatchObject({ path: "/v2/rerank", model: "upstream-rank" });
-  expect((await house.entries())[0]).toMatchObject({
+  expect((await gateway.entries())[0]).toMatchObject({
     usage: { searchUnits: 1, inputUncached: 0 },
     usageSource: "upstream",
     costNanoUsd: 2_000_000,
@@ -61,39 +61,39 @@ test("Cohere is asked at its own API, and its search units are paid by the thous
 
 test("only the model is replaced, whatever else stands in the body", async () => {
   const text = `{"query":"q","x":{"y":[1.0,"é"]},"model" : "cohere-rank","documents":["a",{"text":"b"}],"max_tokens_per_doc":512}`;
-  expect((await house.post("/v1/rerank", text, { script: { keep_received: true } })).status).toBe(200);
-  const seen = house.simulator.simulator.truth.list().data.at(-1);
+  expect((await gateway.post("/v1/rerank", text, { script: { keep_received: true } })).status).toBe(200);
+  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
   expect(seen?.received_body).toBe(text.replace('"cohere-rank"', '"upstream-rank"'));
 });
 
 test("what is priced and not told is counted by the call: a search unit for each hundred documents", async () => {
   const documents = Array.from({ length: 250 }, (_, n) => `document ${n}, with "commas", [brackets] and {braces}`);
-  expect((await house.post("/v1/rerank", { model: "jina-by-unit", query: "q", documents })).status).toBe(200);
-  const [entry] = await house.entries();
+  expect((await gateway.post("/v1/rerank", { model: "jina-by-unit", query: "q", documents })).status).toBe(200);
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ usage: { searchUnits: 3 }, usageSource: "estimated", costNanoUsd: 6_000_000 });
   expect(entry?.usage.inputUncached).toBeGreaterThan(0);
 });
 
 test("a long document is as many pieces as Cohere makes of it", async () => {
   const documents = Array.from({ length: 60 }, () => "word ".repeat(1_000));
-  expect((await house.post("/v1/rerank", { model: "jina-by-unit", query: "q", documents })).status).toBe(200);
+  expect((await gateway.post("/v1/rerank", { model: "jina-by-unit", query: "q", documents })).status).toBe(200);
   // 5,000 bytes are about 1,250 tokens: three pieces of 500.
-  expect((await house.entries())[0]?.usage.searchUnits).toBe(2);
+  expect((await gateway.entries())[0]?.usage.searchUnits).toBe(2);
 });
 
 test("an answer without any usage is estimated, and a price for the request is charged beside it", async () => {
   const silent = { script: { no_usage: true } };
-  expect((await house.post("/v1/rerank", { model: "jina-rank", ...body }, silent)).status).toBe(200);
-  const [entry] = await house.entries();
+  expect((await gateway.post("/v1/rerank", { model: "jina-rank", ...body }, silent)).status).toBe(200);
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ usageSource: "estimated", usage: { searchUnits: 1 } });
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
-  expect((await house.post("/v1/rerank", { model: "by-request", ...body })).status).toBe(200);
-  expect((await house.entries())[0]).toMatchObject({ usage: { chargedRequests: 1 }, costNanoUsd: 1_000_000 });
+  expect((await gateway.post("/v1/rerank", { model: "by-request", ...body })).status).toBe(200);
+  expect((await gateway.entries())[0]).toMatchObject({ usage: { chargedRequests: 1 }, costNanoUsd: 1_000_000 });
 });
 
 test("the list of models says what it is and where it is called", async () => {
-  const model = await (await house.get("/v1/models/cohere-rank")).json();
+  const model = await (await gateway.get("/v1/models/cohere-rank")).json();
   expect(model).toMatchObject({ type: "rerank", endpoints: ["/v1/rerank"] });
-  const list = (await (await house.get("/v1/models?type=rerank")).json()) as { data: unknown[] };
+  const list = (await (await gateway.get("/v1/models?type=rerank")).json()) as { data: unknown[] };
   expect(list.data).toHaveLength(4);
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import type { StartedHouse } from "../../started-house.ts";
-import { type Frame, openSocket, responseIn, socketHouse } from "./socket-ground.ts";
+import type { StartedGateway } from "../../started-gateway.ts";
+import { type Frame, openSocket, responseIn, socketGateway } from "./socket-ground.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await socketHouse();
+  gateway = await socketGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const said = (text: string, script: object = { tokens: 3 }): object => ({
   type: "message",
@@ -17,20 +17,20 @@ const said = (text: string, script: object = { tokens: 3 }): object => ({
 const types = (frames: readonly Frame[]): string[] => frames.map(({ type }) => type);
 
 async function lastBody(): Promise<string> {
-  await house.entries();
-  return house.simulator.simulator.truth.list().data.at(-1)?.body_text ?? "";
+  await gateway.entries();
+  return gateway.simulator.simulator.truth.list().data.at(-1)?.body_text ?? "";
 }
 
 describe.each(["openai", "chat", "claude"])("over a WebSocket, on %s", (model) => {
   test("a response comes as the events that HTTP streams, and is one call in the ledger", async () => {
-    const socket = await openSocket(house);
-    const before = (await house.entries()).length;
+    const socket = await openSocket(gateway);
+    const before = (await gateway.entries()).length;
     const frames = await socket.ask({ model, store: false, input: [said("hello")] });
     expect(types(frames).slice(0, 2)).toEqual(["response.created", "response.in_progress"]);
     expect(types(frames)).toContain("response.output_text.delta");
     expect(frames.at(-1)?.type).toBe("response.completed");
     expect(frames.map((frame) => frame["sequence_number"])).toEqual([...frames.keys()]);
-    const entries = await house.entries();
+    const entries = await gateway.entries();
     expect(entries.length).toBe(before + 1);
     expect(entries[0]).toMatchObject({ endpoint: "responses", stream: true, outcome: "succeeded", httpStatus: 200 });
     expect(entries[0]?.usage.output).toBeGreaterThanOrEqual(3);
@@ -41,14 +41,14 @@ describe.each(["openai", "chat", "claude"])("over a WebSocket, on %s", (model) =
   });
 
   test("goes on from the last response by its id, although no upstream keeps it", async () => {
-    const socket = await openSocket(house);
+    const socket = await openSocket(gateway);
     const warm = responseIn(
       await socket.ask({ model, store: false, generate: false, input: [said("my name is Alice")] }),
     );
     expect(warm).toMatchObject({ status: "completed", output: [] });
-    const before = (await house.entries()).length;
+    const before = (await gateway.entries()).length;
     const first = await socket.ask({ model, store: false, previous_response_id: warm["id"], input: [said("first")] });
-    expect((await house.entries()).length).toBe(before + 1);
+    expect((await gateway.entries()).length).toBe(before + 1);
     const second = await socket.ask({
       model,
       store: false,
@@ -70,7 +70,7 @@ describe.each(["openai", "chat", "claude"])("over a WebSocket, on %s", (model) =
   });
 
   test("a tool is called, and its result goes back with the call that it answers", async () => {
-    const socket = await openSocket(house);
+    const socket = await openSocket(gateway);
     const tools = [{ type: "function", name: "look", parameters: { type: "object", properties: {} } }];
     const first = await socket.ask({ model, store: false, tools, input: [said("look", { tool_calls: 1 })] });
     const call = (responseIn(first)["output"] as Frame[]).find(({ type }) => type === "function_call");
@@ -83,7 +83,7 @@ describe.each(["openai", "chat", "claude"])("over a WebSocket, on %s", (model) =
 });
 
 test("what OpenAI keeps is gone on from at OpenAI", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   const first = responseIn(await socket.ask({ model: "openai", store: true, input: [said("first")] }));
   const next = await socket.ask({
     model: "openai",
@@ -97,7 +97,7 @@ test("what OpenAI keeps is gone on from at OpenAI", async () => {
 });
 
 test("a frame passes to OpenAI byte for byte, but for what belongs to the frame", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   const from = socket.frames.length;
   socket.send(
     '{ "type":"response.create", "stream_id":"a", "temperature":1.50 ,"generate":true,"model":"openai", "of_next_year":[1.0,"\\u00e9 é"], "input":"hi", "stream":false ,"event_id":"e"}',
@@ -110,7 +110,7 @@ test("a frame passes to OpenAI byte for byte, but for what belongs to the frame"
 });
 
 test("lanes are answered beside each other and named in their events; in a lane one waits for the other", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   const slow = { tokens: 4, event_ms: 30 };
   for (const [stream_id, script] of [
     ["slow", slow],
@@ -134,14 +134,14 @@ test("Codex is told what stands in the headers of an answer over HTTP; nobody el
     originator: "codex_cli_rs",
     "openai-beta": "responses_websockets=2026-02-06",
   };
-  const codex = await openSocket(house, { headers });
+  const codex = await openSocket(gateway, { headers });
   const [metadata, created] = await codex.ask({ model: "openai", store: false, input: [said("hi")] });
   expect([metadata?.type, created?.type]).toEqual(["codex.response.metadata", "response.created"]);
   const told = metadata?.["headers"] as Record<string, string>;
   expect([told["x-sluice-provider"], told["openai-model"]]).toEqual(["openai", "upstream-gpt"]);
   expect(told["x-request-id"]).toMatch(/^req_/);
-  expect(house.simulator.simulator.truth.list().data.at(-1)?.request_headers["openai-beta"]).toBeUndefined();
-  expect(house.simulator.simulator.truth.list().data.at(-1)?.request_headers["idempotency-key"]).toBeUndefined();
+  expect(gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers["openai-beta"]).toBeUndefined();
+  expect(gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers["idempotency-key"]).toBeUndefined();
   codex.send({ type: "response.processed", response_id: "resp_1" });
   expect((await codex.ask({ model: "openai", store: false, input: [said("hi")] })).at(-1)?.type).toBe(
     "response.completed",

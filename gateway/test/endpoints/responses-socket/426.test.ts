@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../../test/until.ts";
 import { rawExchange } from "../../edge/raw-socket.ts";
-import { aliceKey, errorOf, type StartedHouse } from "../../started-house.ts";
-import { bobKey, openSocket, socketHouse } from "./socket-ground.ts";
+import { aliceKey, errorOf, type StartedGateway } from "../../started-gateway.ts";
+import { bobKey, openSocket, socketGateway } from "./socket-ground.ts";
 
 const carolKey = "sk-carol-0123456789abcdefghij";
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await socketHouse({
+  gateway = await socketGateway({
     keys: [
       { name: "alice", secret: aliceKey },
       { name: "carol", secret: carolKey },
@@ -16,7 +16,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 interface Upgrade {
   readonly path?: string;
@@ -34,7 +34,7 @@ function upgrade({ path = "/v1/responses", key = aliceKey, version = "13", proto
     "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
     `authorization: Bearer ${key}`,
   ];
-  return rawExchange(house.house.server.port, lines.join("\r\n"));
+  return rawExchange(gateway.gateway.server.port, lines.join("\r\n"));
 }
 
 function errorIn(text: string): { readonly code: string; readonly message: string } {
@@ -67,15 +67,15 @@ test("behind a proxy that takes the upgrade away it is 426 too, and says whose f
 });
 
 test("one key has a bound of its own, and another one's sockets are not met by it", async () => {
-  const open = await Promise.all(Array.from({ length: bounds.socketsOfKeyMax }, () => openSocket(house)));
+  const open = await Promise.all(Array.from({ length: bounds.socketsOfKeyMax }, () => openSocket(gateway)));
   const refused = await upgrade({});
   expect([refused.status, errorIn(refused.text).message.includes("one key")]).toEqual([426, true]);
-  const other = await openSocket(house, { key: carolKey });
+  const other = await openSocket(gateway, { key: carolKey });
   open[0]?.close();
   await until(async () =>
-    (await (await house.get("/metrics")).text()).includes(`sluice_websockets_open ${open.length}`),
+    (await (await gateway.get("/metrics")).text()).includes(`sluice_websockets_open ${open.length}`),
   );
-  const again = await openSocket(house);
+  const again = await openSocket(gateway);
   for (const socket of [...open, other, again]) socket.close();
 });
 
@@ -84,7 +84,7 @@ test("whoever has no key is told that first", async () => {
 });
 
 test("a GET that asks for no WebSocket is 405, and so is a WebSocket where there never is one", async () => {
-  expect(await errorOf(await house.get("/v1/responses"))).toMatchObject({ status: 405, code: "method_not_allowed" });
+  expect(await errorOf(await gateway.get("/v1/responses"))).toMatchObject({ status: 405, code: "method_not_allowed" });
   expect((await upgrade({ path: "/v1/chat/completions" })).status).toBe(405);
   expect((await upgrade({ path: "/v1/models" })).status).toBe(200);
 });

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import { openSocket, socketHouse } from "./socket-ground.ts";
+import { openSocket, socketGateway } from "./socket-ground.ts";
 
 test("at a shutdown what is under way finishes, silent sockets close at once, and nothing new is begun", async () => {
-  const house = await socketHouse({ settings: { drain_timeout_ms: 60_000 } });
+  const gateway = await socketGateway({ settings: { drain_timeout_ms: 60_000 } });
   try {
-    const silent = await openSocket(house);
-    const busy = await openSocket(house);
+    const silent = await openSocket(gateway);
+    const busy = await openSocket(gateway);
     const script = '[[sim {"tokens":20,"event_ms":20}]]';
     busy.send({ type: "response.create", model: "openai", store: false, input: `hi ${script}` });
     await busy.until("response.output_text.delta");
-    const closing = house.house.close();
+    const closing = gateway.gateway.close();
     expect((await silent.untilClosed()).code).toBe(1001);
     busy.send({ type: "response.create", model: "openai", store: false, input: "late" });
     await busy.until("response.completed");
@@ -17,21 +17,21 @@ test("at a shutdown what is under way finishes, silent sockets close at once, an
     expect(busy.frames.filter(({ type }) => type === "response.created").length).toBe(1);
     await closing;
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("what does not finish in time is ended with an error", async () => {
-  const house = await socketHouse({ settings: { drain_timeout_ms: 50 } });
+  const gateway = await socketGateway({ settings: { drain_timeout_ms: 50 } });
   try {
-    const busy = await openSocket(house);
+    const busy = await openSocket(gateway);
     const script = '[[sim {"tokens":2000,"event_ms":20}]]';
     busy.send({ type: "response.create", model: "chat", store: false, input: `hi ${script}` });
     await busy.until("response.output_text.delta");
-    await house.house.close();
+    await gateway.gateway.close();
     expect((await busy.until("response.failed"))["response"]).toMatchObject({ status: "failed" });
     await busy.untilClosed();
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

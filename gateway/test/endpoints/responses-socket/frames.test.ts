@@ -3,14 +3,14 @@ import { connect } from "node:net";
 import { bounds } from "#core/index.ts";
 import { atRest, until } from "../../../../test/until.ts";
 import { openSocket as openRaw } from "../../edge/raw-socket.ts";
-import { aliceKey, type StartedHouse } from "../../started-house.ts";
-import { type Frame, openSocket, socketHouse, type TestSocket } from "./socket-ground.ts";
+import { aliceKey, type StartedGateway } from "../../started-gateway.ts";
+import { type Frame, openSocket, socketGateway, type TestSocket } from "./socket-ground.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await socketHouse();
+  gateway = await socketGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const ask = { model: "openai", store: false, input: "hi" };
 const errorIn = (frame: Frame): Record<string, unknown> => ({ status: frame["status"], ...(frame["error"] as object) });
@@ -22,7 +22,7 @@ async function told(socket: TestSocket, frame: object | string): Promise<Record<
 }
 
 test("what is no frame is told what is wrong with it, and the socket goes on", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   for (const [frame, code, param] of [
     ["{", "invalid_json", null],
     ["[]", "invalid_json", null],
@@ -63,7 +63,7 @@ test("what is no frame is told what is wrong with it, and the socket goes on", a
 });
 
 test("a refusal names its lane, and an upstream's own comes with its status and words", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   const script = '[[sim {"status":429,"retry_after":900,"error_message":"slow down"}]]';
   const frame = { type: "response.create", stream_id: 'a"b', ...ask, input: `hi ${script}` };
   expect(await told(socket, frame)).toMatchObject({ status: 429 });
@@ -72,7 +72,7 @@ test("a refusal names its lane, and an upstream's own comes with its status and 
 });
 
 test("an upstream's own refusal of a caller does not end the socket", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   const script = '[[sim {"status":403,"error_message":"not in your country"}]]';
   const refused = await told(socket, { type: "response.create", ...ask, input: `hi ${script}` });
   expect(refused["status"]).toBeGreaterThanOrEqual(400);
@@ -81,7 +81,7 @@ test("an upstream's own refusal of a caller does not end the socket", async () =
 });
 
 test("a stream that breaks off is a failed response, and the socket goes on", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   const frames = await socket.ask({ ...ask, input: 'hi [[sim {"tokens":9,"event_ms":8,"cut_after_events":6}]]' });
   expect(frames.some(({ type }) => type === "error")).toBe(true);
   await socket.until("response.failed");
@@ -90,7 +90,7 @@ test("a stream that breaks off is a failed response, and the socket goes on", as
 });
 
 test("lanes and waiting requests have a bound", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   for (let lane = 0; lane <= bounds.socketLanesMax; lane++) {
     socket.send({ type: "response.create", stream_id: `lane-${lane}`, ...ask, generate: false });
   }
@@ -100,11 +100,11 @@ test("lanes and waiting requests have a bound", async () => {
   for (let time = 0; time < bounds.socketWaitingMax + 2; time++) socket.send({ type: "response.create", ...slow });
   expect(errorIn(await socket.until("error", from))).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
   socket.close();
-  await until(() => house.house.outstanding() === 0);
+  await until(() => gateway.gateway.outstanding() === 0);
 });
 
 test("a frame that is too large is told so, and the socket goes on", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   for (const text of [
     "x".repeat(bounds.socketFrameBytesMax + 1),
     "\u20ac".repeat(bounds.socketFrameBytesMax / 3 + 1),
@@ -118,7 +118,7 @@ test("a frame that is too large is told so, and the socket goes on", async () =>
 });
 
 test("a wish to steer is answered as OpenAI answers where nothing can be steered, with its input", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   const input = [{ role: "user", content: "and \u20ac" }];
   for (const [frame, code] of [
     [{ previous_response_id: "resp_1", input }, "steering_not_supported"],
@@ -139,10 +139,10 @@ test("a wish to steer is answered as OpenAI answers where nothing can be steered
 });
 
 test("a binary frame and one that is far too large end the socket", async () => {
-  const binary = await openSocket(house);
+  const binary = await openSocket(gateway);
   binary.socket.send(new Uint8Array([1, 2, 3]));
   expect((await binary.untilClosed()).code).toBe(1003);
-  const large = await openSocket(house);
+  const large = await openSocket(gateway);
   large.send("x".repeat(bounds.socketFrameReadBytesMax + 1));
   expect([1006, 1009]).toContain((await large.untilClosed()).code);
 });
@@ -167,7 +167,7 @@ function rawFrame(opcode: number, payload: string, final = true): string {
 }
 
 test("at the wire: the handshake, a ping's pong, a request in pieces, and a close that is answered", async () => {
-  const socket = openRaw(house.house.server.port);
+  const socket = openRaw(gateway.gateway.server.port);
   socket.write(handshake);
   const head = await socket.until("\r\n\r\n");
   expect(head).toStartWith("HTTP/1.1 101");
@@ -186,7 +186,7 @@ test("at the wire: the handshake, a ping's pong, a request in pieces, and a clos
 
 test("who reads nothing stops the upstream, holds up nobody, and gets the rest when they read again", async () => {
   const tokens = 60_000;
-  const socket = connect(house.house.server.port, "127.0.0.1");
+  const socket = connect(gateway.gateway.server.port, "127.0.0.1");
   let text = "";
   socket.on("data", (data) => {
     text += data.toString("latin1");
@@ -196,14 +196,14 @@ test("who reads nothing stops the upstream, holds up nobody, and gets the rest w
   socket.pause();
   const script = `[[sim {"tokens":${tokens},"giant_event_bytes":9000000}]]`;
   socket.write(rawFrame(1, JSON.stringify({ type: "response.create", ...ask, input: `hi ${script}` })), "latin1");
-  const sent = (): number => house.simulator.simulator.truth.list().data.at(-1)?.events_emitted ?? 0;
+  const sent = (): number => gateway.simulator.simulator.truth.list().data.at(-1)?.events_emitted ?? 0;
   await until(() => sent() > 0);
   expect(await atRest(sent)).toBeLessThan(tokens);
-  const other = await openSocket(house);
+  const other = await openSocket(gateway);
   expect((await other.ask(ask)).at(-1)?.type).toBe("response.completed");
   other.close();
   socket.resume();
   await until(() => text.includes('"type":"response.completed"'));
   socket.destroy();
-  await until(() => house.house.outstanding() === 0);
+  await until(() => gateway.gateway.outstanding() === 0);
 });

@@ -3,8 +3,8 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type StartedHouse } from "../../started-house.ts";
-import { type Frame, openSocket, socketHouse } from "./socket-ground.ts";
+import { aliceKey, type StartedGateway } from "../../started-gateway.ts";
+import { type Frame, openSocket, socketGateway } from "./socket-ground.ts";
 
 const onceKey = "sk-once-0123456789abcdefghij";
 const poorKey = "sk-poor-0123456789abcdefghij";
@@ -29,9 +29,9 @@ function look(): void {
   }
 }
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await socketHouse({
+  gateway = await socketGateway({
     clock,
     keys: [
       { name: "alice", secret: aliceKey },
@@ -41,7 +41,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const ask = { model: "openai", store: false, input: "hi" };
 const errorOf = (frames: readonly Frame[]): Record<string, unknown> => ({
@@ -53,41 +53,41 @@ const headersOf = (frames: readonly Frame[]): Record<string, string> =>
 
 /** The key is known by a call of its own. */
 async function revoke(key: string): Promise<void> {
-  await (await house.post("/v1/responses", ask, { key })).text();
-  const [entry] = await house.entries();
-  await house.control.controlStore.revokeKey(entry?.keyId ?? "", "test");
+  await (await gateway.post("/v1/responses", ask, { key })).text();
+  const [entry] = await gateway.entries();
+  await gateway.control.controlStore.revokeKey(entry?.keyId ?? "", "test");
 }
 
 test("limits hold for each response, and are told with when to come again; the socket stays", async () => {
-  const socket = await openSocket(house, { key: onceKey });
+  const socket = await openSocket(gateway, { key: onceKey });
   expect((await socket.ask(ask)).at(-1)?.type).toBe("response.completed");
   const refused = await socket.ask(ask);
   expect(errorOf(refused)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
   expect(Number(headersOf(refused)["retry-after"])).toBeGreaterThan(0);
   expect(headersOf(refused)["x-request-id"]).toMatch(/^req_/);
   expect(socket.closed).toBeNull();
-  const rejected = (await house.entries()).find(({ errorCode }) => errorCode === "rate_limit_exceeded");
+  const rejected = (await gateway.entries()).find(({ errorCode }) => errorCode === "rate_limit_exceeded");
   expect(rejected).toMatchObject({ endpoint: "responses", outcome: "rejected" });
   socket.close();
 });
 
 test("a budget holds, and a warm-up counts as a request but costs nothing", async () => {
-  const poor = await openSocket(house, { key: poorKey });
+  const poor = await openSocket(gateway, { key: poorKey });
   expect(errorOf(await poor.ask(ask))).toMatchObject({ status: 402, code: "budget_exceeded" });
   poor.close();
-  const once = await openSocket(house, { key: onceKey });
+  const once = await openSocket(gateway, { key: onceKey });
   expect(errorOf(await once.ask({ ...ask, generate: false }))).toMatchObject({ status: 429 });
   once.close();
 });
 
 test("each response is a line in the access log, and so is the socket when it ends", async () => {
   const count = async (): Promise<number> => {
-    const text = await (await house.get("/metrics")).text();
+    const text = await (await gateway.get("/metrics")).text();
     const lines = text.split("\n").filter((line) => /^sluice_requests_total\{.*route="responses"/.test(line));
     return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
   };
   const before = await count();
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   await socket.ask(ask);
   await socket.ask(ask);
   socket.close();
@@ -96,7 +96,7 @@ test("each response is a line in the access log, and so is the socket when it en
 
 test("a revoked key's next response is refused, and its socket closed", async () => {
   const [key] = leaverKeys;
-  const socket = await openSocket(house, { key });
+  const socket = await openSocket(gateway, { key });
   expect((await socket.ask(ask)).at(-1)?.type).toBe("response.completed");
   await revoke(key);
   await until(async () => errorOf(await socket.ask(ask))["status"] === 401 || socket.closed);
@@ -106,7 +106,7 @@ test("a revoked key's next response is refused, and its socket closed", async ()
 
 test("a revoked key's silent socket is closed when it is looked at", async () => {
   const [, key] = leaverKeys;
-  const socket = await openSocket(house, { key });
+  const socket = await openSocket(gateway, { key });
   await revoke(key);
   await until(() => {
     look();
@@ -117,12 +117,12 @@ test("a revoked key's silent socket is closed when it is looked at", async () =>
 });
 
 test("a socket on which nothing is asked ends, and one that has lived its time says so", async () => {
-  const idle = await openSocket(house);
+  const idle = await openSocket(gateway);
   laterMs += bounds.socketIdleMs;
   look();
   expect((await idle.untilClosed()).code).toBe(1000);
   expect(idle.frames).toEqual([]);
-  const old = await openSocket(house);
+  const old = await openSocket(gateway);
   laterMs += bounds.socketLifeMs;
   look();
   expect((await old.untilClosed()).code).toBe(1000);
@@ -130,19 +130,19 @@ test("a socket on which nothing is asked ends, and one that has lived its time s
 });
 
 test("a caller that goes away ends the upstream's call, and pays for what was seen", async () => {
-  const socket = await openSocket(house);
+  const socket = await openSocket(gateway);
   const script = '[[sim {"tokens":500,"event_ms":20}]]';
   socket.send({ type: "response.create", ...ask, input: `hi ${script}` });
   await socket.until("response.output_text.delta");
   socket.close();
-  const entry = await until(async () => (await house.entries()).find(({ outcome }) => outcome === "cancelled"));
+  const entry = await until(async () => (await gateway.entries()).find(({ outcome }) => outcome === "cancelled"));
   expect(entry).toMatchObject({ endpoint: "responses", errorCode: "client_closed", usageSource: "estimated" });
   expect(entry.costNanoUsd).toBeGreaterThan(0);
-  await until(() => house.house.outstanding() === 0);
+  await until(() => gateway.gateway.outstanding() === 0);
 });
 
 test("nothing is left of the sockets that have ended", async () => {
-  await until(async () => (await (await house.get("/metrics")).text()).includes("sluice_websockets_open 0"));
+  await until(async () => (await (await gateway.get("/metrics")).text()).includes("sluice_websockets_open 0"));
   expect(watches.size).toBe(0);
-  expect(await (await house.get("/metrics")).text()).toContain("sluice_request_body_bytes 0");
+  expect(await (await gateway.get("/metrics")).text()).toContain("sluice_request_body_bytes 0");
 });

@@ -1,13 +1,13 @@
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type Overrides, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type Overrides, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 export const bobKey = "sk-bob-0123456789abcdefghij";
 
 export type Frame = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** A model that OpenAI's dialect passes to, and two that it is translated for. */
-export function socketHouse(overrides: Overrides = {}): Promise<StartedHouse> {
-  return startHouse({
+export function socketGateway(overrides: Overrides = {}): Promise<StartedGateway> {
+  return startGateway({
     providers: (simulator) => [
       upstream("openai", simulator, { kind: "openai" }),
       upstream("chat", simulator),
@@ -36,11 +36,11 @@ export interface TestSocket {
 }
 
 export async function openSocket(
-  house: StartedHouse,
+  gateway: StartedGateway,
   { key = aliceKey, headers = {} }: { readonly key?: string; readonly headers?: Record<string, string> } = {},
 ): Promise<TestSocket> {
   const options = { headers: { authorization: `Bearer ${key}`, ...headers } };
-  const socket = new WebSocket(`${house.url.replace("http", "ws")}/v1/responses`, options as unknown as string[]);
+  const socket = new WebSocket(`${gateway.url.replace("http", "ws")}/v1/responses`, options as unknown as string[]);
   const frames: Frame[] = [];
   let closed: { code: number; reason: string } | null = null;
   const opened = Promise.withResolvers<void>();

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghij";
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => ["one", "two", "three"].map((id) => upstream(id, simulator, { kind: "openai" })),
     models: [
       {
@@ -20,7 +20,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const ask = { model: "gpt-test", input: "Say hello to everyone" };
 const bearer = { authorization: `Bearer ${aliceKey}` };
@@ -28,56 +28,56 @@ type Kept = { id: string; status: string; output: unknown[] };
 
 test("what an account keeps is found, continued, listed and deleted through whichever account made it", async () => {
   for (let round = 0; round < 6; round++) {
-    const made = await house.post("/v1/responses", ask, { script: { tokens: 2 } });
+    const made = await gateway.post("/v1/responses", ask, { script: { tokens: 2 } });
     const provider = made.headers.get("x-sluice-provider");
     const { id } = (await made.json()) as Kept;
-    const seen = await house.get(`/v1/responses/${id}`);
+    const seen = await gateway.get(`/v1/responses/${id}`);
     expect([seen.status, seen.headers.get("x-sluice-provider")]).toEqual([200, provider]);
     expect(((await seen.json()) as Kept).id).toBe(id);
-    const next = await house.post("/v1/responses", { ...ask, previous_response_id: id }, { script: { tokens: 1 } });
+    const next = await gateway.post("/v1/responses", { ...ask, previous_response_id: id }, { script: { tokens: 1 } });
     expect([next.status, next.headers.get("x-sluice-provider")]).toEqual([200, provider]);
-    const items = await house.get(`/v1/responses/${id}/input_items?limit=5`);
+    const items = await gateway.get(`/v1/responses/${id}/input_items?limit=5`);
     expect(((await items.json()) as { data: unknown[] }).data.length).toBeGreaterThan(0);
-    const gone = await fetch(`${house.url}/v1/responses/${id}`, { method: "DELETE", headers: bearer });
+    const gone = await fetch(`${gateway.url}/v1/responses/${id}`, { method: "DELETE", headers: bearer });
     expect(gone.status).toBe(200);
-    expect((await house.get(`/v1/responses/${id}`)).status).toBe(404);
+    expect((await gateway.get(`/v1/responses/${id}`)).status).toBe(404);
   }
 });
 
 test("seeing an answer again costs nothing", async () => {
-  const made = await house.post("/v1/responses", ask, { script: { tokens: 4 } });
+  const made = await gateway.post("/v1/responses", ask, { script: { tokens: 4 } });
   const { id } = (await made.json()) as Kept;
-  const before = (await house.entries()).length;
-  for (let time = 0; time < 3; time++) await (await house.get(`/v1/responses/${id}`)).text();
-  expect((await house.entries()).length).toBe(before);
+  const before = (await gateway.entries()).length;
+  for (let time = 0; time < 3; time++) await (await gateway.get(`/v1/responses/${id}`)).text();
+  expect((await gateway.entries()).length).toBe(before);
 });
 
 test("an answer made in the background is paid for once, when it is seen done", async () => {
-  const made = await house.post(
+  const made = await gateway.post(
     "/v1/responses",
     { ...ask, background: true },
     { script: { tokens: 5, background_ms: 80 } },
   );
   const first = (await made.json()) as Kept;
   expect(first.status).toBe("queued");
-  expect((await house.entries())[0]).toMatchObject({ usageSource: "none", costNanoUsd: 0, upstreamId: first.id });
-  const done = async (): Promise<Kept> => (await (await house.get(`/v1/responses/${first.id}`)).json()) as Kept;
+  expect((await gateway.entries())[0]).toMatchObject({ usageSource: "none", costNanoUsd: 0, upstreamId: first.id });
+  const done = async (): Promise<Kept> => (await (await gateway.get(`/v1/responses/${first.id}`)).json()) as Kept;
   await until(async () => (await done()).status === "completed");
   await Promise.all([done(), done(), done()]);
-  const paid = (await house.entries()).filter(({ upstreamId, usage }) => upstreamId === first.id && usage.output > 0);
+  const paid = (await gateway.entries()).filter(({ upstreamId, usage }) => upstreamId === first.id && usage.output > 0);
   expect(paid).toHaveLength(1);
   expect(paid[0]).toMatchObject({ usageSource: "upstream", usage: { output: 5 } });
   expect(paid[0]?.costNanoUsd).toBeGreaterThan(0);
 });
 
 test("an answer is not shown to a key that may not call its model, nor one that nobody made", async () => {
-  const { id } = (await (await house.post("/v1/responses", ask, { script: { tokens: 1 } })).json()) as Kept;
+  const { id } = (await (await gateway.post("/v1/responses", ask, { script: { tokens: 1 } })).json()) as Kept;
   for (const [path, key] of [
     [id, bobKey],
     ["resp_nobody", aliceKey],
     ["resp_caf%C3%A9", aliceKey],
   ] as const) {
-    const response = await house.get(`/v1/responses/${path}`, { authorization: `Bearer ${key}` });
+    const response = await gateway.get(`/v1/responses/${path}`, { authorization: `Bearer ${key}` });
     expect(response.status).toBe(404);
     expect(((await response.json()) as { error: { code: string } }).error.code).toBe("not_found");
   }

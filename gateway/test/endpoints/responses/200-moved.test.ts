@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../../started-house.ts";
-import { arrived, movedHouse, pieces } from "../moved-house.ts";
+import { type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { arrived, movedGateway, pieces } from "../moved-gateway.ts";
 
 interface Item {
   readonly type: string;
   readonly encrypted_content?: string;
 }
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 /** A thought, and then a call, of another vendor's model. */
 let items: readonly Item[];
 beforeAll(async () => {
-  house = await startHouse(movedHouse);
+  gateway = await startGateway(movedGateway);
   items = await turnOf("claude");
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const tool = { type: "function", name: "f", parameters: { type: "object", properties: {} }, strict: false };
 
 async function turnOf(model: string): Promise<readonly Item[]> {
-  const answer = await house.post("/v1/responses", {
+  const answer = await gateway.post("/v1/responses", {
     model,
     input: 'use f now [[sim {"tool_calls":1}]]',
     tools: [tool],
@@ -32,7 +32,9 @@ async function turnOf(model: string): Promise<readonly Item[]> {
 }
 
 const send = (body: string, path = "/v1/responses") =>
-  house.post(path, body.replace('"model":"gpt-5.1"', '"model":"gpt"'), { script: { keep_received: true, tokens: 2 } });
+  gateway.post(path, body.replace('"model":"gpt-5.1"', '"model":"gpt"'), {
+    script: { keep_received: true, tokens: 2 },
+  });
 
 test("after a turn of another vendor the body arrives byte for byte, but for what that one sealed", async () => {
   const [thought, call] = items;
@@ -52,7 +54,7 @@ test("after a turn of another vendor the body arrives byte for byte, but for wha
   );
   const answer = await send(body.sent);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(gateway).body).toBe(body.kept);
 });
 
 test("seals are known whatever their bytes, and OpenAI's own stay", async () => {
@@ -68,7 +70,7 @@ test("seals are known whatever their bytes, and OpenAI's own stay", async () => 
     `]}`,
   );
   expect((await send(body.sent)).status).toBe(200);
-  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(gateway).body).toBe(body.kept);
 });
 
 test("a compaction of such a conversation is asked for without the seals too", async () => {
@@ -78,25 +80,26 @@ test("a compaction of such a conversation is asked for without the seals too", a
     `{"role":"user","content":"two"}]}`,
   );
   expect((await send(body.sent, "/v1/responses/compact")).status).toBe(200);
-  expect(arrived(house).body).toBe(body.kept);
+  expect(arrived(gateway).body).toBe(body.kept);
 });
 
 test("a text that speaks of a seal is passed as it is", async () => {
   const body = `{"model":"gpt-5.1","input":"sluice1.${items[0]?.encrypted_content}"}`;
   expect((await send(body)).status).toBe(200);
-  expect(arrived(house).body).toBe(body);
+  expect(arrived(gateway).body).toBe(body);
 });
 
 test("a compaction that another vendor's model wrote says its summary in words", async () => {
-  const compacted = await house.post("/v1/responses/compact", { model: "claude", input: "one two three" });
+  const compacted = await gateway.post("/v1/responses/compact", { model: "claude", input: "one two three" });
   const { output } = (await compacted.json()) as { output: readonly Item[] };
   const item = output.find(({ type }) => type === "compaction");
   expect(item?.encrypted_content).toStartWith("sluice1.");
   const bodyOf = (what: string): string =>
     `{"model":"gpt-5.1","input":[ ${what} ,{"role":"user","content":"go on"}],"tools":[{"type":"web_search","external_web_access":false}]}`;
   expect((await send(bodyOf(JSON.stringify(item)))).status).toBe(200);
-  const [said] = (JSON.parse(arrived(house).body) as { input: { role: string; content: { text: string }[] }[] }).input;
+  const [said] = (JSON.parse(arrived(gateway).body) as { input: { role: string; content: { text: string }[] }[] })
+    .input;
   expect(said?.role).toBe("user");
   expect(said?.content[0]?.text).toContain("This is its summary:");
-  expect(arrived(house).body).toBe(bodyOf(JSON.stringify(said)));
+  expect(arrived(gateway).body).toBe(bodyOf(JSON.stringify(said)));
 });

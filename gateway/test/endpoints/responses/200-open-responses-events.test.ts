@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 /**
  * Events and items of translated answers as the Open Responses specification (2026-04-24) wants them: what must stand in each,
  * and what may only be left out, not null. Its own compliance tests look at the same.
  */
-let house: StartedHouse;
+let gateway: StartedGateway;
 const models: Readonly<Record<string, string>> = {
   chat: "up-chat",
   claude: "claude-sim-4-5",
@@ -13,7 +13,7 @@ const models: Readonly<Record<string, string>> = {
   aws: "us.amazon.nova-up-v1:0",
 };
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("chat", simulator),
       upstream("claude", simulator, { kind: "anthropic" }),
@@ -34,7 +34,7 @@ beforeAll(async () => {
     })),
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 type Said = Readonly<Record<string, unknown>>;
 type Shape = Readonly<Record<string, "text" | "whole" | "list" | "object" | "any">>;
@@ -101,7 +101,7 @@ const asks: readonly (readonly [name: string, ask: object, item: string])[] = [
 test.each(Object.keys(models).flatMap((model) => asks.map(([name, ask, item]) => [name, model, ask, item] as const)))(
   "%s from %s is told in events and items with all their members",
   async (_, model, ask, item) => {
-    const text = await (await house.post("/v1/responses", { model, ...ask, stream: true })).text();
+    const text = await (await gateway.post("/v1/responses", { model, ...ask, stream: true })).text();
     const told = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as Said);
     expect(told.flatMap((event) => flaws(event, events[String(event["type"])]))).toEqual([]);
     expect(told.map((event) => event["sequence_number"])).toEqual(told.map((_event, index) => index));
@@ -121,7 +121,7 @@ test.each(Object.keys(models).flatMap((model) => asks.map(([name, ask, item]) =>
     expect(types).toContain(done);
     const last = told.at(-1)?.["response"] as Said;
     expect((last["output"] as Said[]).flatMap(itemFlaws)).toEqual([]);
-    const whole = (await (await house.post("/v1/responses", { model, ...ask })).json()) as Said;
+    const whole = (await (await gateway.post("/v1/responses", { model, ...ask })).json()) as Said;
     expect((whole["output"] as Said[]).flatMap(itemFlaws)).toEqual([]);
     for (const tool of whole["tools"] as Said[]) {
       expect(Object.keys(tool)).toEqual(

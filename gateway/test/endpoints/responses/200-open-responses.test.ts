@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 /**
  * Translated answers as the Open Responses specification (2026-04-24) wants them: its required members with their types. A
  * client that is made from that specification reads nothing else.
  */
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("chat", simulator),
       upstream("claude", simulator, { kind: "anthropic" }),
@@ -23,7 +23,7 @@ beforeAll(async () => {
     })),
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 type Check = (value: unknown) => boolean;
 const isText: Check = (value) => typeof value === "string";
@@ -127,11 +127,11 @@ const asks: readonly (readonly [name: string, ask: object])[] = [
 const cases = ["chat", "claude", "google"].flatMap((model) => asks.map(([name, ask]) => [name, model, ask] as const));
 
 test.each(cases)("%s from %s, whole and streamed, holds every required member", async (name, model, ask) => {
-  const whole = (await (await house.post("/v1/responses", { model, ...ask })).json()) as Said;
+  const whole = (await (await gateway.post("/v1/responses", { model, ...ask })).json()) as Said;
   expect(flaws(whole)).toEqual([]);
   expect(whole["status"]).toBe("completed");
   expect(Number(whole["completed_at"])).toBeGreaterThanOrEqual(Number(whole["created_at"]));
-  const text = await (await house.post("/v1/responses", { model, ...ask, stream: true })).text();
+  const text = await (await gateway.post("/v1/responses", { model, ...ask, stream: true })).text();
   const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as Said);
   const told = events.flatMap((event) => (event["response"] === undefined ? [] : [event["response"] as Said]));
   expect(told.length).toBe(3);
@@ -146,7 +146,7 @@ test.each(cases)("%s from %s, whole and streamed, holds every required member", 
 test("a response that fails holds them too", async () => {
   const script = '[[sim {"tokens":9,"event_ms":8,"cut_after_events":6}]]';
   const ask = { model: "chat", input: `hi ${script}`, stream: true };
-  const answer = await house.post("/v1/responses", ask);
+  const answer = await gateway.post("/v1/responses", ask);
   const events = [...(await answer.text()).matchAll(/^data: (.*)$/gm)].map(
     ([, data]) => JSON.parse(data ?? "") as Said,
   );

@@ -3,15 +3,15 @@ import { until } from "../../../../test/until.ts";
 import {
   aliceKey,
   type ChatOptions,
-  type StartedHouse,
+  type StartedGateway,
   scriptHeader,
-  startHouse,
+  startGateway,
   upstream,
-} from "../../started-house.ts";
+} from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeEach(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [upstream("main", simulator, { kind: "openai" })],
     models: [
       {
@@ -25,7 +25,7 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => house.stop());
+afterEach(() => gateway.stop());
 
 const bearer = { authorization: `Bearer ${aliceKey}` };
 /** The gateway's own account at the upstream. */
@@ -35,11 +35,11 @@ const done = { tokens: 20, background_ms: 20 };
 
 /** Resolves when the upstream has finished the answer, which nobody has seen yet. */
 async function begun(script: NonNullable<ChatOptions["script"]> = done): Promise<string> {
-  const made = await house.post("/v1/responses", ask, { script });
+  const made = await gateway.post("/v1/responses", ask, { script });
   const { id, status } = (await made.json()) as { id: string; status: string };
   expect(status).toBe("queued");
   await until(async () => {
-    const seen = await fetch(`${house.simulator.url}/responses/${id}`, { headers: account });
+    const seen = await fetch(`${gateway.simulator.url}/responses/${id}`, { headers: account });
     return ((await seen.json()) as { status: string }).status === "completed";
   });
   return id;
@@ -47,9 +47,9 @@ async function begun(script: NonNullable<ChatOptions["script"]> = done): Promise
 
 /** What was paid for the answer, and what the caller's budget says was used. */
 async function paid() {
-  await until(() => house.house.outstanding() === 0);
-  const entries = await house.entries();
-  const { limits } = (await (await house.get("/v1/usage")).json()) as { limits: { kind: string; used: number }[] };
+  await until(() => gateway.gateway.outstanding() === 0);
+  const entries = await gateway.entries();
+  const { limits } = (await (await gateway.get("/v1/usage")).json()) as { limits: { kind: string; used: number }[] };
   return {
     outputs: entries.filter(({ usageSource }) => usageSource !== "none").map(({ usage }) => usage.output),
     ledgerNanoUsd: entries.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0),
@@ -60,7 +60,7 @@ async function paid() {
 test("a background answer that is seen done counts against the budget of whoever sees it", async () => {
   const id = await begun();
   expect(await paid()).toEqual({ outputs: [], ledgerNanoUsd: 0, budgetNanoUsd: 0 });
-  await Promise.all([1, 2, 3].map(async () => (await house.get(`/v1/responses/${id}`)).text()));
+  await Promise.all([1, 2, 3].map(async () => (await gateway.get(`/v1/responses/${id}`)).text()));
   const { outputs, ledgerNanoUsd, budgetNanoUsd } = await paid();
   expect(outputs).toEqual([20]);
   expect([ledgerNanoUsd > 0, budgetNanoUsd]).toEqual([true, ledgerNanoUsd]);
@@ -77,15 +77,15 @@ test.each([
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${shown.length}\r\n`;
   const script = { [scriptHeader]: JSON.stringify({ raw_reply: `${head}connection: close\r\n\r\n${shown}` }) };
   for (let times = 0; times < 2; times++) {
-    expect(await (await house.get(`/v1/responses/${id}`, { ...bearer, ...script })).text()).toBe(shown);
+    expect(await (await gateway.get(`/v1/responses/${id}`, { ...bearer, ...script })).text()).toBe(shown);
   }
-  const paidFor = (await house.entries()).filter(({ costNanoUsd }) => costNanoUsd > 0);
+  const paidFor = (await gateway.entries()).filter(({ costNanoUsd }) => costNanoUsd > 0);
   expect(paidFor.map(({ usageSource, usage: used }) => [usageSource, used.output > 8])).toEqual([["estimated", true]]);
 });
 
 test("cancelling a background answer that is done shows it, and so pays for it", async () => {
   const id = await begun();
-  const cancelled = await fetch(`${house.url}/v1/responses/${id}/cancel`, { method: "POST", headers: bearer });
+  const cancelled = await fetch(`${gateway.url}/v1/responses/${id}/cancel`, { method: "POST", headers: bearer });
   expect(await cancelled.text()).toContain('"output_text"');
   expect((await paid()).outputs).toEqual([20]);
 });
@@ -95,14 +95,14 @@ test.each([
     "that made it",
     async (): Promise<ReadableStream<Uint8Array> | null> => {
       const script = { ...done, event_ms: 5 };
-      return (await house.post("/v1/responses", { ...ask, stream: true }, { script, signal: leaving.signal })).body;
+      return (await gateway.post("/v1/responses", { ...ask, stream: true }, { script, signal: leaving.signal })).body;
     },
   ],
   [
     "that shows it",
     async (): Promise<ReadableStream<Uint8Array> | null> => {
       const headers = { ...bearer, "x-sim-script": '{"event_ms":5}' };
-      const url = `${house.url}/v1/responses/${await begun()}?stream=true`;
+      const url = `${gateway.url}/v1/responses/${await begun()}?stream=true`;
       return (await fetch(url, { headers, signal: leaving.signal })).body;
     },
   ],
@@ -120,8 +120,8 @@ let leaving = new AbortController();
 test("a shutdown ends the stream of a kept answer with an error, also before anybody has read from it", async () => {
   const id = await begun({ tokens: 400, background_ms: 20 });
   const headers = { ...bearer, "x-sim-script": '{"event_ms":20}' };
-  const response = await fetch(`${house.url}/v1/responses/${id}?stream=true`, { headers });
-  const closing = house.house.close();
+  const response = await fetch(`${gateway.url}/v1/responses/${id}?stream=true`, { headers });
+  const closing = gateway.gateway.close();
   expect(await response.text()).toContain("event: response.failed\n");
   await closing;
 });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 const malloryKey = "sk-mallory-0123456789abcdefghij";
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [upstream("shared", simulator, { kind: "openai" })],
     models: [{ name: "gpt-test", deployments: [{ provider: "shared", upstream_model: "upstream-gpt" }] }],
     moreWorkspaces: [{ slug: "rival", groups: [{ name: "default" }], keys: [{ name: "mallory", secret: malloryKey }] }],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const ask = { model: "gpt-test", input: "Remember the number 42" };
 const bearer = { authorization: `Bearer ${malloryKey}` };
-const upstreamCalls = (): number => house.simulator.simulator.truth.list().data.length;
+const upstreamCalls = (): number => gateway.simulator.simulator.truth.list().data.length;
 
 async function made(): Promise<string> {
-  const { id } = (await (await house.post("/v1/responses", ask, { script: { tokens: 2 } })).json()) as { id: string };
+  const { id } = (await (await gateway.post("/v1/responses", ask, { script: { tokens: 2 } })).json()) as { id: string };
   return id;
 }
 
@@ -37,13 +37,13 @@ test.each([
   async (method, rest) => {
     const id = await made();
     const before = upstreamCalls();
-    const theirs = await refusal(await fetch(`${house.url}/v1/responses/${id}${rest}`, { method, headers: bearer }));
+    const theirs = await refusal(await fetch(`${gateway.url}/v1/responses/${id}${rest}`, { method, headers: bearer }));
     const nobodys = await refusal(
-      await fetch(`${house.url}/v1/responses/resp_nobody${rest}`, { method, headers: bearer }),
+      await fetch(`${gateway.url}/v1/responses/resp_nobody${rest}`, { method, headers: bearer }),
     );
     expect({ ...theirs, message: theirs.message.replace(id, "resp_nobody") }).toEqual(nobodys);
     expect([theirs.status, theirs.code, upstreamCalls()]).toEqual([404, "not_found", before]);
-    expect((await house.get(`/v1/responses/${id}`)).status).toBe(200);
+    expect((await gateway.get(`/v1/responses/${id}`)).status).toBe(200);
   },
 );
 
@@ -53,12 +53,16 @@ test.each(["/v1/responses", "/v1/responses/compact"])(
     const id = await made();
     const before = upstreamCalls();
     const refused = async (previous: string) =>
-      refusal(await house.post(path, { ...ask, previous_response_id: previous }, { key: malloryKey }));
+      refusal(await gateway.post(path, { ...ask, previous_response_id: previous }, { key: malloryKey }));
     const theirs = await refused(id);
     expect({ ...theirs, message: theirs.message.replace(id, "resp_nobody") }).toEqual(await refused("resp_nobody"));
     expect(theirs).toMatchObject({ status: 400, code: "invalid_request", param: "previous_response_id" });
     expect(upstreamCalls()).toBe(before);
-    const own = await house.post(path, { ...ask, previous_response_id: id }, { key: aliceKey, script: { tokens: 1 } });
+    const own = await gateway.post(
+      path,
+      { ...ask, previous_response_id: id },
+      { key: aliceKey, script: { tokens: 1 } },
+    );
     expect(own.status).toBe(200);
   },
 );
@@ -73,6 +77,6 @@ test.each<[string, number]>([
   ["%zz", 400],
 ])("an id with odd characters (%s) reaches no upstream", async (id, status) => {
   const before = upstreamCalls();
-  expect((await house.get(`/v1/responses/${id}`)).status).toBe(status);
+  expect((await gateway.get(`/v1/responses/${id}`)).status).toBe(status);
   expect(upstreamCalls()).toBe(before);
 });

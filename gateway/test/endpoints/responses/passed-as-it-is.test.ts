@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { version } from "../messages/claude-house.ts";
+import { errorOf, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { version } from "../messages/claude-gateway.ts";
 
 /** What only its reader can judge: a vendor answers for itself, and what has to be translated is judged here. */
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("openai", simulator, { kind: "openai" }),
       upstream("claude", simulator, { kind: "anthropic" }),
@@ -22,9 +22,10 @@ beforeAll(async () => {
     ].map(([provider = "", upstream_model = ""]) => ({ name: provider, deployments: [{ provider, upstream_model }] })),
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
-const reached = async (): Promise<number> => (await house.entries()).filter(({ provider }) => provider !== null).length;
+const reached = async (): Promise<number> =>
+  (await gateway.entries()).filter(({ provider }) => provider !== null).length;
 
 test.each([
   ["/v1/responses/compact", { model: "openai" }, {}],
@@ -34,7 +35,7 @@ test.each([
   ["/v1beta/models/google:generateContent", { contents: [] }, {}],
 ])("%s with %j goes to the vendor, who answers", async (path, body, headers) => {
   const before = await reached();
-  const answer = await house.post(path, body, { headers });
+  const answer = await gateway.post(path, body, { headers });
   await answer.text();
   expect(await reached()).toBe(before + 1);
 });
@@ -45,7 +46,7 @@ test.each([
   ["/v1/messages", { model: "openai", messages: [], max_tokens: 9 }, version, null],
   ["/v1beta/models/claude:generateContent", { contents: [] }, {}, null],
 ])("%s with %j cannot be translated, and is refused", async (path, body, headers, param) => {
-  const refused = await errorOf(await house.post(path, body, { headers }));
+  const refused = await errorOf(await gateway.post(path, body, { headers }));
   expect(refused.status).toBe(400);
   if (param !== null) expect(refused).toMatchObject({ param });
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../../started-house.ts";
+import { type StartedGateway, startGateway } from "../../started-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse();
+  gateway = await startGateway();
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test("the warm-up of a connection is answered without a key", async () => {
-  const response = await fetch(house.url, { method: "HEAD" });
+  const response = await fetch(gateway.url, { method: "HEAD" });
   expect([response.status, await response.text()]).toEqual([200, ""]);
 });

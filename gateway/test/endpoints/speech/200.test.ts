@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
 const deployments = [{ provider: "main", upstream_model: "upstream-voice" }];
-let house: StartedHouse;
+let gateway: StartedGateway;
 let client: OpenAI;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     models: [
       { name: "by-character", type: "speech", deployments, price: { character: 15 } },
       { name: "by-token", type: "speech", deployments, price: { input: 0.6, audio_output: 12 } },
     ],
   });
-  client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const input = "a lighthouse at dawn";
-const truth = () => house.simulator.simulator.truth.list().data.at(-1);
+const truth = () => gateway.simulator.simulator.truth.list().data.at(-1);
 const sha256 = (bytes: ArrayBuffer) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 
 test.each(["mp3", "opus", "wav"] as const)(
@@ -30,7 +30,7 @@ test.each(["mp3", "opus", "wav"] as const)(
     expect(answer.headers.get("content-type")).toStartWith("audio/");
     expect(sha256(sound)).toBe(truth()?.reply_sha256 ?? "");
     expect(truth()?.model).toBe("upstream-voice");
-    expect((await house.entries())[0]).toMatchObject({
+    expect((await gateway.entries())[0]).toMatchObject({
       endpoint: "speech",
       outcome: "succeeded",
       usage: { characters: 20 },
@@ -47,7 +47,7 @@ test("how fast is spoken goes on, and chooses nothing", async () => {
 });
 
 test("events tell their tokens, and those are paid", async () => {
-  const answer = await house.post("/v1/audio/speech", {
+  const answer = await gateway.post("/v1/audio/speech", {
     model: "by-token",
     input,
     voice: "alloy",
@@ -57,7 +57,7 @@ test("events tell their tokens, and those are paid", async () => {
   const text = await answer.text();
   expect(text).toContain('"type":"speech.audio.delta"');
   expect(text).toContain('"type":"speech.audio.done"');
-  expect((await house.entries())[0]).toMatchObject({
+  expect((await gateway.entries())[0]).toMatchObject({
     stream: true,
     usage: { inputUncached: 4, audioOutput: 20 },
     usageSource: "upstream",
@@ -68,11 +68,11 @@ test("events tell their tokens, and those are paid", async () => {
 test("the tokens of bytes are estimated by their size, and marked so", async () => {
   const answer = await client.audio.speech.create({ model: "by-token", input, voice: "alloy" });
   await answer.arrayBuffer();
-  expect((await house.entries())[0]).toMatchObject({ usage: { audioOutput: 20 }, usageSource: "estimated" });
+  expect((await gateway.entries())[0]).toMatchObject({ usage: { audioOutput: 20 }, usageSource: "estimated" });
 });
 
 test("a sound that breaks off is a connection that breaks, with nothing put among its bytes; it is booked", async () => {
-  const answer = await house.post(
+  const answer = await gateway.post(
     "/v1/audio/speech",
     { model: "by-token", input: "word ".repeat(200), voice: "x" },
     {
@@ -91,14 +91,14 @@ test("a sound that breaks off is a connection that breaks, with nothing put amon
     ),
   ).toBe("broke");
   expect(Buffer.concat(pieces).toString("latin1")).not.toContain("error");
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_truncated", usageSource: "estimated" });
   expect(entry?.usage.audioOutput).toBeGreaterThan(100);
 });
 
 test("a caller that leaves in the middle stops the upstream, and what was spoken is booked", async () => {
   const leaving = new AbortController();
-  const answer = await house.post(
+  const answer = await gateway.post(
     "/v1/audio/speech",
     { model: "by-character", input: "word ".repeat(500), voice: "x" },
     {
@@ -109,7 +109,7 @@ test("a caller that leaves in the middle stops the upstream, and what was spoken
   await answer.body?.getReader().read();
   leaving.abort();
   const id = answer.headers.get("x-request-id");
-  const found = async () => (await house.entries()).find(({ requestId }) => requestId === id);
+  const found = async () => (await gateway.entries()).find(({ requestId }) => requestId === id);
   await until(async () => (await found()) !== undefined);
   const entry = await found();
   expect(entry).toMatchObject({ outcome: "cancelled", httpStatus: 499, usage: { characters: 2_500 } });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
 import { sound } from "./endpoint.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let client: OpenAI;
 beforeAll(async () => {
   const deployments = (upstream_model: string) => [{ provider: "main", upstream_model }];
-  house = await startHouse({
+  gateway = await startGateway({
     models: [
       {
         name: "by-second",
@@ -23,16 +23,16 @@ beforeAll(async () => {
       },
     ],
   });
-  client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const file = () => toFile(sound, "a.mp3", { type: "audio/mpeg" });
 
 test("OpenAI's SDK gets a text; seconds are paid where the upstream counts them", async () => {
   const answer = await client.audio.transcriptions.create({ model: "by-second", file: await file() });
   expect(answer.text.length).toBeGreaterThan(0);
-  expect((await house.entries())[0]).toMatchObject({
+  expect((await gateway.entries())[0]).toMatchObject({
     endpoint: "transcriptions",
     usage: { audioSeconds: 2, audioInput: 0 },
     usageSource: "upstream",
@@ -43,13 +43,13 @@ test("OpenAI's SDK gets a text; seconds are paid where the upstream counts them"
 test("tokens are paid where the upstream counts those, whole and streamed", async () => {
   const whole = await client.audio.transcriptions.create({ model: "by-token", file: await file() });
   expect(whole.usage).toMatchObject({ type: "tokens", input_tokens: 20 });
-  const [first] = await house.entries();
+  const [first] = await gateway.entries();
   expect(first).toMatchObject({ usage: { audioInput: 20, audioSeconds: 0 }, usageSource: "upstream" });
   const stream = await client.audio.transcriptions.create({ model: "by-token", file: await file(), stream: true });
   const types = new Set<string>();
   for await (const event of stream) types.add(event.type);
   expect([...types]).toEqual(["transcript.text.delta", "transcript.text.done"]);
-  expect((await house.entries())[0]).toMatchObject({
+  expect((await gateway.entries())[0]).toMatchObject({
     stream: true,
     usage: { audioInput: 20, output: first?.usage.output ?? -1 },
     usageSource: "upstream",
@@ -65,10 +65,10 @@ test.each([
   ["text", 8, "estimated"],
 ] as const)("an answer as %s comes back as it is and is paid", async (response_format, audioSeconds, usageSource) => {
   const answer = await client.audio.transcriptions.create({ model: "by-second", file: await file(), response_format });
-  const sent = house.simulator.simulator.truth.list().data.at(-1)?.reply_text ?? "";
+  const sent = gateway.simulator.simulator.truth.list().data.at(-1)?.reply_text ?? "";
   expect(sent.length).toBeGreaterThan(0);
   expect<unknown>(answer).toEqual(response_format === "verbose_json" ? JSON.parse(sent) : sent);
-  expect((await house.entries())[0]).toMatchObject({ usage: { audioSeconds }, usageSource });
+  expect((await gateway.entries())[0]).toMatchObject({ usage: { audioSeconds }, usageSource });
 });
 
 test("only the model of a form is replaced, and a WAV file is held by its own length", async () => {
@@ -85,13 +85,13 @@ test("only the model of a form is replaced, and a WAV file is held by its own le
     prompt: "names",
     timestamp_granularities: ["word", "segment"],
   });
-  const parts = house.simulator.simulator.truth.list().data.at(-1)?.parts ?? [];
+  const parts = gateway.simulator.simulator.truth.list().data.at(-1)?.parts ?? [];
   expect(parts.find(({ name }) => name === "model")?.value).toBe("whisper-1");
   expect(parts.find(({ name }) => name === "file")).toMatchObject({
     filename: "a.wav",
     sha256: new Bun.CryptoHasher("sha256").update(wave).digest("hex"),
   });
-  expect((await house.entries())[0]).toMatchObject({ usage: { audioSeconds: 3 }, usageSource: "estimated" });
+  expect((await gateway.entries())[0]).toMatchObject({ usage: { audioSeconds: 3 }, usageSource: "estimated" });
 });
 
 test("a stream that is cut is booked with what was seen, and an error is told in it", async () => {
@@ -103,10 +103,10 @@ test("a stream that is cut is booked with what was seen, and an error is told in
     authorization: `Bearer ${aliceKey}`,
     "x-sim-script": JSON.stringify({ tokens: 9, cut_after_events: 3, event_ms: 20 }),
   };
-  const answer = await fetch(`${house.url}/v1/audio/transcriptions`, { method: "POST", headers, body: form });
+  const answer = await fetch(`${gateway.url}/v1/audio/transcriptions`, { method: "POST", headers, body: form });
   const text = await answer.text();
   expect(text).toContain('"code":"upstream_truncated"');
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "failed", usageSource: "estimated" });
   // What comes in one moment with the break may be lost on its way; what the caller got is counted, each piece once.
   const told = text.split('"transcript.text.delta"').length - 1;

@@ -1,26 +1,26 @@
 import { expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
-import { aliceKey, startHouse } from "../../started-house.ts";
+import { aliceKey, startGateway } from "../../started-gateway.ts";
 import { sound } from "../transcriptions/endpoint.ts";
 
 test("OpenAI's SDK gets a translation, at the upstream's path for it", async () => {
-  const house = await startHouse({
+  const gateway = await startGateway({
     models: [
       { name: "hears", type: "transcription", deployments: [{ provider: "main", upstream_model: "whisper-1" }] },
     ],
   });
   try {
-    const client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
     const answer = await client.audio.translations.create({ model: "hears", file: await toFile(sound, "a.mp3") });
     expect(answer.text.length).toBeGreaterThan(0);
-    expect(house.simulator.simulator.truth.list().data.at(-1)?.path).toEndWith("/audio/translations");
-    expect((await house.entries())[0]).toMatchObject({ endpoint: "translations", usage: { audioSeconds: 2 } });
-    const model = await (await house.get("/v1/models/hears")).json();
+    expect(gateway.simulator.simulator.truth.list().data.at(-1)?.path).toEndWith("/audio/translations");
+    expect((await gateway.entries())[0]).toMatchObject({ endpoint: "translations", usage: { audioSeconds: 2 } });
+    const model = await (await gateway.get("/v1/models/hears")).json();
     expect(model).toMatchObject({
       type: "transcription",
       endpoints: ["/v1/audio/transcriptions", "/v1/audio/translations"],
     });
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

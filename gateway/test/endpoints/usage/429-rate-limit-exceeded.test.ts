@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { aliceKey, errorOf, startHouse } from "../../started-house.ts";
+import { aliceKey, errorOf, startGateway } from "../../started-gateway.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghijkl";
 
 test("a key may ask for its usage so often in a minute, whatever others ask", async () => {
-  const house = await startHouse({
+  const gateway = await startGateway({
     keys: [
       { name: "alice", secret: aliceKey },
       { name: "bob", secret: bobKey },
@@ -13,13 +13,13 @@ test("a key may ask for its usage so often in a minute, whatever others ask", as
   });
   try {
     const answers = [];
-    for (let asked = 0; asked <= bounds.usageAsksMax; asked++) answers.push(await house.get("/v1/usage"));
+    for (let asked = 0; asked <= bounds.usageAsksMax; asked++) answers.push(await gateway.get("/v1/usage"));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(bounds.usageAsksMax);
     const refused = answers.at(-1) ?? Response.error();
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await errorOf(refused)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
-    expect((await house.get("/v1/usage", { authorization: `Bearer ${bobKey}` })).status).toBe(200);
+    expect((await gateway.get("/v1/usage", { authorization: `Bearer ${bobKey}` })).status).toBe(200);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

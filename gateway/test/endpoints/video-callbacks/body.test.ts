@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { bounds } from "#core/index.ts";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { ask, videoHouse } from "../video-tasks/video-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { ask, videoGateway } from "../video-tasks/video-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const json = { "content-type": "application/json" };
 /** What nobody can read as JSON: an answer that objects to it has read it. */
@@ -20,7 +20,7 @@ function callback(
   body: string | Uint8Array | ReadableStream,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  return fetch(`${house.url}/v1/video/callbacks/${id}/${encodeURIComponent(token)}`, {
+  return fetch(`${gateway.url}/v1/video/callbacks/${id}/${encodeURIComponent(token)}`, {
     method: "POST",
     headers: { ...json, ...headers },
     body,
@@ -29,9 +29,9 @@ function callback(
 
 async function runningTask(): Promise<{ readonly id: string; readonly token: string }> {
   const script = { video: { queued_ms: 0, running_ms: 600_000 } };
-  const made = await house.post("/v1/video/tasks", ask, { script: script as never });
+  const made = await gateway.post("/v1/video/tasks", ask, { script: script as never });
   const { id } = (await made.json()) as { id: string };
-  return { id, token: house.control.vault.derive("video callback", id) };
+  return { id, token: gateway.control.vault.derive("video callback", id) };
 }
 
 test("a callback with a wrong token is refused without its body being unpacked", async () => {

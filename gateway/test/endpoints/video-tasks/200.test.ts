@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
-import { ask, videoHouse } from "./video-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { ask, videoGateway } from "./video-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 type Shown = {
   id: string;
@@ -20,13 +20,13 @@ const bearer = { authorization: `Bearer ${aliceKey}` };
 
 async function finished(id: string): Promise<Shown> {
   return await until(async () => {
-    const seen = (await (await house.get(`/v1/video/tasks/${id}`)).json()) as Shown;
+    const seen = (await (await gateway.get(`/v1/video/tasks/${id}`)).json()) as Shown;
     return ["queued", "running"].includes(seen.status) ? null : seen;
   });
 }
 
 test("a task is accepted, made, paid once from its upstream's own numbers, and its video can be read in parts", async () => {
-  const made = await house.post("/v1/video/tasks", ask);
+  const made = await gateway.post("/v1/video/tasks", ask);
   expect(made.status).toBe(200);
   const task = (await made.json()) as Shown;
   expect(task).toMatchObject({
@@ -47,7 +47,7 @@ test("a task is accepted, made, paid once from its upstream's own numbers, and i
   expect(task.task_id).toBe(task.id);
   const done = await finished(task.id);
   expect(done).toMatchObject({ status: "succeeded", error: null });
-  const entries = (await house.entries()).filter(({ endpoint }) => endpoint === "video");
+  const entries = (await gateway.entries()).filter(({ endpoint }) => endpoint === "video");
   expect(entries).toHaveLength(1);
   expect(entries[0]).toMatchObject({ outcome: "succeeded", usageSource: "upstream" });
   expect(entries[0]?.costNanoUsd).toBe((entries[0]?.usage.output ?? 0) * 6_000);
@@ -68,10 +68,10 @@ test("a task is accepted, made, paid once from its upstream's own numbers, and i
 
 test("the same Idempotency-Key finds the same task, another body with it is a conflict", async () => {
   const headers = { "idempotency-key": "order-17" };
-  const first = (await (await house.post("/v1/video/tasks", ask, { headers })).json()) as Shown;
-  const again = (await (await house.post("/v1/video/tasks", ask, { headers })).json()) as Shown;
+  const first = (await (await gateway.post("/v1/video/tasks", ask, { headers })).json()) as Shown;
+  const again = (await (await gateway.post("/v1/video/tasks", ask, { headers })).json()) as Shown;
   expect(again.id).toBe(first.id);
-  const other = await house.post("/v1/video/tasks", { ...ask, prompt: "another" }, { headers });
+  const other = await gateway.post("/v1/video/tasks", { ...ask, prompt: "another" }, { headers });
   expect([other.status, ((await other.json()) as { error: { code: string } }).error.code]).toEqual([
     409,
     "idempotency_conflict",
@@ -79,19 +79,19 @@ test("the same Idempotency-Key finds the same task, another body with it is a co
 });
 
 test("tasks are listed newest first, page by page", async () => {
-  const page = (await (await house.get("/v1/video/tasks?limit=1")).json()) as {
+  const page = (await (await gateway.get("/v1/video/tasks?limit=1")).json()) as {
     data: Shown[];
     has_more: boolean;
     next: string;
   };
   expect([page.data.length, page.has_more]).toEqual([1, true]);
-  const next = (await (await house.get(`/v1/video/tasks?limit=5&after=${encodeURIComponent(page.next)}`)).json()) as {
+  const next = (await (await gateway.get(`/v1/video/tasks?limit=5&after=${encodeURIComponent(page.next)}`)).json()) as {
     data: Shown[];
   };
   expect(next.data.map(({ id }) => id)).not.toContain(page.data[0]?.id ?? "");
 });
 
 test("a model of videos says where it is called", async () => {
-  const model = (await (await house.get("/v1/models/clip-test")).json()) as { type: string; endpoints: string[] };
+  const model = (await (await gateway.get("/v1/models/clip-test")).json()) as { type: string; endpoints: string[] };
   expect([model.type, model.endpoints]).toEqual(["video", ["/v1/video/tasks", "/v1/videos"]]);
 });

@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
-import { aliceKey, errorOf, startHouse } from "../../started-house.ts";
-import { ask, videoHouse } from "./video-house.ts";
+import { aliceKey, errorOf, startGateway } from "../../started-gateway.ts";
+import { ask, videoGateway } from "./video-gateway.ts";
 
 test("a key bound to other addresses neither makes nor sees tasks", async () => {
-  const house = await startHouse({
-    ...videoHouse,
+  const gateway = await startGateway({
+    ...videoGateway,
     keys: [{ name: "alice", secret: aliceKey, allowed_ips: ["203.0.113.0/24"] }],
   });
   try {
-    for (const answer of [await house.post("/v1/video/tasks", ask), await house.get("/v1/video/tasks")]) {
+    for (const answer of [await gateway.post("/v1/video/tasks", ask), await gateway.get("/v1/video/tasks")]) {
       expect(await errorOf(answer)).toMatchObject({ status: 403, code: "ip_not_allowed" });
     }
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

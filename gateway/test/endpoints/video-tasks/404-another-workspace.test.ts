@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { aliceKey, type StartedHouse, startHouse } from "../../started-house.ts";
-import { ask, settledTask, strangerKey, videoHouse } from "./video-house.ts";
+import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { ask, settledTask, strangerKey, videoGateway } from "./video-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 let task: string;
 let asset: string;
 let failing: string;
 const path = "/v1/video/tasks";
 
 beforeAll(async () => {
-  house = await startHouse({
-    ...videoHouse,
+  gateway = await startGateway({
+    ...videoGateway,
     moreWorkspaces: [{ slug: "rival", keys: [{ name: "mallory", secret: strangerKey }] }],
   });
   const group = await made("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
@@ -18,13 +18,13 @@ beforeAll(async () => {
   asset = await made("/v1/assets", { ...material, asset_type: "Image", name: "anna" });
   failing = await made("/v1/assets", { ...material, asset_type: "Image", name: '[[sim {"ends":"failed"}]]' });
   task = await made(path, { ...ask, prompt: 'a boat [[sim {"queued_ms":0,"running_ms":0}]]' });
-  await settledTask(house, task);
-  for (const id of [asset, failing]) await settledTask(house, id, `/v1/assets/${id}?platform=volcengine`);
+  await settledTask(gateway, task);
+  for (const id of [asset, failing]) await settledTask(gateway, id, `/v1/assets/${id}?platform=volcengine`);
 });
-afterAll(() => house?.stop());
+afterAll(() => gateway?.stop());
 
 async function made(path: string, body: object): Promise<string> {
-  return ((await (await house.post(path, body)).json()) as { id: string }).id;
+  return ((await (await gateway.post(path, body)).json()) as { id: string }).id;
 }
 
 /** An id of the same form that nothing has. */
@@ -36,14 +36,14 @@ async function told(answer: Response): Promise<readonly [number, string]> {
 }
 
 function call(method: string, path: string, body: object | null = null): Promise<Response> {
-  return fetch(`${house.url}${path}`, {
+  return fetch(`${gateway.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${strangerKey}`, "content-type": "application/json" },
     body: body === null ? null : JSON.stringify(body),
   });
 }
 
-const upstreamCalls = (): number => house.simulator.simulator.truth.list().total;
+const upstreamCalls = (): number => gateway.simulator.simulator.truth.list().total;
 
 describe("another workspace's id looks like one that does not exist", () => {
   test.each([
@@ -83,9 +83,9 @@ describe("another workspace's id looks like one that does not exist", () => {
     expect(theirs).toEqual(await told(await call("POST", path, draft(nobodys(task)))));
     expect(theirs[0]).toBe(404);
     // The upstream's own ids say nothing of who may use them: the account is shared.
-    const [vendors] = house.simulator.simulator.tasks.list().data;
+    const [vendors] = gateway.simulator.simulator.tasks.list().data;
     expect((await call("POST", path, draft(vendors?.id ?? ""))).status).toBe(404);
-    const [library] = /asset-\d+-\w+/.exec(JSON.stringify(house.simulator.simulator.truth.list().data)) ?? [];
+    const [library] = /asset-\d+-\w+/.exec(JSON.stringify(gateway.simulator.simulator.truth.list().data)) ?? [];
     expect(library).toStartWith("asset-");
     expect((await call("POST", path, { ...ask, image: `asset://${library}` })).status).toBe(404);
     expect(upstreamCalls()).toBe(before);
@@ -93,8 +93,8 @@ describe("another workspace's id looks like one that does not exist", () => {
 
   test("an Idempotency-Key of another workspace is free", async () => {
     const headers = { "idempotency-key": "scene-1" };
-    const ours = (await (await house.post(path, ask, { headers })).json()) as { id: string };
-    const theirs = (await (await house.post(path, ask, { headers, key: strangerKey })).json()) as { id: string };
+    const ours = (await (await gateway.post(path, ask, { headers })).json()) as { id: string };
+    const theirs = (await (await gateway.post(path, ask, { headers, key: strangerKey })).json()) as { id: string };
     expect(theirs.id).not.toBe(ours.id);
     const { data } = (await (await call("GET", path)).json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toEqual([theirs.id]);
@@ -103,9 +103,9 @@ describe("another workspace's id looks like one that does not exist", () => {
   test("the owner is let in everywhere", async () => {
     const headers = { authorization: `Bearer ${aliceKey}` };
     for (const at of [`${path}/${task}`, `${path}/${task}/content`]) {
-      expect((await fetch(`${house.url}${at}`, { headers })).status).toBe(200);
+      expect((await fetch(`${gateway.url}${at}`, { headers })).status).toBe(200);
     }
-    expect((await house.post(path, { ...ask, image: `asset://${asset}` })).status).toBe(200);
-    expect((await house.post(path, { ...ask, image: `asset://${failing}` })).status).toBe(400);
+    expect((await gateway.post(path, { ...ask, image: `asset://${asset}` })).status).toBe(200);
+    expect((await gateway.post(path, { ...ask, image: `asset://${failing}` })).status).toBe(400);
   });
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { errorOf, startHouse } from "../../started-house.ts";
-import { videoHouse } from "./video-house.ts";
+import { errorOf, startGateway } from "../../started-gateway.ts";
+import { videoGateway } from "./video-gateway.ts";
 
 test("another method is refused and told which are possible", async () => {
-  const house = await startHouse(videoHouse);
+  const gateway = await startGateway(videoGateway);
   try {
     for (const [method, path, allow] of [
       ["PUT", "/v1/video/tasks", "POST, GET"],
@@ -11,11 +11,11 @@ test("another method is refused and told which are possible", async () => {
       ["POST", "/v1/video/tasks/vt_01/content", "GET, HEAD"],
       ["GET", "/v1/video/callbacks/vt_01/token", "POST"],
     ] as const) {
-      const answer = await fetch(`${house.url}${path}`, { method });
+      const answer = await fetch(`${gateway.url}${path}`, { method });
       expect([path, answer.headers.get("allow")]).toEqual([path, allow]);
       expect(await errorOf(answer)).toMatchObject({ status: 405, code: "method_not_allowed" });
     }
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

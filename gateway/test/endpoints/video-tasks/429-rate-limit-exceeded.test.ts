@@ -1,40 +1,43 @@
 import { expect, test } from "bun:test";
-import { aliceKey, errorOf, startHouse } from "../../started-house.ts";
-import { ask, videoHouse } from "./video-house.ts";
+import { aliceKey, errorOf, startGateway } from "../../started-gateway.ts";
+import { ask, videoGateway } from "./video-gateway.ts";
 
 const path = "/v1/video/tasks";
 
 test("with a limit of N calls a minute, N tasks of any number at once are made, and asking about them costs none", async () => {
-  const house = await startHouse({ ...videoHouse, keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3 } }] });
+  const gateway = await startGateway({
+    ...videoGateway,
+    keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3 } }],
+  });
   try {
-    const answers = await Promise.all(Array.from({ length: 9 }, () => house.post(path, ask)));
+    const answers = await Promise.all(Array.from({ length: 9 }, () => gateway.post(path, ask)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     const refused = answers.find(({ status }) => status === 429);
     expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
     const { error } = (await (refused ?? Response.error()).json()) as { error: Record<string, unknown> };
     expect(error).toMatchObject({ code: "rate_limit_exceeded", limit: 3, used: 3 });
-    expect(house.simulator.simulator.tasks.list().total).toBe(3);
-    expect((await house.get(path)).status).toBe(200);
+    expect(gateway.simulator.simulator.tasks.list().total).toBe(3);
+    expect((await gateway.get(path)).status).toBe(200);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("an upstream's own 429 comes back with its wait when nobody else can make the task, and is not an unknown outcome", async () => {
-  const house = await startHouse(videoHouse);
+  const gateway = await startGateway(videoGateway);
   try {
-    house.simulator.simulator.addPreset({
+    gateway.simulator.simulator.addPreset({
       script: { status: 429, retry_after: 30, error_code: "QuotaExceeded" },
       count: null,
       model: "doubao-seedance-2-0-260128",
     });
-    const answer = await house.post(path, ask);
+    const answer = await gateway.post(path, ask);
     expect(answer.headers.get("retry-after")).toBe("30");
     expect(await errorOf(answer)).toMatchObject({ status: 429 });
-    const { data } = (await (await house.get(path)).json()) as { data: object[] };
+    const { data } = (await (await gateway.get(path)).json()) as { data: object[] };
     expect(data).toMatchObject([{ status: "failed", cost: { amount_usd: 0 } }]);
-    expect(house.house.outstanding()).toBe(0);
+    expect(gateway.gateway.outstanding()).toBe(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

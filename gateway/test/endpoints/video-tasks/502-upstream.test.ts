@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { errorOf, type Overrides, startHouse, upstream } from "../../started-house.ts";
-import { ask, settledTask, videoHouse } from "./video-house.ts";
+import { errorOf, type Overrides, startGateway, upstream } from "../../started-gateway.ts";
+import { ask, settledTask, videoGateway } from "./video-gateway.ts";
 
 const path = "/v1/video/tasks";
 const model = "doubao-seedance-2-0-260128";
 
 /** The same model at two accounts. */
 const twoAccounts: Overrides = {
-  ...videoHouse,
+  ...videoGateway,
   providers: (simulator) => [
     upstream("volc", simulator, { kind: "ark" }),
     upstream("spare", simulator, { kind: "ark", settings: { mark_tasks: true } }),
@@ -26,45 +26,45 @@ const twoAccounts: Overrides = {
 };
 
 test("a task that every account refuses has failed, with the last refusal as its one entry", async () => {
-  const house = await startHouse(twoAccounts);
+  const gateway = await startGateway(twoAccounts);
   try {
-    house.simulator.simulator.addPreset({ script: { status: 503 }, count: null, model });
-    expect(await errorOf(await house.post(path, ask))).toMatchObject({
+    gateway.simulator.simulator.addPreset({ script: { status: 503 }, count: null, model });
+    expect(await errorOf(await gateway.post(path, ask))).toMatchObject({
       status: 503,
       code: "overloaded",
       message: "The upstream is overloaded.",
     });
-    const { data } = (await (await house.get(path)).json()) as { data: object[] };
+    const { data } = (await (await gateway.get(path)).json()) as { data: object[] };
     expect(data).toMatchObject([{ status: "failed", error: { code: expect.any(String) }, cost: { amount_usd: 0 } }]);
-    expect(await house.entries()).toMatchObject([{ outcome: "failed", provider: "spare", costNanoUsd: 0 }]);
-    expect(house.house.outstanding()).toBe(0);
+    expect(await gateway.entries()).toMatchObject([{ outcome: "failed", provider: "spare", costNanoUsd: 0 }]);
+    expect(gateway.gateway.outstanding()).toBe(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("a refusal of one account sends the task to the next, once", async () => {
-  const house = await startHouse(twoAccounts);
+  const gateway = await startGateway(twoAccounts);
   try {
-    house.simulator.simulator.addPreset({ script: { status: 503 }, count: 1, model });
-    const { id } = (await (await house.post(path, ask)).json()) as { id: string };
-    expect(await settledTask(house, id)).toMatchObject({ status: "succeeded" });
-    expect(house.simulator.simulator.tasks.list().total).toBe(1);
-    expect(await house.entries()).toMatchObject([{ outcome: "succeeded", provider: "spare" }]);
+    gateway.simulator.simulator.addPreset({ script: { status: 503 }, count: 1, model });
+    const { id } = (await (await gateway.post(path, ask)).json()) as { id: string };
+    expect(await settledTask(gateway, id)).toMatchObject({ status: "succeeded" });
+    expect(gateway.simulator.simulator.tasks.list().total).toBe(1);
+    expect(await gateway.entries()).toMatchObject([{ outcome: "succeeded", provider: "spare" }]);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
 test("an account whose key is refused is not named to the caller with its key", async () => {
-  const house = await startHouse(videoHouse);
+  const gateway = await startGateway(videoGateway);
   try {
-    house.simulator.simulator.addPreset({ script: { status: 401 }, count: null, model });
-    const told = await errorOf(await house.post(path, ask));
+    gateway.simulator.simulator.addPreset({ script: { status: 401 }, count: null, model });
+    const told = await errorOf(await gateway.post(path, ask));
     expect(told).toMatchObject({ status: 502, code: "upstream_error" });
     expect(told.message).not.toContain("sk-upstream");
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });
 
@@ -79,20 +79,20 @@ test.each([
 ] as const)(
   "an answer that leaves it open whether the task was made is no failure: %j stays queued and is sent to nobody else",
   async (script, made) => {
-    const house = await startHouse(twoAccounts);
+    const gateway = await startGateway(twoAccounts);
     try {
-      house.simulator.simulator.addPreset({ script, count: 1, model });
-      const answer = await house.post(path, ask);
+      gateway.simulator.simulator.addPreset({ script, count: 1, model });
+      const answer = await gateway.post(path, ask);
       expect([answer.status, await answer.json()]).toMatchObject([
         200,
         { status: "queued", error: null, output: null },
       ]);
-      const creates = house.simulator.simulator.truth.list().data.filter(({ method }) => method === "POST");
-      expect([creates.length, house.simulator.simulator.tasks.list().total]).toEqual([1, made]);
+      const creates = gateway.simulator.simulator.truth.list().data.filter(({ method }) => method === "POST");
+      expect([creates.length, gateway.simulator.simulator.tasks.list().total]).toEqual([1, made]);
       // Its money stays set aside, and nothing is entered, until it is known.
-      expect(await house.entries()).toEqual([]);
+      expect(await gateway.entries()).toEqual([]);
     } finally {
-      await house.stop();
+      await gateway.stop();
     }
   },
 );

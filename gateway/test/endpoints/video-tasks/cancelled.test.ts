@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { ask } from "./video-house.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { ask } from "./video-gateway.ts";
 
 const path = "/v1/video/tasks";
 const model = "gen4.5";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     providers: (simulator) => [
       upstream("runway", simulator, { kind: "runway", base_url: new URL(simulator.url).origin }),
     ],
@@ -22,30 +22,30 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
-const made = () => house.simulator.simulator.tasks.list().data.at(-1);
+const made = () => gateway.simulator.simulator.tasks.list().data.at(-1);
 
 test.each([
   ["while it runs is booked as an estimate, for its vendor bills it", "running", 0.5],
   ["while it waits costs nothing", "queued", 0],
 ] as const)("a task that is taken back %s", async (_, state, costUsd) => {
   const times = state === "running" ? { queued_ms: 0 } : { queued_ms: 3_600_000 };
-  house.simulator.simulator.addPreset({
+  gateway.simulator.simulator.addPreset({
     script: { ...times, running_ms: 3_600_000, bills_cancelled: true },
     count: 1,
     model,
   });
   const { audio: _audio, watermark: _watermark, seed: _seed, ...asked } = ask;
-  const { id } = (await (await house.post(path, asked)).json()) as { id: string };
+  const { id } = (await (await gateway.post(path, asked)).json()) as { id: string };
   await until(() => made()?.state === state);
   const headers = { authorization: `Bearer ${aliceKey}` };
-  const answer = await fetch(`${house.url}${path}/${id}`, { method: "DELETE", headers });
+  const answer = await fetch(`${gateway.url}${path}/${id}`, { method: "DELETE", headers });
   expect([answer.status, await answer.json()]).toMatchObject([
     200,
     { status: "cancelled", cost: { amount_usd: costUsd, estimated: costUsd > 0 } },
   ]);
-  const [entry] = await house.entries();
+  const [entry] = await gateway.entries();
   expect(entry).toMatchObject({
     outcome: "cancelled",
     usageSource: costUsd > 0 ? "estimated" : "none",
@@ -53,5 +53,5 @@ test.each([
   });
   // What the vendor will bill is never booked at nothing.
   expect((made()?.tokens ?? 0) > 0).toBe(costUsd > 0);
-  expect(house.house.outstanding()).toBe(0);
+  expect(gateway.gateway.outstanding()).toBe(0);
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type StartedHouse, startHouse } from "../../started-house.ts";
-import { ask, call, endedVideo, made, path, type Video, videoHouse } from "./videos-house.ts";
+import { type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { ask, call, endedVideo, made, path, type Video, videoGateway } from "./videos-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 interface Listed {
   readonly data: readonly Video[];
@@ -16,11 +16,11 @@ interface Listed {
 }
 
 async function list(query: string): Promise<Listed> {
-  return (await (await house.get(`${path}?${query}`)).json()) as Listed;
+  return (await (await gateway.get(`${path}?${query}`)).json()) as Listed;
 }
 
 test("a video of another vendor's model is asked for, shown and read as OpenAI's are, and is paid for once", async () => {
-  const answer = await house.post(path, ask);
+  const answer = await gateway.post(path, ask);
   expect([answer.status, Number(answer.headers.get("openai-poll-after-ms")) > 0]).toEqual([200, true]);
   const video = (await answer.json()) as Video;
   expect(video).toEqual({
@@ -38,32 +38,32 @@ test("a video of another vendor's model is asked for, shown and read as OpenAI's
     error: null,
     remixed_from_video_id: null,
   });
-  const done = await endedVideo(house, video.id);
+  const done = await endedVideo(gateway, video.id);
   const ends = { completed_at: expect.any(Number), expires_at: expect.any(Number) };
   expect(done).toEqual({ ...video, ...ends, status: "completed", progress: 100 });
   expect(done["completed_at"]).toBeGreaterThanOrEqual(Number(done["created_at"]));
-  const seen = await house.get(`${path}/${video.id}`);
+  const seen = await gateway.get(`${path}/${video.id}`);
   expect(seen.headers.get("openai-poll-after-ms")).toBeNull();
-  const [entry, ...more] = (await house.entries()).filter(({ endpoint }) => endpoint === "video");
+  const [entry, ...more] = (await gateway.entries()).filter(({ endpoint }) => endpoint === "video");
   expect([more, entry?.costNanoUsd]).toEqual([[], (entry?.usage.output ?? 0) * 6_000]);
   expect(entry?.usage.output).toBeGreaterThan(0);
 });
 
 test("the bytes are there whole, in parts, and for a HEAD, with variant=video or without", async () => {
-  const { id } = await made(house, ask);
-  await endedVideo(house, id);
-  const whole = await house.get(`${path}/${id}/content`);
+  const { id } = await made(gateway, ask);
+  await endedVideo(gateway, id);
+  const whole = await gateway.get(`${path}/${id}/content`);
   const bytes = await whole.bytes();
   expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "video/mp4"]);
-  const named = await house.get(`${path}/${id}/content?variant=video`);
+  const named = await gateway.get(`${path}/${id}/content?variant=video`);
   expect(Buffer.from(await named.bytes()).equals(bytes)).toBe(true);
   const bearer = { authorization: "Bearer sk-alice-0123456789abcdefghij" };
-  const part = await house.get(`${path}/${id}/content`, { ...bearer, range: "bytes=4-7" });
+  const part = await gateway.get(`${path}/${id}/content`, { ...bearer, range: "bytes=4-7" });
   expect([part.status, part.headers.get("content-range")]).toEqual([206, `bytes 4-7/${bytes.length}`]);
   expect(Buffer.from(await part.bytes()).equals(bytes.subarray(4, 8))).toBe(true);
-  const beyond = await house.get(`${path}/${id}/content`, { ...bearer, range: "bytes=99999999-" });
+  const beyond = await gateway.get(`${path}/${id}/content`, { ...bearer, range: "bytes=99999999-" });
   expect(beyond.status).toBe(416);
-  const head = await call(house, "HEAD", `${path}/${id}/content`);
+  const head = await call(gateway, "HEAD", `${path}/${id}/content`);
   expect([head.status, head.headers.get("content-length"), (await head.bytes()).length]).toEqual([
     200,
     String(bytes.length),
@@ -72,28 +72,28 @@ test("the bytes are there whole, in parts, and for a HEAD, with variant=video or
 });
 
 test("a task and a video are the same, by either name, wherever they were asked for", async () => {
-  const video = await made(house, ask);
+  const video = await made(gateway, ask);
   const task = (await (
-    await house.post("/v1/video/tasks", { model: "clip-test", prompt: "a lake", duration: 5, ratio: "9:16" })
+    await gateway.post("/v1/video/tasks", { model: "clip-test", prompt: "a lake", duration: 5, ratio: "9:16" })
   ).json()) as { id: string };
   const asTask = video.id.replace("video_", "vt_");
   const asVideo = task.id.replace("vt_", "video_");
   for (const id of [video.id, asTask]) {
-    const shown = (await (await house.get(`/v1/video/tasks/${id}`)).json()) as object;
+    const shown = (await (await gateway.get(`/v1/video/tasks/${id}`)).json()) as object;
     expect(shown).toMatchObject({ id: asTask, ratio: "16:9", resolution: "720p", duration: 5, prompt: ask.prompt });
   }
   for (const id of [task.id, asVideo]) {
-    const shown = (await (await house.get(`${path}/${id}`)).json()) as object;
+    const shown = (await (await gateway.get(`${path}/${id}`)).json()) as object;
     expect(shown).toMatchObject({ id: asVideo, seconds: "5", size: null, prompt: "a lake" });
   }
   expect((await list("limit=2")).data.map(({ id }) => id)).toEqual([asVideo, video.id]);
-  const tasks = (await (await house.get("/v1/video/tasks?limit=2")).json()) as Listed;
+  const tasks = (await (await gateway.get("/v1/video/tasks?limit=2")).json()) as Listed;
   expect(tasks.data.map(({ id }) => id)).toEqual([task.id, asTask]);
 });
 
 test("whatever a task can be asked for can be asked for here too, beside OpenAI's own members", async () => {
   const material = { last_frame: "https://pictures.example/b.png" };
-  const video = await made(house, {
+  const video = await made(gateway, {
     ...ask,
     input_reference: { image_url: "https://pictures.example/a.png" },
     seed: 7,
@@ -101,9 +101,9 @@ test("whatever a task can be asked for can be asked for here too, beside OpenAI'
     metadata: { order: "17" },
     ...material,
   });
-  const task = await (await house.get(`/v1/video/tasks/${video.id}`)).json();
+  const task = await (await gateway.get(`/v1/video/tasks/${video.id}`)).json();
   expect(task).toMatchObject({ seed: 7, watermark: true, metadata: { order: "17" } });
-  const [sent] = house.simulator.simulator.truth
+  const [sent] = gateway.simulator.simulator.truth
     .list()
     .data.filter(({ method }) => method === "POST")
     .toReversed();
@@ -114,7 +114,7 @@ test("whatever a task can be asked for can be asked for here too, beside OpenAI'
 });
 
 test("lists are walked by the last id, newest first or oldest first, without a gap or a repetition", async () => {
-  for (let count = 0; count < 3; count++) await made(house, ask);
+  for (let count = 0; count < 3; count++) await made(gateway, ask);
   const newest = (await list("limit=100")).data.map(({ id }) => id);
   for (const [order, expected] of [
     ["desc", newest],
@@ -134,19 +134,19 @@ test("lists are walked by the last id, newest first or oldest first, without a g
 
 test("the same Idempotency-Key finds the same video", async () => {
   const headers = { "idempotency-key": "order-17" };
-  const first = (await (await house.post(path, ask, { headers })).json()) as Video;
-  const again = (await (await house.post(path, ask, { headers })).json()) as Video;
+  const first = (await (await gateway.post(path, ask, { headers })).json()) as Video;
+  const again = (await (await gateway.post(path, ask, { headers })).json()) as Video;
   expect(again.id).toBe(first.id);
 });
 
 test("a video that was taken back or failed is shown as failed, with what is known of why", async () => {
-  const failing = await made(house, { ...ask, prompt: 'a boat [[sim {"ends":"failed"}]]' });
-  expect(await endedVideo(house, failing.id)).toMatchObject({
+  const failing = await made(gateway, { ...ask, prompt: 'a boat [[sim {"ends":"failed"}]]' });
+  expect(await endedVideo(gateway, failing.id)).toMatchObject({
     status: "failed",
     completed_at: null,
     error: { code: expect.any(String), message: expect.any(String) },
   });
-  const waiting = await made(house, { ...ask, prompt: 'a boat [[sim {"queued_ms":3600000}]]' });
-  expect((await call(house, "DELETE", `/v1/video/tasks/${waiting.id}`)).status).toBe(200);
-  expect(await endedVideo(house, waiting.id)).toMatchObject({ status: "failed", error: { code: "cancelled" } });
+  const waiting = await made(gateway, { ...ask, prompt: 'a boat [[sim {"queued_ms":3600000}]]' });
+  expect((await call(gateway, "DELETE", `/v1/video/tasks/${waiting.id}`)).status).toBe(200);
+  expect(await endedVideo(gateway, waiting.id)).toMatchObject({ status: "failed", error: { code: "cancelled" } });
 });

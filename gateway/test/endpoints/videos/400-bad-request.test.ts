@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { ask, call, path, videoHouse } from "./videos-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { ask, call, path, videoGateway } from "./videos-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test.each(["", "{", "[]", '"a boat"', "null"])("a body that is no JSON object is told to be so: %j", async (body) => {
-  expect(await errorOf(await house.post(path, body))).toMatchObject({ status: 400, code: "invalid_json" });
+  expect(await errorOf(await gateway.post(path, body))).toMatchObject({ status: 400, code: "invalid_json" });
 });
 
 test("a prompt is asked for", async () => {
   const { prompt: _, ...rest } = ask;
-  expect(await errorOf(await house.post(path, rest))).toMatchObject({
+  expect(await errorOf(await gateway.post(path, rest))).toMatchObject({
     status: 400,
     code: "missing_required_parameter",
     param: "prompt",
@@ -43,10 +43,10 @@ test.each([
   [{ n: 4 }, "n", "1"],
   [{ prompt: 7 }, "prompt", "string"],
 ])("%j is refused by the name that the caller used", async (more, param, words) => {
-  const told = await errorOf(await house.post(path, { ...ask, ...more }));
+  const told = await errorOf(await gateway.post(path, { ...ask, ...more }));
   expect(told).toMatchObject({ status: 400, code: "invalid_request", param });
   expect(told.message).toContain(words);
-  expect(house.simulator.simulator.truth.list().total).toBe(0);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(0);
 });
 
 test.each([
@@ -57,10 +57,10 @@ test.each([
   "what the model does not take is told with what it takes, and by the caller's own name: %j",
   async (more, ...words) => {
     const [param, ours, allowed] = words;
-    const told = await errorOf(await house.post(path, { ...ask, ...more }));
+    const told = await errorOf(await gateway.post(path, { ...ask, ...more }));
     expect(told).toMatchObject({ status: 400, code: "invalid_request", param });
     for (const word of [`"${param}" is read as`, ours, allowed]) expect(told.message).toContain(word);
-    expect(house.simulator.simulator.truth.list().total).toBe(0);
+    expect(gateway.simulator.simulator.truth.list().total).toBe(0);
   },
 );
 
@@ -73,10 +73,10 @@ test("a place, an order, a length of a list and a variant that there are not are
     ["limit=0", "limit"],
     ["limit=many", "limit"],
   ]) {
-    const told = await errorOf(await house.get(`${path}?${query}`));
+    const told = await errorOf(await gateway.get(`${path}?${query}`));
     expect([query, told]).toMatchObject([query, { status: 400, code: "invalid_request", param }]);
   }
-  const told = await errorOf(await house.get(`${path}/video_01/content?variant=poster`));
+  const told = await errorOf(await gateway.get(`${path}/video_01/content?variant=poster`));
   expect(told).toMatchObject({ status: 400, code: "invalid_request", param: "variant" });
 });
 
@@ -86,7 +86,7 @@ test.each([
   ["POST", "/characters"],
   ["GET", "/characters/char_1"],
 ])("%s %s is said not to be offered", async (method, at) => {
-  const told = await errorOf(await call(house, method, `${path}${at}`));
+  const told = await errorOf(await call(gateway, method, `${path}${at}`));
   expect(told).toMatchObject({ status: 400, code: "invalid_request" });
   expect(told.message).toContain("does not offer");
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { ask, path, videoHouse } from "./videos-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { ask, path, videoGateway } from "./videos-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test.each([
   ["POST", path],
@@ -20,9 +20,9 @@ test.each([
 ])("%s %s wants a key before anything else, and a known one", async (method, at) => {
   for (const headers of [{}, { authorization: "Bearer sk-nobody-0123456789abcdefgh" }, { "x-api-key": "nobody" }]) {
     const body = method === "POST" ? JSON.stringify(ask) : null;
-    const answer = await fetch(`${house.url}${at}`, { method, headers, body });
+    const answer = await fetch(`${gateway.url}${at}`, { method, headers, body });
     expect(answer.headers.get("x-request-id")).toStartWith("req_");
     expect(await errorOf(answer)).toMatchObject({ status: 401, code: "invalid_api_key" });
   }
-  expect(house.simulator.simulator.truth.list().total).toBe(0);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(0);
 });

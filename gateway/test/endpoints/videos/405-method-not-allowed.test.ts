@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { errorOf, startHouse } from "../../started-house.ts";
-import { path, videoHouse } from "./videos-house.ts";
+import { errorOf, startGateway } from "../../started-gateway.ts";
+import { path, videoGateway } from "./videos-gateway.ts";
 
 test("another method is refused and told which are possible", async () => {
-  const house = await startHouse(videoHouse);
+  const gateway = await startGateway(videoGateway);
   try {
     for (const [method, at, allow] of [
       ["PUT", path, "POST, GET"],
@@ -13,11 +13,11 @@ test("another method is refused and told which are possible", async () => {
       ["GET", `${path}/edits`, "POST"],
       ["DELETE", `${path}/characters/char_1`, "GET"],
     ] as const) {
-      const answer = await fetch(`${house.url}${at}`, { method });
+      const answer = await fetch(`${gateway.url}${at}`, { method });
       expect([at, answer.headers.get("allow")]).toEqual([at, allow]);
       expect(await errorOf(answer)).toMatchObject({ status: 405, code: "method_not_allowed" });
     }
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { ask, path, videoHouse } from "./videos-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { ask, path, videoGateway } from "./videos-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(videoHouse);
+  gateway = await startGateway(videoGateway);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 test("an Idempotency-Key belongs to one request, at both faces together", async () => {
   const headers = { "idempotency-key": "scene-1" };
-  expect((await house.post(path, ask, { headers })).status).toBe(200);
+  expect((await gateway.post(path, ask, { headers })).status).toBe(200);
   // What is read as the same is the same: a blank says nothing.
-  expect((await house.post(path, JSON.stringify(ask, null, 1), { headers })).status).toBe(200);
+  expect((await gateway.post(path, JSON.stringify(ask, null, 1), { headers })).status).toBe(200);
   for (const [at, body] of [
     [path, { ...ask, seconds: "10" }],
     ["/v1/video/tasks", { model: "clip-test", prompt: ask.prompt, duration: 10 }],
   ] as const) {
-    expect(await errorOf(await house.post(at, body, { headers }))).toMatchObject({
+    expect(await errorOf(await gateway.post(at, body, { headers }))).toMatchObject({
       status: 409,
       code: "idempotency_conflict",
       param: "Idempotency-Key",
     });
   }
-  expect(house.simulator.simulator.tasks.list().total).toBe(1);
+  expect(gateway.simulator.simulator.tasks.list().total).toBe(1);
 });

@@ -1,18 +1,21 @@
 import { expect, test } from "bun:test";
-import { aliceKey, errorOf, startHouse } from "../../started-house.ts";
-import { ask, path, videoHouse } from "./videos-house.ts";
+import { aliceKey, errorOf, startGateway } from "../../started-gateway.ts";
+import { ask, path, videoGateway } from "./videos-gateway.ts";
 
 test("with a limit of N calls a minute, N videos of any number at once are made, and asking about them costs none", async () => {
-  const house = await startHouse({ ...videoHouse, keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3 } }] });
+  const gateway = await startGateway({
+    ...videoGateway,
+    keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3 } }],
+  });
   try {
-    const answers = await Promise.all(Array.from({ length: 9 }, () => house.post(path, ask)));
+    const answers = await Promise.all(Array.from({ length: 9 }, () => gateway.post(path, ask)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     const refused = answers.find(({ status }) => status === 429) ?? Response.error();
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await errorOf(refused)).toMatchObject({ code: "rate_limit_exceeded" });
-    expect(house.simulator.simulator.tasks.list().total).toBe(3);
-    expect((await house.get(path)).status).toBe(200);
+    expect(gateway.simulator.simulator.tasks.list().total).toBe(3);
+    expect((await gateway.get(path)).status).toBe(200);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

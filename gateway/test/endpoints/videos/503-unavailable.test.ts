@@ -1,17 +1,20 @@
 import { expect, test } from "bun:test";
-import { errorOf, startHouse, upstream } from "../../started-house.ts";
-import { ask, path, videoHouse } from "./videos-house.ts";
+import { errorOf, startGateway, upstream } from "../../started-gateway.ts";
+import { ask, path, videoGateway } from "./videos-gateway.ts";
 
 test("a model whose account is switched off makes nothing, and what was set aside is given back", async () => {
-  const house = await startHouse({
-    ...videoHouse,
+  const gateway = await startGateway({
+    ...videoGateway,
     providers: (simulator) => [upstream("volc", simulator, { kind: "ark", enabled: false })],
   });
   try {
-    expect(await errorOf(await house.post(path, ask))).toMatchObject({ status: 503, code: "no_deployment_available" });
-    expect(house.simulator.simulator.truth.list().total).toBe(0);
-    expect(house.house.outstanding()).toBe(0);
+    expect(await errorOf(await gateway.post(path, ask))).toMatchObject({
+      status: 503,
+      code: "no_deployment_available",
+    });
+    expect(gateway.simulator.simulator.truth.list().total).toBe(0);
+    expect(gateway.gateway.outstanding()).toBe(0);
   } finally {
-    await house.stop();
+    await gateway.stop();
   }
 });

@@ -1,88 +1,88 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import { aliceKey, errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { videoHouse as arkHouse } from "../video-tasks/video-house.ts";
-import { call, endedVideo, made, path, strangerKey, twoVendors, type Video } from "./videos-house.ts";
+import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { videoGateway as arkGateway } from "../video-tasks/video-gateway.ts";
+import { call, endedVideo, made, path, strangerKey, twoVendors, type Video } from "./videos-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     ...twoVendors,
     providers: (simulator) => [
       ...(twoVendors.providers?.(simulator) ?? []),
-      ...(arkHouse.providers?.(simulator) ?? []),
+      ...(arkGateway.providers?.(simulator) ?? []),
     ],
-    models: [...(twoVendors.models ?? []), ...(arkHouse.models ?? [])],
+    models: [...(twoVendors.models ?? []), ...(arkGateway.models ?? [])],
     moreWorkspaces: [{ slug: "rival", keys: [{ name: "mallory", secret: strangerKey }] }],
     settings: { video: { copy_results: true } },
   });
 });
-afterAll(() => house?.stop());
+afterAll(() => gateway?.stop());
 
 const sora = { model: "sora-2", prompt: "a boat", seconds: "4" };
-const atVendor = () => house.simulator.simulator.tasks.list().data.at(-1);
-const remove = (id: string, key = aliceKey): Promise<Response> => call(house, "DELETE", `${path}/${id}`, key);
+const atVendor = () => gateway.simulator.simulator.tasks.list().data.at(-1);
+const remove = (id: string, key = aliceKey): Promise<Response> => call(gateway, "DELETE", `${path}/${id}`, key);
 
 async function listed(): Promise<readonly string[]> {
-  const { data } = (await (await house.get(`${path}?limit=100`)).json()) as { data: Video[] };
+  const { data } = (await (await gateway.get(`${path}?limit=100`)).json()) as { data: Video[] };
   return data.map(({ id }) => id);
 }
 
 test("a video that is made is deleted here and at its vendor; only its ledger entry stays", async () => {
-  const video = await made(house, sora);
-  await endedVideo(house, video.id);
+  const video = await made(gateway, sora);
+  await endedVideo(gateway, video.id);
   const copied = await until(async () => {
-    const answer = await house.get(`${path}/${video.id}/content`);
+    const answer = await gateway.get(`${path}/${video.id}/content`);
     await answer.body?.cancel();
     return answer.headers.get("etag");
   });
   expect(copied).not.toBeNull();
-  const entries = await house.entries();
+  const entries = await gateway.entries();
   const answer = await remove(video.id);
   expect([answer.status, await answer.json()]).toEqual([200, { id: video.id, object: "video.deleted", deleted: true }]);
   const id = video.id.replace("video_", "vt_");
   for (const at of [`${path}/${video.id}`, `${path}/${video.id}/content`, `/v1/video/tasks/${id}`]) {
-    expect(await errorOf(await house.get(at))).toMatchObject({ status: 404, code: "task_not_found" });
+    expect(await errorOf(await gateway.get(at))).toMatchObject({ status: 404, code: "task_not_found" });
   }
   expect(await errorOf(await remove(video.id))).toMatchObject({ status: 404, code: "task_not_found" });
   expect(await listed()).not.toContain(video.id);
-  const tasks = (await (await house.get("/v1/video/tasks")).json()) as { data: { id: string }[] };
+  const tasks = (await (await gateway.get("/v1/video/tasks")).json()) as { data: { id: string }[] };
   expect(tasks.data.map((task) => task.id)).not.toContain(id);
   expect(atVendor()).toMatchObject({ state: "succeeded", deleted_at: expect.any(Number) });
-  expect(await house.entries()).toEqual(entries);
+  expect(await gateway.entries()).toEqual(entries);
 });
 
 test("one that waits is cancelled and deleted by one call, by either of its names", async () => {
   for (const name of ["video_", "vt_"]) {
     const prompt = `${name} waits [[sim {"queued_ms":3600000}]]`;
-    const video = await made(house, { model: "clip-test", prompt, seconds: "5" });
+    const video = await made(gateway, { model: "clip-test", prompt, seconds: "5" });
     const answer = await remove(video.id.replace("video_", name));
     expect([answer.status, await answer.json()]).toMatchObject([200, { id: video.id, deleted: true }]);
     expect(atVendor()).toMatchObject({ state: "cancelled" });
     expect(await listed()).not.toContain(video.id);
   }
-  expect(house.house.outstanding()).toBe(0);
+  expect(gateway.gateway.outstanding()).toBe(0);
 });
 
 test("one that its vendor cannot take back stays as it is, and the caller is told so", async () => {
-  const video = await made(house, { ...sora, prompt: 'a boat [[sim {"queued_ms":3600000}]]' });
+  const video = await made(gateway, { ...sora, prompt: 'a boat [[sim {"queued_ms":3600000}]]' });
   expect(await errorOf(await remove(video.id))).toMatchObject({
     status: 400,
     code: "invalid_request",
     param: "video_id",
   });
-  expect((await house.get(`${path}/${video.id}`)).status).toBe(200);
+  expect((await gateway.get(`${path}/${video.id}`)).status).toBe(200);
 });
 
 test("a list can be walked while what it shows is deleted", async () => {
   const before = await listed();
   const ids: string[] = [];
-  for (let count = 0; count < 5; count++) ids.push((await made(house, { ...sora, prompt: `walk ${count}` })).id);
-  for (const id of ids) await endedVideo(house, id);
+  for (let count = 0; count < 5; count++) ids.push((await made(gateway, { ...sora, prompt: `walk ${count}` })).id);
+  for (const id of ids) await endedVideo(gateway, id);
   const walked: string[] = [];
   let after = "";
   for (;;) {
-    const page = (await (await house.get(`${path}?limit=2${after}`)).json()) as {
+    const page = (await (await gateway.get(`${path}?limit=2${after}`)).json()) as {
       data: Video[];
       last_id: string;
       has_more: boolean;
@@ -101,10 +101,10 @@ test("a list can be walked while what it shows is deleted", async () => {
 test("an Idempotency-Key is not free again when its video is deleted: nobody pays for it twice unawares", async () => {
   const headers = { "idempotency-key": "deleted-1" };
   const body = { ...sora, prompt: "once" };
-  const video = (await (await house.post(path, body, { headers })).json()) as Video;
-  await endedVideo(house, video.id);
+  const video = (await (await gateway.post(path, body, { headers })).json()) as Video;
+  await endedVideo(gateway, video.id);
   expect((await remove(video.id)).status).toBe(200);
-  expect(await errorOf(await house.post(path, body, { headers }))).toMatchObject({
+  expect(await errorOf(await gateway.post(path, body, { headers }))).toMatchObject({
     status: 409,
     code: "conflict",
     param: "Idempotency-Key",
@@ -112,19 +112,19 @@ test("an Idempotency-Key is not free again when its video is deleted: nobody pay
 });
 
 test("another workspace's video is not deleted, and looks like one that there is not", async () => {
-  const video = await made(house, sora);
-  await endedVideo(house, video.id);
+  const video = await made(gateway, sora);
+  await endedVideo(gateway, video.id);
   const nobodys = `video_${"0".repeat(26)}`;
   const [theirs, none] = [await errorOf(await remove(video.id, strangerKey)), await errorOf(await remove(nobodys))];
   expect({ ...theirs, message: theirs.message.replace(video.id, nobodys) }).toEqual(none);
   expect(none).toMatchObject({ status: 404, code: "task_not_found", param: "video_id" });
-  expect((await house.get(`${path}/${video.id}`)).status).toBe(200);
+  expect((await gateway.get(`${path}/${video.id}`)).status).toBe(200);
 });
 
 test("while its vendor cannot be asked, a video is not deleted, so that it can be tried again", async () => {
-  const video = await made(house, sora);
-  await endedVideo(house, video.id);
-  house.simulator.stop();
+  const video = await made(gateway, sora);
+  await endedVideo(gateway, video.id);
+  gateway.simulator.stop();
   expect(await errorOf(await remove(video.id))).toMatchObject({ status: 502, code: "upstream_unreachable" });
-  expect((await house.get(`${path}/${video.id}`)).status).toBe(200);
+  expect((await gateway.get(`${path}/${video.id}`)).status).toBe(200);
 });

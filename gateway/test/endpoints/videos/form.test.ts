@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { errorOf, type StartedHouse, startHouse } from "../../started-house.ts";
-import { ask, endedVideo, form, made, twoVendors, type Video } from "./videos-house.ts";
+import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
+import { ask, endedVideo, form, made, twoVendors, type Video } from "./videos-gateway.ts";
 
-let house: StartedHouse;
+let gateway: StartedGateway;
 beforeAll(async () => {
-  house = await startHouse(twoVendors);
+  gateway = await startGateway(twoVendors);
 });
-afterAll(() => house.stop());
+afterAll(() => gateway.stop());
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -17,14 +17,14 @@ const picture = (bytes: Uint8Array = png): File =>
   new File([new Uint8Array(bytes)], "first.png", { type: "image/png" });
 const sora = { model: "sora-2", prompt: "a boat", seconds: "8", size: "720x1280" };
 const lastSent = () =>
-  house.simulator.simulator.truth
+  gateway.simulator.simulator.truth
     .list()
     .data.filter(({ method }) => method === "POST")
     .at(-1);
-const taskOf = async ({ id }: Video) => (await (await house.get(`/v1/video/tasks/${id}`)).json()) as object;
+const taskOf = async ({ id }: Video) => (await (await gateway.get(`/v1/video/tasks/${id}`)).json()) as object;
 
 test("a form with a picture reaches OpenAI as the same form, with the upstream's model in it", async () => {
-  const answer = await form(house, { ...sora, input_reference: picture() });
+  const answer = await form(gateway, { ...sora, input_reference: picture() });
   expect(answer.status).toBe(200);
   const video = (await answer.json()) as Video;
   expect(video).toMatchObject({ status: "queued", seconds: "8", size: "720x1280" });
@@ -40,30 +40,30 @@ test("a form with a picture reaches OpenAI as the same form, with the upstream's
     ["size", "720x1280"],
     ["input_reference", "image/png", png.length],
   ]);
-  expect(await endedVideo(house, video.id)).toMatchObject({ status: "completed", seconds: "8", size: "720x1280" });
+  expect(await endedVideo(gateway, video.id)).toMatchObject({ status: "completed", seconds: "8", size: "720x1280" });
 });
 
 test("the same form makes a video of another vendor's, with the picture where that vendor takes it", async () => {
   const { size: _, ...shapeless } = { ...ask, model: "kling", input_reference: picture() };
-  const answer = await form(house, shapeless);
+  const answer = await form(gateway, shapeless);
   expect([answer.status, lastSent()?.path]).toEqual([200, "/v1/videos/image2video"]);
   const sent = JSON.parse(lastSent()?.body_text ?? "{}") as { image: string; duration: string };
   expect([sent.image, sent.duration]).toEqual([png.toString("base64"), "5"]);
   // This vendor takes the shape from the picture: what it cannot carry is not dropped.
-  const told = await errorOf(await form(house, { ...shapeless, size: "1280x720" }));
+  const told = await errorOf(await form(gateway, { ...shapeless, size: "1280x720" }));
   expect(told).toMatchObject({ status: 400, code: "unsupported_by_model", param: "size" });
 });
 
 test("a picture larger than a row takes is kept apart until the vendor has it, and arrives whole", async () => {
   const large = Buffer.concat([png, Buffer.alloc(300_000, 7)]);
-  const answer = await form(house, { ...sora, input_reference: picture(large) });
+  const answer = await form(gateway, { ...sora, input_reference: picture(large) });
   expect(answer.status).toBe(200);
   expect(lastSent()?.parts?.find(({ name }) => name === "input_reference")?.size).toBe(large.length);
 });
 
 test("members of objects, lists, numbers and flags are read as in JSON, however a client writes them", async () => {
   const { size: _, ...kling } = { ...ask, model: "kling" };
-  const inBrackets = await form(house, {
+  const inBrackets = await form(gateway, {
     ...kling,
     "input_reference[image_url]": "https://pictures.example/a.png",
     "metadata[order]": "17",
@@ -76,7 +76,7 @@ test("members of objects, lists, numbers and flags are read as in JSON, however 
     watermark: false,
   });
   expect(JSON.parse(lastSent()?.body_text ?? "{}")).toMatchObject({ image: "https://pictures.example/a.png" });
-  const asJson = await form(house, {
+  const asJson = await form(gateway, {
     ...kling,
     input_reference: '{"image_url":"https://pictures.example/b.png"}',
     metadata: '{"order":{"line":3}}',
@@ -87,10 +87,10 @@ test("members of objects, lists, numbers and flags are read as in JSON, however 
 test("a form that is sent again, between other boundaries, is the same request", async () => {
   const headers = { "idempotency-key": "form-1" };
   const fields = { ...sora, input_reference: picture() };
-  const first = (await (await form(house, fields, headers)).json()) as Video;
-  const again = (await (await form(house, fields, headers)).json()) as Video;
+  const first = (await (await form(gateway, fields, headers)).json()) as Video;
+  const again = (await (await form(gateway, fields, headers)).json()) as Video;
   expect(again.id).toBe(first.id);
-  const other = await form(house, { ...fields, prompt: "another" }, headers);
+  const other = await form(gateway, { ...fields, prompt: "another" }, headers);
   expect(await errorOf(other)).toMatchObject({ status: 409, code: "idempotency_conflict" });
 });
 
@@ -105,20 +105,20 @@ test.each([
   ["metadata with a member behind it", { metadata: '{}, "model": "other"' }, "metadata"],
   ["metadata with two ends", { metadata: '{}}{"a":{}' }, "metadata"],
 ])("%s is refused by its name", async (_, fields, param) => {
-  const before = house.simulator.simulator.truth.list().total;
-  expect(await errorOf(await form(house, { ...sora, ...fields }))).toMatchObject({
+  const before = gateway.simulator.simulator.truth.list().total;
+  expect(await errorOf(await form(gateway, { ...sora, ...fields }))).toMatchObject({
     status: 400,
     code: "invalid_request",
     param,
   });
-  expect(house.simulator.simulator.truth.list().total).toBe(before);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(before);
 });
 
 test("a field that stands twice is refused: two readers could take either", async () => {
   const twice = new FormData();
   for (const prompt of ["one", "two"]) twice.append("prompt", prompt);
   twice.append("model", "sora-2");
-  const answer = await fetch(`${house.url}/v1/videos`, {
+  const answer = await fetch(`${gateway.url}/v1/videos`, {
     method: "POST",
     headers: { authorization: "Bearer sk-alice-0123456789abcdefghij" },
     body: twice,
@@ -128,17 +128,17 @@ test("a field that stands twice is refused: two readers could take either", asyn
 
 test("a form's JSON may hold as many values as any body of a task", async () => {
   for (const metadata of [`{"a":[${"1,".repeat(20_000)}1]}`, `{"a":${"[".repeat(200_000)}`]) {
-    const told = await errorOf(await form(house, { ...sora, metadata }));
+    const told = await errorOf(await form(gateway, { ...sora, metadata }));
     expect([400, 413]).toContain(told.status);
   }
 });
 
 test("a form whose file would be too large for a task is told so, before and after it is read", async () => {
   const told = await errorOf(
-    await form(house, { ...sora, input_reference: picture(Buffer.alloc(bounds.taskRequestBytesMax + 1)) }),
+    await form(gateway, { ...sora, input_reference: picture(Buffer.alloc(bounds.taskRequestBytesMax + 1)) }),
   );
   expect(told).toMatchObject({ status: 413, code: "request_too_large" });
-  const grown = await form(house, {
+  const grown = await form(gateway, {
     ...sora,
     input_reference: picture(Buffer.alloc(Math.ceil(bounds.taskRequestBytesMax * 0.8), 1)),
   });
@@ -146,5 +146,5 @@ test("a form whose file would be too large for a task is told so, before and aft
 });
 
 test("without a model OpenAI's usual one is meant", async () => {
-  expect(await made(house, { prompt: "a boat" })).toMatchObject({ model: "sora-2", seconds: null, size: null });
+  expect(await made(gateway, { prompt: "a boat" })).toMatchObject({ model: "sora-2", seconds: null, size: null });
 });

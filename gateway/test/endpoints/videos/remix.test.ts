@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { aliceKey, errorOf, type StartedHouse, startHouse, upstream } from "../../started-house.ts";
-import { endedVideo, made, path, strangerKey, twoVendors, type Video } from "./videos-house.ts";
+import { aliceKey, errorOf, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import { endedVideo, made, path, strangerKey, twoVendors, type Video } from "./videos-gateway.ts";
 
 const narrowKey = "sk-narrow-0123456789abcdefghij";
-let house: StartedHouse;
+let gateway: StartedGateway;
 let source: Video;
 beforeAll(async () => {
-  house = await startHouse({
+  gateway = await startGateway({
     ...twoVendors,
     // A second account with the same model: only the first one has the video.
     providers: (simulator) => [
@@ -32,14 +32,14 @@ beforeAll(async () => {
     ],
     moreWorkspaces: [{ slug: "rival", keys: [{ name: "mallory", secret: strangerKey }] }],
   });
-  source = await made(house, { model: "sora-2", prompt: "a boat", seconds: "8", size: "1280x720" });
-  await endedVideo(house, source.id);
+  source = await made(gateway, { model: "sora-2", prompt: "a boat", seconds: "8", size: "1280x720" });
+  await endedVideo(gateway, source.id);
 });
-afterAll(() => house?.stop());
+afterAll(() => gateway?.stop());
 
 const remix = (id: string, body: unknown, key = aliceKey): Promise<Response> =>
-  house.post(`${path}/${id}/remix`, body, { key });
-const creations = () => house.simulator.simulator.truth.list().data.filter(({ method }) => method === "POST");
+  gateway.post(`${path}/${id}/remix`, body, { key });
+const creations = () => gateway.simulator.simulator.truth.list().data.filter(({ method }) => method === "POST");
 
 test("a video of OpenAI's is made anew by the account that has it, with the length and the size that it had", async () => {
   const answer = await remix(source.id, { prompt: "a boat at night", metadata: { scene: 2 } });
@@ -49,25 +49,25 @@ test("a video of OpenAI's is made anew by the account that has it, with the leng
     { model: "sora-2", seconds: "8", size: "1280x720", prompt: "a boat at night", remixed_from_video_id: source.id },
   ]);
   const [sent] = creations().toReversed();
-  const upstreamId = house.simulator.simulator.tasks.list().data[0]?.id;
+  const upstreamId = gateway.simulator.simulator.tasks.list().data[0]?.id;
   expect([sent?.path, JSON.parse(sent?.body_text ?? "")]).toEqual([
     `/v1/videos/${upstreamId}/remix`,
     { prompt: "a boat at night" },
   ]);
-  expect(await endedVideo(house, video.id)).toMatchObject({ status: "completed", remixed_from_video_id: source.id });
-  const costs = (await house.entries()).filter(({ endpoint }) => endpoint === "video").map((one) => one.costNanoUsd);
+  expect(await endedVideo(gateway, video.id)).toMatchObject({ status: "completed", remixed_from_video_id: source.id });
+  const costs = (await gateway.entries()).filter(({ endpoint }) => endpoint === "video").map((one) => one.costNanoUsd);
   expect(costs).toEqual([800_000_000, 800_000_000]);
-  const task = await (await house.get(`/v1/video/tasks/${video.id}`)).json();
+  const task = await (await gateway.get(`/v1/video/tasks/${video.id}`)).json();
   expect(task).toMatchObject({ remix_of: source.id.replace("video_", "vt_"), duration: 8, metadata: { scene: 2 } });
-  expect((await endedVideo(house, source.id))["remixed_from_video_id"]).toBeNull();
+  expect((await endedVideo(gateway, source.id))["remixed_from_video_id"]).toBeNull();
 });
 
 test("a task can be asked to be one too, of a model that the same upstream serves, by no other account or model", async () => {
   for (const id of [source.id, source.id.replace("video_", "vt_")]) {
-    const answer = await house.post("/v1/video/tasks", { model: "sora-of-many", prompt: "a raft", remix_of: id });
+    const answer = await gateway.post("/v1/video/tasks", { model: "sora-of-many", prompt: "a raft", remix_of: id });
     const { id: made } = (await answer.json()) as { id: string };
-    await endedVideo(house, made);
-    const entry = (await house.entries()).find(({ requestId }) => requestId === answer.headers.get("x-request-id"));
+    await endedVideo(gateway, made);
+    const entry = (await gateway.entries()).find(({ requestId }) => requestId === answer.headers.get("x-request-id"));
     expect([answer.status, entry?.provider, entry?.upstreamModel]).toEqual([200, "open", "sora-2"]);
   }
 });
@@ -77,7 +77,7 @@ test("a form will do, and an Idempotency-Key finds the remix that was made", asy
   body.append("prompt", "a boat in fog");
   const send = async () =>
     (await (
-      await fetch(`${house.url}${path}/${source.id}/remix`, {
+      await fetch(`${gateway.url}${path}/${source.id}/remix`, {
         method: "POST",
         headers: { authorization: `Bearer ${aliceKey}`, "idempotency-key": "remix-1" },
         body,
@@ -103,10 +103,10 @@ test.each([
 });
 
 test("a video of a vendor that makes no remixes, and one that is not made, are refused before anything is stored", async () => {
-  const kling = await made(house, { model: "kling", prompt: "a boat", seconds: "5" });
-  await endedVideo(house, kling.id);
-  const waiting = await made(house, { model: "sora-2", prompt: 'x [[sim {"queued_ms":3600000}]]', seconds: "4" });
-  const before = (await (await house.get(`${path}?limit=100`)).json()) as { data: unknown[] };
+  const kling = await made(gateway, { model: "kling", prompt: "a boat", seconds: "5" });
+  await endedVideo(gateway, kling.id);
+  const waiting = await made(gateway, { model: "sora-2", prompt: 'x [[sim {"queued_ms":3600000}]]', seconds: "4" });
+  const before = (await (await gateway.get(`${path}?limit=100`)).json()) as { data: unknown[] };
   for (const [id, code, words] of [
     [kling.id, "unsupported_by_model", '"kling"'],
     [waiting.id, "invalid_request", "queued"],
@@ -115,9 +115,9 @@ test("a video of a vendor that makes no remixes, and one that is not made, are r
     expect(told).toMatchObject({ status: 400, code, param: "video_id" });
     expect(told.message).toContain(words);
   }
-  const other = await house.post("/v1/video/tasks", { model: "kling", prompt: "y", remix_of: source.id });
+  const other = await gateway.post("/v1/video/tasks", { model: "kling", prompt: "y", remix_of: source.id });
   expect(await errorOf(other)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "remix_of" });
-  const after = (await (await house.get(`${path}?limit=100`)).json()) as { data: unknown[] };
+  const after = (await (await gateway.get(`${path}?limit=100`)).json()) as { data: unknown[] };
   expect(after.data).toHaveLength(before.data.length);
 });
 
@@ -133,14 +133,14 @@ test("a key that may not call the video's model may not have it made anew, and a
   expect({ ...theirs, message: theirs.message.replace(source.id, nobodys) }).toEqual(none);
   for (const id of [source.id, nobodys, "cgt-1", "vt_.."]) {
     const asked = { model: "sora-2", prompt: "x", remix_of: id };
-    const told = await errorOf(await house.post("/v1/video/tasks", asked, { key: strangerKey }));
+    const told = await errorOf(await gateway.post("/v1/video/tasks", asked, { key: strangerKey }));
     expect(told).toMatchObject({ status: 404, code: "task_not_found", param: "remix_of" });
   }
 });
 
 test("a picture of a video is had where its vendor makes one, and said to be missing elsewhere", async () => {
   for (const variant of ["thumbnail", "spritesheet"]) {
-    const answer = await house.get(`${path}/${source.id}/content?variant=${variant}`);
+    const answer = await gateway.get(`${path}/${source.id}/content?variant=${variant}`);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
     expect(
       Buffer.from(await answer.bytes())
@@ -148,10 +148,10 @@ test("a picture of a video is had where its vendor makes one, and said to be mis
         .toString(),
     ).toBe("PNG");
   }
-  const [kling] = ((await (await house.get(`${path}?limit=100`)).json()) as { data: Video[] }).data.filter(
+  const [kling] = ((await (await gateway.get(`${path}?limit=100`)).json()) as { data: Video[] }).data.filter(
     ({ model, status }) => model === "kling" && status === "completed",
   );
-  const told = await errorOf(await house.get(`${path}/${kling?.id}/content?variant=thumbnail`));
+  const told = await errorOf(await gateway.get(`${path}/${kling?.id}/content?variant=thumbnail`));
   expect(told).toMatchObject({ status: 400, code: "unsupported_by_model", param: "variant" });
-  expect((await house.get(`${path}/${kling?.id}/content`)).status).toBe(200);
+  expect((await gateway.get(`${path}/${kling?.id}/content`)).status).toBe(200);
 });

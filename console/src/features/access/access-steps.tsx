@@ -1,0 +1,99 @@
+import { Text } from "@mantine/core";
+import type { AccessCheck } from "@sluice/contract";
+import { IconCircleCheck, IconCircleMinus, IconCircleX } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { PatternsText } from "../../components/patterns-text.tsx";
+import { kindOf, reasonWords } from "./reason-words.ts";
+
+type Step = AccessCheck["steps"][number];
+
+/** What the workspace, the group and the key say, in the order the gateway asks; then the key's state and what serves. */
+export function AccessSteps({ check }: { readonly check: AccessCheck }) {
+  const kind = kindOf(check.reason);
+  return (
+    <ol className="access-steps">
+      {check.steps.map((step) => (
+        <PatternStep key={step.scope} step={step} model={check.model} />
+      ))}
+      {kind === "state" && (
+        <StepLine mark="no" title="State">
+          {reasonWords[check.reason].sentence}
+        </StepLine>
+      )}
+      <Availability check={check} />
+    </ol>
+  );
+}
+
+function PatternStep({ step, model }: { readonly step: Step; readonly model: string }) {
+  const { patterns, matched } = step;
+  if (patterns === null) {
+    return (
+      <StepLine mark="none" title={step.label}>
+        Has no patterns of its own, so what its group may call is let through.
+      </StepLine>
+    );
+  }
+  return (
+    <StepLine mark={step.allowed ? "yes" : "no"} title={step.label}>
+      {matched === null ? (
+        <>
+          <span className="break">None of its patterns takes in {model}:</span>
+          <PatternsText patterns={patterns} shown={20} />
+        </>
+      ) : (
+        <>
+          Let through by <code className="pattern">{matched}</code>
+        </>
+      )}
+    </StepLine>
+  );
+}
+
+function Availability({ check: { deployments, reason } }: { readonly check: AccessCheck }) {
+  // A model that the workspace may not call tells nothing of itself, not even whether it is there.
+  if (deployments === 0 && reason !== "no_deployment") return null;
+  return (
+    <StepLine mark={deployments === 0 ? "no" : "yes"} title="What serves it">
+      {deployments === 0
+        ? "No enabled deployment."
+        : deployments === 1
+          ? "1 enabled deployment."
+          : `${deployments} enabled deployments.`}
+    </StepLine>
+  );
+}
+
+const marks = {
+  yes: { icon: IconCircleCheck, word: "Yes", tone: "good" },
+  no: { icon: IconCircleX, word: "No", tone: "bad" },
+  none: { icon: IconCircleMinus, word: "Says nothing", tone: undefined },
+} as const;
+
+interface StepLineProps {
+  readonly mark: keyof typeof marks;
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+function StepLine({ mark, title, children }: StepLineProps) {
+  const { icon: Icon, word, tone } = marks[mark];
+  return (
+    <li data-tone={tone}>
+      <Icon size={18} stroke={1.6} aria-hidden className="access-step-mark" />
+      <div>
+        <Text size="sm" fw={500} className="break">
+          <span className="unseen">{word}: </span>
+          {upper(title)}
+        </Text>
+        <Text size="sm" component="div" c="dimmed">
+          {children}
+        </Text>
+      </div>
+    </li>
+  );
+}
+
+function upper(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,83 @@
+import type { AccessReason, AccessTable, QueryInput } from "@sluice/contract";
+import { keepPreviousData, type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { useClient } from "../../api/call-context.tsx";
+import { callKey } from "../../api/use-call.ts";
+import type { Rows } from "../../api/use-pages.ts";
+import type { Problem } from "../../client/problem.ts";
+
+/** A model as one key meets it. */
+export interface ModelAccess {
+  readonly name: string;
+  readonly type: string;
+  readonly reason: AccessReason;
+}
+
+type Asked = Pick<QueryInput<"access.table"> & object, "key" | "search" | "model" | "models_cursor" | "limit">;
+
+/** What one key may call, model after model, as rows of a list. */
+export function useKeyModels(workspace: string, key: string, part = ""): Rows<ModelAccess> {
+  const query = useAccessPages(workspace, { key, model: part, limit: 1 }, "models");
+  const rows = useMemo(
+    () =>
+      query.data?.pages.flatMap(({ models, keys }) =>
+        // A key that no longer is one has no row.
+        models.flatMap(({ name, type }, place) => {
+          const reason = keys[0]?.cells[place];
+          return reason === undefined ? [] : [{ name, type, reason }];
+        }),
+      ) ?? null,
+    [query.data],
+  );
+  return { rows, ...restOf(query) };
+}
+
+export type AccessRow = AccessTable["keys"][number];
+
+/** Keys by models: one page of models beside all keys loaded so far. */
+export function useAccessTable(
+  workspace: string,
+  asked: { readonly search: string; readonly model: string; readonly modelsCursor: string },
+): Rows<AccessRow> & { readonly models: AccessTable["models"]; readonly nextModels: string | null } {
+  const query = useAccessPages(
+    workspace,
+    { search: asked.search, model: asked.model, models_cursor: asked.modelsCursor },
+    "keys",
+  );
+  const pages = query.data?.pages;
+  const rows = useMemo(() => pages?.flatMap((page) => page.keys) ?? null, [pages]);
+  const models = pages?.[0]?.models;
+  return { rows, ...restOf(query), models: models ?? noModels, nextModels: pages?.[0]?.next_models ?? null };
+}
+
+const noModels: AccessTable["models"] = [];
+
+function useAccessPages(
+  workspace: string,
+  asked: Asked,
+  axis: "keys" | "models",
+): UseInfiniteQueryResult<{ pages: AccessTable[] }, Problem> {
+  const call = useClient();
+  const params = { workspace };
+  return useInfiniteQuery<AccessTable, Problem, { pages: AccessTable[] }, unknown[], string | null>({
+    queryKey: [...callKey("access.table", { params, query: asked }), axis],
+    queryFn: ({ pageParam, signal }) => {
+      const cursor = pageParam === null ? {} : { [axis === "keys" ? "cursor" : "models_cursor"]: pageParam };
+      return call("access.table", { params, query: { ...asked, ...cursor }, signal });
+    },
+    initialPageParam: null,
+    getNextPageParam: (page) => (axis === "keys" ? page.next : page.next_models),
+    placeholderData: keepPreviousData,
+  });
+}
+
+function restOf(query: UseInfiniteQueryResult<unknown, Problem>): Omit<Rows<never>, "rows"> {
+  return {
+    loading: query.isPending,
+    stale: query.isPlaceholderData,
+    problem: query.error,
+    more: query.hasNextPage ? () => void query.fetchNextPage() : null,
+    loadingMore: query.isFetchingNextPage,
+    reload: () => void query.refetch(),
+  };
+}

@@ -1,0 +1,49 @@
+import { Skeleton } from "@mantine/core";
+import type { ConsoleAsset } from "@sluice/contract";
+import { IconLibraryPhoto } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import type { Rows } from "../../api/use-pages.ts";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
+import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { AssetCard } from "./asset-card.tsx";
+import type { AssetGroup } from "./asset-library.tsx";
+
+interface AssetGridProps {
+  readonly slug: string;
+  readonly assets: Rows<ConsoleAsset>;
+  readonly groups: readonly AssetGroup[];
+  readonly onOpen: (id: string) => void;
+  readonly add: ReactNode;
+}
+
+export function AssetGrid({ slug, assets, groups, onOpen, add }: AssetGridProps) {
+  if (assets.rows === null) {
+    if (assets.problem !== null) return <ProblemAlert problem={assets.problem} onRetry={assets.reload} />;
+    return <Skeleton height={220} />;
+  }
+  if (assets.rows.length === 0 && assets.more === null) {
+    return (
+      <EmptyState icon={<IconLibraryPhoto />} title="Nothing in here yet" action={add}>
+        Add a picture, a video or a sound by its public address. It is checked first, and can be used once it is active.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      {assets.problem !== null && <ProblemAlert problem={assets.problem} onRetry={assets.reload} />}
+      <div className="gallery gallery-small" data-stale={assets.stale || undefined}>
+        {assets.rows.map((asset) => (
+          <AssetCard
+            key={asset.id}
+            slug={slug}
+            asset={asset}
+            group={groups.find((group) => group.id === asset.group_id)?.name ?? null}
+            onOpen={() => onOpen(asset.id)}
+          />
+        ))}
+      </div>
+      <LoadMore rows={assets} />
+    </>
+  );
+}

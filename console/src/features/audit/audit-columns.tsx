@@ -1,0 +1,29 @@
+import type { AuditRow } from "@sluice/contract";
+import type { Column } from "../../components/data-table.tsx";
+import { Nothing, When } from "../../components/figures.tsx";
+import { StatusBadge } from "../../components/status-badge.tsx";
+import { actionWord } from "./action-words.ts";
+
+const time: Column<AuditRow> = { id: "time", header: "Time", cell: (row) => <When at={row.at} /> };
+const actor: Column<AuditRow> = { id: "actor", header: "Who", cell: (row) => row.actor };
+const action: Column<AuditRow> = { id: "action", header: "Action", cell: (row) => <ActionBadge action={row.action} /> };
+const object: Column<AuditRow> = { id: "object", header: "What", cell: (row) => row.object };
+const workspace: Column<AuditRow> = {
+  id: "workspace",
+  header: "Workspace",
+  cell: (row) => (row.workspace === null ? <Nothing word="none" /> : row.workspace.slug || row.workspace.id),
+};
+const address: Column<AuditRow> = {
+  id: "address",
+  header: "Address",
+  cell: (row) => row.ip ?? <Nothing word="not known" />,
+};
+
+export const auditColumns: readonly Column<AuditRow>[] = [time, actor, action, object, address];
+/** An administrator looks at all workspaces, and at what belongs to none. */
+export const auditColumnsOfAll: readonly Column<AuditRow>[] = [time, actor, action, object, workspace, address];
+
+export function ActionBadge({ action: name }: { readonly action: string }) {
+  const { label, tone } = actionWord(name);
+  return <StatusBadge status={name} tone={tone} label={label} />;
+}

@@ -1,0 +1,81 @@
+import { Button } from "@mantine/core";
+import { IconHistory, IconRefresh } from "@tabler/icons-react";
+import { usePages } from "../../api/use-pages.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { FilterBar } from "../../components/filter-bar.tsx";
+import { PageFrame } from "../../components/page-frame.tsx";
+import { SearchBox } from "../../components/search-box.tsx";
+import { TimeRange } from "../../components/time-range.tsx";
+import { type Search, useUrlSearch } from "../../routes/search.ts";
+import { useWorkspace } from "../../session/workspace.ts";
+import { useStillRange } from "../requests/use-still-range.ts";
+import { actionChoices } from "./action-words.ts";
+import { auditColumns, auditColumnsOfAll } from "./audit-columns.tsx";
+import { AuditDrawer } from "./audit-drawer.tsx";
+import { auditQueryOf, entryName } from "./audit-query.ts";
+
+const fallbackRange = "30d";
+const pageRows = 100;
+const title = "Audit log";
+
+export default function AuditPage() {
+  const workspace = useWorkspace();
+  if (workspace.none || !workspace.may("admin")) {
+    return (
+      <PageFrame title={title}>
+        <EmptyState icon={<IconHistory />} title="For admins of a workspace">
+          It shows who changed what. Ask an admin of the workspace to look something up for you.
+        </EmptyState>
+      </PageFrame>
+    );
+  }
+  return <AuditLog />;
+}
+
+function AuditLog() {
+  const workspace = useWorkspace();
+  const search = useUrlSearch();
+  const span = useStillRange(fallbackRange);
+  const rows = usePages("audit.list", {
+    params: { workspace: workspace.path },
+    query: { limit: pageRows, ...auditQueryOf(search, span) },
+  });
+  return (
+    <PageFrame
+      title={title}
+      description="Who changed what, when and from where. Open a line to see before and after."
+      actions={
+        <>
+          <TimeRange fallback={fallbackRange} />
+          <Button
+            variant="default"
+            leftSection={<IconRefresh size={15} aria-hidden />}
+            onClick={rows.reload}
+            loading={rows.loading}
+          >
+            Refresh
+          </Button>
+        </>
+      }
+    >
+      <FilterBar filters={[{ name: "action", label: "Action", choices: actionChoices(search["action"] ?? "") }]}>
+        <SearchBox label="Search the audit log" placeholder="Who did it, or what it was done to" />
+      </FilterBar>
+      <DataTable
+        label={title}
+        columns={workspace.all ? auditColumnsOfAll : auditColumns}
+        rows={rows}
+        rowKey={(row) => String(row.seq)}
+        rowLink={(row) => ({ to: "/audit", search: (before: Search) => ({ ...before, entry: entryName(row) }) })}
+        empty={
+          <EmptyState icon={<IconHistory />} title="Nothing was changed">
+            Every change of keys, limits, providers, models and people leaves a line here, with who made it and from
+            which address. Nothing fits this time and these filters.
+          </EmptyState>
+        }
+      />
+      <AuditDrawer rows={rows.rows ?? []} />
+    </PageFrame>
+  );
+}

@@ -1,0 +1,15 @@
+import type { Health } from "@sluice/contract";
+import { StatusBadge } from "../../components/status-badge.tsx";
+import { healthLabel, healthReason } from "./health-words.ts";
+
+interface HealthBadgeProps {
+  readonly health: Health;
+  /** Out of use by somebody's will: how it is does not matter then. */
+  readonly enabled?: boolean;
+}
+
+/** How something upstream is, with the reason on hover and focus. */
+export function HealthBadge({ health, enabled = true }: HealthBadgeProps) {
+  if (!enabled) return <StatusBadge status="disabled" hint="Switched off here: no call goes to it." />;
+  return <StatusBadge status={health.state} label={healthLabel(health)} hint={healthReason(health)} />;
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import type { Health } from "@sluice/contract";
+import { failedShare, healthLabel, healthReason, jointState } from "./health-words.ts";
+
+const idle: Health = {
+  state: "unknown",
+  breaker: null,
+  cooling_ms: 0,
+  in_flight: 0,
+  latency_ms: null,
+  last_hour: { attempts: 0, failed: 0 },
+};
+
+test("the reason says what is wrong and what comes next", () => {
+  expect(healthReason({ ...idle, state: "down", breaker: "open" })).toContain("tried again by itself");
+  expect(healthReason({ ...idle, state: "unhealthy", cooling_ms: 11_200 })).toContain("rests for another 12.0 s");
+  expect(healthReason({ ...idle, state: "unhealthy", breaker: "open" })).toContain("the others work");
+  expect(healthReason({ ...idle, state: "unhealthy", breaker: "half-open" })).toContain("single calls");
+  expect(healthReason({ ...idle, state: "healthy", latency_ms: 320 })).toBe("It answers after 320 ms on average.");
+});
+
+test("failures of the last hour are told also of what works", () => {
+  const health: Health = { ...idle, state: "healthy", last_hour: { attempts: 40, failed: 2 } };
+  expect(healthReason(health)).toContain("2 of 40 attempts failed");
+  expect(failedShare(health)).toBe(0.05);
+  expect(healthReason({ ...idle, last_hour: null })).toContain("could not be read");
+  expect([failedShare(idle), failedShare({ ...idle, last_hour: null })]).toEqual([null, null]);
+});
+
+test("what failed before the gateway started again is not called unasked", () => {
+  const failed: Health = { ...idle, last_hour: { attempts: 5, failed: 5 } };
+  expect([healthLabel(idle), healthLabel(failed)]).toEqual(["Idle", "Not known"]);
+  expect(healthReason(failed)).toBe(
+    "No call went well lately, and none was tried since the gateway started. 5 of 5 attempts failed in the last hour.",
+  );
+});
+
+test("a model is down only when all of its deployments are", () => {
+  expect(jointState(["down", "down"])).toBe("down");
+  expect(jointState(["down", "healthy"])).toBe("unhealthy");
+  expect(jointState(["unknown", "healthy"])).toBe("healthy");
+  expect(jointState(["degraded", "healthy"])).toBe("degraded");
+  expect(jointState(["unknown"])).toBe("unknown");
+  expect(jointState([])).toBe("unknown");
+});

@@ -1,0 +1,18 @@
+import type { PriceConfig } from "@sluice/contract";
+import { StatusBadge } from "../../components/status-badge.tsx";
+import { priceWords } from "./price-words.ts";
+
+/** A model's price in a list. One without a price is flagged: its calls cost 0 and no budget counts them. */
+export function PriceLine({ price }: { readonly price: PriceConfig | null }) {
+  const words = priceWords(price);
+  if (words === null) {
+    return (
+      <StatusBadge status="unpriced" tone="warn" label="No price" hint="Its calls cost 0, and no budget counts them." />
+    );
+  }
+  return (
+    <span className="tabular">
+      {words.amount} {words.unit !== null && <span className="aside">{words.unit}</span>}
+    </span>
+  );
+}

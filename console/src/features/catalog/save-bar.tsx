@@ -1,0 +1,41 @@
+import { Button, Group, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Problem } from "../../client/problem.ts";
+import { ProblemAlert } from "../../components/problem-alert.tsx";
+
+interface SaveBarProps {
+  readonly shown: boolean;
+  /** Why it cannot be saved as it stands; null: it can. */
+  readonly blocked: string | null;
+  readonly saving: boolean;
+  readonly problem: Problem | null;
+  readonly verb?: string;
+  readonly words?: ReactNode;
+  readonly onDiscard: () => void;
+  readonly onSave: () => void;
+}
+
+/** Stays in sight below a form that was changed, until it is saved or discarded. */
+export function SaveBar(props: SaveBarProps) {
+  const { shown, blocked, saving, problem, verb = "Save", words = "Not saved yet.", onDiscard, onSave } = props;
+  return (
+    <div className="save-bar" data-shown={shown || undefined} aria-live="polite">
+      {shown && (
+        <>
+          {problem !== null && <ProblemAlert problem={problem} />}
+          <Group justify="space-between" gap="xs">
+            <Text size="sm">{blocked ?? words}</Text>
+            <Group gap="xs">
+              <Button variant="default" onClick={onDiscard} disabled={saving}>
+                Discard
+              </Button>
+              <Button onClick={onSave} loading={saving} disabled={blocked !== null}>
+                {verb}
+              </Button>
+            </Group>
+          </Group>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ProviderKindForm } from "@sluice/contract";
+import { useMemo } from "react";
+import { useCall } from "../../api/use-call.ts";
+
+/** The kinds of providers by their name. They change with the version of the gateway only. */
+export function useKinds(enabled = true): {
+  readonly kinds: readonly ProviderKindForm[] | null;
+  readonly kindOf: (kind: string) => ProviderKindForm | null;
+  /** "Volcengine Ark"; the bare name where the kind is not known. */
+  readonly titleOf: (kind: string) => string;
+} {
+  const kinds = useCall("providers.kinds", { enabled }).data?.data ?? null;
+  return useMemo(() => {
+    const byName = new Map((kinds ?? []).map((kind) => [kind.kind, kind]));
+    return {
+      kinds,
+      kindOf: (kind) => byName.get(kind) ?? null,
+      titleOf: (kind) => byName.get(kind)?.title ?? kind,
+    };
+  }, [kinds]);
+}

@@ -1,0 +1,101 @@
+import { Button, CloseButton, Group, Text } from "@mantine/core";
+import { IconCircleCheck, IconFlag } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useCall } from "../../api/use-call.ts";
+import { useUrlSearch } from "../../routes/search.ts";
+import { useSession } from "../../session/session-context.tsx";
+import { isHere, nextStep } from "./steps.ts";
+import { useFirstSteps } from "./use-first-steps.ts";
+import { useHidden } from "./use-hidden.ts";
+
+/** Often enough that the first answer is seen at once; it ends with it. */
+const everyMs = 3_000;
+
+/** A line above every page while a new installation is set up: how far it is, what comes next, and a last word at the end. */
+export default function NextStep({ pathname }: { readonly pathname: string }) {
+  const { answer } = useSession();
+  const { call } = answer.first_steps;
+  const [hidden, hide] = useHidden("next-step");
+  if (hidden || pathname === "/") return null;
+  return call ? <Done onClose={hide} /> : <Next pathname={pathname} onClose={hide} />;
+}
+
+interface NextProps {
+  readonly pathname: string;
+  readonly onClose: () => void;
+}
+
+function Next({ pathname, onClose }: NextProps) {
+  useCall("session.show", { everyMs });
+  const { steps } = useFirstSteps();
+  const search = useUrlSearch();
+  const next = nextStep(steps);
+  if (next === null || next.action === null) return null;
+  const place = steps.indexOf(next) + 1;
+  const here = isHere(next, pathname, search);
+  return (
+    <Line
+      icon={<IconFlag size={16} stroke={1.6} aria-hidden />}
+      onClose={onClose}
+      action={
+        !here && (
+          <Button variant="default" renderRoot={(props) => <Link {...next.action?.link} {...props} />}>
+            {next.action.label}
+          </Button>
+        )
+      }
+    >
+      <b>
+        Step {place} of {steps.length}: {next.title}.
+      </b>{" "}
+      {here ? hereWords[next.id] : next.why}
+    </Line>
+  );
+}
+
+const hereWords = {
+  provider: "Choose what kind it is, give its key, and it is tried at once.",
+  model: "Choose what your programs may ask for.",
+  key: "Its secret is shown once; copy it then.",
+  call: "The question is written already: send it.",
+} as const;
+
+function Done({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Line
+      icon={<IconCircleCheck size={16} stroke={1.6} aria-hidden />}
+      onClose={onClose}
+      action={
+        <Button variant="default" onClick={onClose} renderRoot={(props) => <Link to="/requests" {...props} />}>
+          See it explained
+        </Button>
+      }
+    >
+      <b>The first call is made.</b> Every call stands among the requests: which way it went, how long it took, what it
+      cost.
+    </Line>
+  );
+}
+
+interface LineProps {
+  readonly icon: ReactNode;
+  readonly action: ReactNode;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+function Line({ icon, action, onClose, children }: LineProps) {
+  return (
+    <aside className="next-step" aria-label="First steps">
+      {icon}
+      <Text fz="sm" className="grow" role="status">
+        {children}
+      </Text>
+      <Group gap={4} wrap="nowrap">
+        {action}
+        <CloseButton size="sm" aria-label="Hide the first steps" onClick={onClose} />
+      </Group>
+    </aside>
+  );
+}

@@ -1,0 +1,71 @@
+import { Button } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import type { ConsoleKey } from "@sluice/contract";
+import { useAct } from "../../../api/use-act.ts";
+import { ConfirmButton } from "../../../components/confirm-button.tsx";
+import { noticeDone, noticeUndo } from "../../../components/notice.tsx";
+import type { MadeKey } from "../key-made.tsx";
+import { afterKeyChange } from "../key-routes.ts";
+import { RotateDialog } from "./rotate-dialog.tsx";
+
+interface KeyActionsProps {
+  readonly item: ConsoleKey;
+  /** Why it may not be changed; null: it may. */
+  readonly lock: string | null;
+  readonly onEdit: () => void;
+  readonly onRotated: (made: MadeKey) => void;
+}
+
+/** What can be done with a key. What may not be done stays in sight; the page says why not. */
+export function KeyActions({ item, lock, onEdit, onRotated }: KeyActionsProps) {
+  const [rotating, rotate] = useDisclosure(false);
+  const params = { workspace: item.workspace.slug, key: item.id };
+  const revoke = useAct("keys.revoke", { invalidates: afterKeyChange, done: "Key revoked." });
+  if (item.state === "revoked") return null;
+  return (
+    <>
+      <ConfirmButton
+        title={`Revoke ${item.name}?`}
+        verb="Revoke key"
+        typed={item.name}
+        color="red"
+        variant="light"
+        disabled={lock !== null}
+        onConfirm={() => revoke.mutateAsync({ params })}
+      >
+        Programs that use it are refused at once. This cannot be taken back; what it used stays in the ledger. To stop
+        it for a while, disable it instead.
+      </ConfirmButton>
+      <EnableButton item={item} disabled={lock !== null} />
+      <Button variant="default" disabled={lock !== null} onClick={rotate.open}>
+        Rotate
+      </Button>
+      <Button variant={lock === null ? "filled" : "default"} onClick={onEdit}>
+        {lock === null ? "Change key" : "Look at all fields"}
+      </Button>
+      <RotateDialog item={item} opened={rotating} onClose={rotate.close} onRotated={onRotated} />
+    </>
+  );
+}
+
+function EnableButton({ item, disabled }: { readonly item: ConsoleKey; readonly disabled: boolean }) {
+  const update = useAct("keys.update", { invalidates: afterKeyChange });
+  const params = { workspace: item.workspace.slug, key: item.id };
+  const turn = async (enabled: boolean, undo: boolean) => {
+    await update.mutateAsync({ params, body: { enabled } });
+    const words = enabled ? "Key enabled." : "Key disabled. Its calls are refused.";
+    if (undo) noticeUndo(words, () => void turn(!enabled, false).catch(() => undefined));
+    else noticeDone(words);
+  };
+  return (
+    <Button
+      variant="default"
+      disabled={disabled}
+      loading={update.isPending}
+      // A failure is said in a notice by whoever asks.
+      onClick={() => void turn(!item.enabled, true).catch(() => undefined)}
+    >
+      {item.enabled ? "Disable" : "Enable"}
+    </Button>
+  );
+}

@@ -1,0 +1,30 @@
+import { Button } from "@mantine/core";
+import type { ConsoleKey } from "@sluice/contract";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { Section } from "../../../components/section.tsx";
+import { KeyCalls, useCallable } from "../key-made.tsx";
+
+/** How to call with the key. Its secret was shown once, so the calls read it from the environment. */
+export function KeyCallsSection({ item }: { readonly item: ConsoleKey }) {
+  const [model, setModel] = useState<string | null>(null);
+  const { chosen } = useCallable(item, model);
+  const search = {
+    workspace: item.workspace.slug,
+    key: item.id,
+    ...(chosen === null ? {} : { model: chosen.name }),
+  };
+  return (
+    <Section
+      title="Call with it"
+      description="The secret was shown once, so these read it from the environment."
+      actions={
+        <Button variant="default" renderRoot={(props) => <Link to="/playground" search={search} {...props} />}>
+          Open in the playground
+        </Button>
+      }
+    >
+      <KeyCalls itemKey={item} secret={null} model={model} onModel={setModel} />
+    </Section>
+  );
+}

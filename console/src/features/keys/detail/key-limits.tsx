@@ -1,0 +1,45 @@
+import { Skeleton, Text } from "@mantine/core";
+import type { ConsoleKey } from "@sluice/contract";
+import { Link } from "@tanstack/react-router";
+import { useCall } from "../../../api/use-call.ts";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { Section } from "../../../components/section.tsx";
+import { LimitUsageList } from "../../limits/limit-usage-list.tsx";
+
+const refreshMs = 15_000;
+
+/** How far the key's own limits are used. Those of its group and workspace hold as well. */
+export function KeyLimits({ item }: { readonly item: ConsoleKey }) {
+  const { slug } = item.workspace;
+  const query = useCall("limits.list", {
+    params: { workspace: slug },
+    query: { key: item.id },
+    everyMs: refreshMs,
+    enabled: item.state !== "revoked",
+  });
+  if (item.state === "revoked") return null;
+  const rows = query.data?.data;
+  return (
+    <Section
+      title="Limits and budget"
+      description="Its own. Those of its group and workspace hold as well."
+      actions={
+        <Link to="/limits" search={{ workspace: slug }} className="text-link section-link">
+          See all limits
+        </Link>
+      }
+    >
+      {query.error !== null ? (
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
+      ) : rows === undefined ? (
+        <Skeleton height={48} />
+      ) : rows.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          The key has none of its own.
+        </Text>
+      ) : (
+        <LimitUsageList rows={rows} />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,72 @@
+import { Stack } from "@mantine/core";
+import type { ConsoleKey } from "@sluice/contract";
+import { Link } from "@tanstack/react-router";
+import { useCall } from "../../../api/use-call.ts";
+import { formatUsdShort } from "../../../client/format.ts";
+import { Chart } from "../../../components/chart.tsx";
+import { Count, Money } from "../../../components/figures.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { Section } from "../../../components/section.tsx";
+import { Stat, Stats } from "../../../components/stat.tsx";
+import { TimeRange } from "../../../components/time-range.tsx";
+import { useTimeRange } from "../../../components/use-time-range.ts";
+
+const fallback = "7d";
+
+/** What the key spent over time, by model. */
+export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
+  const { from, to, step } = useTimeRange(fallback);
+  const query = useCall("usage.series", {
+    params: { workspace: item.workspace.slug },
+    query: { from, to, step, by: "model", key: item.id },
+    keepBefore: true,
+  });
+  const usage = query.data;
+  return (
+    <Section
+      title="Use"
+      description={
+        <Link to="/requests" search={{ workspace: item.workspace.slug, key: item.id }} className="text-link">
+          See its requests
+        </Link>
+      }
+      actions={<TimeRange fallback={fallback} />}
+    >
+      {query.error !== null ? (
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
+      ) : (
+        <Stack gap="md">
+          <Stats label="Use in this time">
+            <Stat
+              label="Cost"
+              value={usage && <Money usd={usage.totals.cost_usd} short />}
+              {...(usage && { change: { now: usage.totals.cost_usd, before: usage.previous.cost_usd } })}
+            />
+            <Stat label="Requests" value={usage && <Count value={usage.totals.requests} short />} />
+            <Stat
+              label="Tokens"
+              value={usage && <Count value={usage.totals.input_tokens + usage.totals.output_tokens} short />}
+            />
+            <Stat label="Failed attempts" value={usage && <Count value={usage.totals.failed} short />} />
+          </Stats>
+          {usage !== undefined && usage.totals.requests > 0 && (
+            <Chart
+              kind="bar"
+              label="Cost by model"
+              at={usage.at}
+              stepMs={usage.step_ms}
+              height={160}
+              format={formatUsdShort}
+              series={usage.series.map(({ id, label, points }) => ({
+                id,
+                label,
+                quiet: id === "",
+                values: points.map((point) => point?.cost_usd ?? null),
+              }))}
+            />
+          )}
+        </Stack>
+      )}
+    </Section>
+  );
+}

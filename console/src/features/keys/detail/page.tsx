@@ -1,0 +1,76 @@
+import { Skeleton, Stack } from "@mantine/core";
+import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { useCall } from "../../../api/use-call.ts";
+import { ManagedByFile, ManagedByFileNote } from "../../../components/managed-by-file.tsx";
+import { PageFrame } from "../../../components/page-frame.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { StatusBadge } from "../../../components/status-badge.tsx";
+import { useUrlText } from "../../../routes/search.ts";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { KeyMade, type MadeKey } from "../key-made.tsx";
+import { useKeyLock } from "../own-key.ts";
+import { EditKey } from "./edit-key.tsx";
+import { KeyActions } from "./key-actions.tsx";
+import { KeyCallsSection } from "./key-calls-section.tsx";
+import { KeyFacts } from "./key-facts.tsx";
+import { KeyLimits } from "./key-limits.tsx";
+import { KeyModels } from "./key-models.tsx";
+import { KeyUsage } from "./key-usage.tsx";
+
+const crumbs = [{ label: "API keys", link: { to: "/keys" } }] as const;
+
+/** One key: what it is, what it may, what it used, and how to change or end it. */
+export default function KeyPage() {
+  const { key: id } = useParams({ from: "/keys/$key" });
+  const workspace = useWorkspace();
+  const [edit, setEdit] = useUrlText("edit");
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const query = useCall("keys.show", { params: { workspace: workspace.path, key: id }, enabled: !workspace.none });
+  const key = query.data;
+  const lock = useKeyLock(key);
+  if (query.error !== null) {
+    return (
+      <PageFrame title="API key" crumbs={crumbs}>
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
+      </PageFrame>
+    );
+  }
+  if (key === undefined) {
+    return (
+      <PageFrame title="API key" crumbs={crumbs}>
+        <Stack gap="lg" aria-busy="true">
+          <Skeleton height={150} />
+          <Skeleton height={260} />
+        </Stack>
+      </PageFrame>
+    );
+  }
+  return (
+    <PageFrame
+      title={key.name}
+      crumbs={crumbs}
+      description={key.managed_by === "file" || key.state === "revoked" ? undefined : (lock ?? undefined)}
+      badges={
+        <>
+          <StatusBadge status={key.state} />
+          <ManagedByFile by={key.managed_by} />
+        </>
+      }
+      actions={<KeyActions item={key} lock={lock} onEdit={() => setEdit("1")} onRotated={setMade} />}
+    >
+      <ManagedByFileNote by={key.managed_by} />
+      <KeyFacts item={key} />
+      <KeyUsage item={key} />
+      <KeyLimits item={key} />
+      <KeyModels item={key} />
+      {key.state === "active" && <KeyCallsSection item={key} />}
+      {edit !== "" && key.state !== "revoked" && <EditKey item={key} lock={lock} onClose={() => setEdit("")} />}
+      <KeyMade
+        made={made}
+        title={made === null ? "" : `A new secret for ${made.key.name}`}
+        onClose={() => setMade(null)}
+      />
+    </PageFrame>
+  );
+}

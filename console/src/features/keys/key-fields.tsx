@@ -1,0 +1,94 @@
+import { Accordion, Select, Stack, TextInput } from "@mantine/core";
+import { useCall } from "../../api/use-call.ts";
+import type { Problem } from "../../client/problem.ts";
+import { BudgetForm } from "../../components/budget-form.tsx";
+import { wrongField } from "../../components/form-drawer.tsx";
+import { LimitsForm } from "../../components/limits-form.tsx";
+import { useSession } from "../../session/session-context.tsx";
+import { ExpiryInput } from "./expiry-input.tsx";
+import { type KeyDraft, leastLimits } from "./key-draft.ts";
+import { KeyModelsField } from "./key-models-field.tsx";
+import { KeyMoreFields } from "./key-more-fields.tsx";
+
+export interface KeyFieldsProps {
+  /** A slug. */
+  readonly workspace: string;
+  readonly draft: KeyDraft;
+  readonly onChange: (changes: Partial<KeyDraft>) => void;
+  readonly problem: Problem | null;
+  readonly disabled?: boolean;
+}
+
+const defaultGroup = "default";
+
+/** Everything that can be said of a key. What is rarely wanted is folded away. */
+export function KeyFields({ workspace, draft, onChange, problem, disabled = false }: KeyFieldsProps) {
+  const params = { workspace };
+  const groups = useCall("groups.list", { params });
+  const home = useCall("workspaces.show", { params });
+  const mayChooseGroup = useSession().may("admin", workspace);
+  const all = groups.data?.data ?? [];
+  const group = all.find((each) => each.id === draft.group) ?? all.find((each) => each.name === defaultGroup);
+  const wider = leastLimits(home.data?.limits ?? {}, group?.limits ?? {});
+  return (
+    <Stack gap="md">
+      <TextInput
+        label="Name"
+        description="The program or the person that uses it."
+        placeholder="checkout-service"
+        required
+        data-autofocus
+        maxLength={256}
+        disabled={disabled}
+        value={draft.name}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+        error={wrongField(problem, "name")}
+      />
+      <Select
+        label="Group"
+        description={`Decides what it may call at most, and shares its limits among its keys.${mayChooseGroup ? "" : " Only an admin of the workspace chooses it."}`}
+        data={all.map((each) => ({ value: each.id, label: each.name }))}
+        value={group?.id ?? null}
+        onChange={(id) => onChange({ group: id ?? "" })}
+        allowDeselect={false}
+        searchable={all.length > 8}
+        disabled={disabled || !mayChooseGroup || groups.data === undefined}
+        error={wrongField(problem, "group") ?? groups.error?.message ?? null}
+      />
+      <KeyModelsField
+        models={draft.models}
+        onChange={(models) => onChange({ models })}
+        disabled={disabled}
+        error={wrongField(problem, "models")}
+        workspace={home.data?.models ?? null}
+        group={group?.models ?? null}
+      />
+      <LimitsForm value={draft.limits} onChange={(limits) => onChange({ limits })} wider={wider} disabled={disabled} />
+      <BudgetForm value={draft.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
+      <ExpiryInput
+        value={draft.expiresAt}
+        onChange={(expiresAt) => onChange({ expiresAt })}
+        disabled={disabled}
+        error={wrongField(problem, "expires_at")}
+      />
+      <Accordion variant="separated" defaultValue={hasMore(draft) ? "more" : null}>
+        <Accordion.Item value="more">
+          <Accordion.Control>Addresses, tags, capture, pass-through</Accordion.Control>
+          <Accordion.Panel>
+            <KeyMoreFields
+              workspace={workspace}
+              draft={draft}
+              onChange={onChange}
+              problem={problem}
+              disabled={disabled}
+            />
+          </Accordion.Panel>
+        </Accordion.Item>
+      </Accordion>
+    </Stack>
+  );
+}
+
+function hasMore({ allowedIps, tags, capture, passThrough }: KeyDraft): boolean {
+  return passThrough.length > 0 || allowedIps.length > 0 || tags.length > 0 || capture !== "none";
+}

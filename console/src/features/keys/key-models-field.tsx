@@ -1,0 +1,39 @@
+import { Input, SegmentedControl, Stack } from "@mantine/core";
+import { PatternsInput } from "../../components/patterns-input.tsx";
+import { ModelReach } from "./model-reach-text.tsx";
+
+interface KeyModelsFieldProps {
+  /** null: whatever the group may call. */
+  readonly models: readonly string[] | null;
+  readonly onChange: (models: readonly string[] | null) => void;
+  readonly disabled: boolean;
+  readonly error: string | null;
+  /** The patterns above; null while they load. */
+  readonly workspace: readonly string[] | null;
+  readonly group: readonly string[] | null;
+}
+
+/** Whatever the group may call, or only some of it; with the models that come out. */
+export function KeyModelsField({ models, onChange, disabled, error, workspace, group }: KeyModelsFieldProps) {
+  return (
+    <Input.Wrapper label="Models" labelElement="div" error={error}>
+      <Stack gap="xs" mt={4}>
+        <SegmentedControl
+          aria-label="Models"
+          className="fit"
+          disabled={disabled}
+          data={[
+            { value: "group", label: "All that the group may call" },
+            { value: "own", label: "Only some" },
+          ]}
+          value={models === null ? "group" : "own"}
+          onChange={(choice) => onChange(choice === "group" ? null : [])}
+        />
+        {models !== null && (
+          <PatternsInput label="Only these models" value={models} onChange={onChange} disabled={disabled} />
+        )}
+        {workspace !== null && group !== null && <ModelReach workspace={workspace} group={group} own={models} />}
+      </Stack>
+    </Input.Wrapper>
+  );
+}

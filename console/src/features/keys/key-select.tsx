@@ -1,0 +1,54 @@
+import { Select } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useState } from "react";
+import { useCall } from "../../api/use-call.ts";
+
+interface KeySelectProps {
+  /** A slug. */
+  readonly workspace: string;
+  /** A key's id. */
+  readonly value: string | null;
+  readonly onChange: (id: string | null) => void;
+  readonly label: string;
+  readonly description?: string;
+  readonly error?: string | null;
+}
+
+const offered = 30;
+const quietMs = 250;
+
+/** One key of a workspace. There may be very many: the gateway looks for them while one types. */
+export function KeySelect({ workspace, value, onChange, label, description, error = null }: KeySelectProps) {
+  const [text, setText] = useState("");
+  const [asked] = useDebouncedValue(text, quietMs);
+  const params = { workspace };
+  const chosen = useCall("keys.show", { params: { ...params, key: value ?? "-" }, enabled: value !== null });
+  const chosenName = chosen.data?.name ?? value ?? "";
+  // The box shows the name of what is chosen; that is no search.
+  const search = asked === chosenName ? "" : asked;
+  const found = useCall("keys.list", {
+    params,
+    query: { limit: offered, ...(search === "" ? {} : { search }) },
+    keepBefore: true,
+  });
+  const choices = (found.data?.data ?? []).map((key) => ({ value: key.id, label: key.name }));
+  const known = value === null || choices.some((choice) => choice.value === value);
+  return (
+    <Select
+      label={label}
+      description={description}
+      placeholder="Choose a key"
+      data={known ? choices : [{ value, label: chosenName }, ...choices]}
+      value={value}
+      onChange={onChange}
+      searchable
+      searchValue={text}
+      onSearchChange={setText}
+      // The gateway has searched already, and by more than the name.
+      filter={({ options }) => options}
+      nothingFoundMessage={found.isFetching ? "Looking…" : "No such key"}
+      maxLength={256}
+      error={error}
+    />
+  );
+}

@@ -1,0 +1,15 @@
+import { keyStates, type QueryInput } from "@sluice/contract";
+import type { Search } from "../../../routes/search.ts";
+
+type KeyQuery = NonNullable<QueryInput<"keys.list">>;
+
+/** What the address asks for; what the gateway would not understand is left out. A group is one of one workspace. */
+export function keyQuery(search: Search, oneWorkspace: boolean): KeyQuery {
+  const state = keyStates.find((each) => each === search["state"]);
+  return {
+    ...(search["search"] ? { search: search["search"] } : {}),
+    ...(oneWorkspace && search["group"] ? { group: search["group"] } : {}),
+    ...(state === undefined ? {} : { state }),
+    ...(search["mine"] === "true" ? { mine: "true" } : {}),
+  };
+}

@@ -1,0 +1,82 @@
+import { Select } from "@mantine/core";
+import { useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { FormDrawer } from "../../../components/form-drawer.tsx";
+import { useSession } from "../../../session/session-context.tsx";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { useWorkspaceChoices } from "../../../session/workspace-choices.ts";
+import { blockedBy, bodyOf, emptyDraft, type KeyDraft } from "../key-draft.ts";
+import { KeyFields } from "../key-fields.tsx";
+import type { MadeKey } from "../key-made.tsx";
+import { afterKeyChange } from "../key-routes.ts";
+
+interface MakeKeyProps {
+  readonly onClose: () => void;
+  readonly onMade: (made: MadeKey) => void;
+}
+
+/** The form of a new key. While every workspace is looked at, it asks for one first. */
+export function MakeKey({ onClose, onMade }: MakeKeyProps) {
+  const { slug } = useWorkspace();
+  const [home, setHome] = useState(slug);
+  const [draft, setDraft] = useState<KeyDraft>(emptyDraft);
+  const make = useAct("keys.create", { inline: true, invalidates: afterKeyChange, onDone: onMade });
+  const submit = () => {
+    if (home !== null) make.mutate({ params: { workspace: home }, body: bodyOf(draft) });
+  };
+  return (
+    <FormDrawer
+      opened
+      title="Make a key"
+      verb="Make key"
+      onClose={onClose}
+      onSubmit={submit}
+      saving={make.isPending}
+      problem={make.error}
+      blocked={home === null ? "Choose a workspace." : blockedBy(draft)}
+    >
+      {slug === null && (
+        <HomeSelect
+          value={home}
+          onChange={(chosen) => {
+            setHome(chosen);
+            // A group belongs to one workspace.
+            setDraft((before) => ({ ...before, group: "" }));
+          }}
+        />
+      )}
+      {home !== null && (
+        <KeyFields
+          workspace={home}
+          draft={draft}
+          onChange={(changes) => setDraft((before) => ({ ...before, ...changes }))}
+          problem={make.error}
+        />
+      )}
+    </FormDrawer>
+  );
+}
+
+interface HomeSelectProps {
+  readonly value: string | null;
+  readonly onChange: (slug: string | null) => void;
+}
+
+function HomeSelect({ value, onChange }: HomeSelectProps) {
+  const { may } = useSession();
+  const choices = useWorkspaceChoices().filter((each) => may("member", each.slug));
+  return (
+    <Select
+      label="Workspace"
+      description="It pays for the key's calls and bounds what it may do."
+      placeholder="Choose a workspace"
+      data={choices.map((each) => ({ value: each.slug, label: each.name }))}
+      value={value}
+      onChange={onChange}
+      allowDeselect={false}
+      searchable={choices.length > 8}
+      required
+      data-autofocus
+    />
+  );
+}

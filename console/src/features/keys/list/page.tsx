@@ -1,0 +1,134 @@
+import { Button } from "@mantine/core";
+import { type ConsoleKey, keyStates, type QueryInput } from "@sluice/contract";
+import { IconKey, IconPlus } from "@tabler/icons-react";
+import { useState } from "react";
+import { useCall } from "../../../api/use-call.ts";
+import { usePages } from "../../../api/use-pages.ts";
+import { DataTable } from "../../../components/data-table.tsx";
+import { EmptyState } from "../../../components/empty-state.tsx";
+import { type Filter, FilterBar } from "../../../components/filter-bar.tsx";
+import { PageFrame } from "../../../components/page-frame.tsx";
+import { SearchBox } from "../../../components/search-box.tsx";
+import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { KeyMade, type MadeKey } from "../key-made.tsx";
+import { columnsInWorkspace, columnsOfAll } from "./key-columns.tsx";
+import { keyQuery } from "./key-query.ts";
+import { MakeKey } from "./make-key.tsx";
+
+/** The keys of a workspace, or of all, and how a new one is made. */
+export default function KeysPage() {
+  const workspace = useWorkspace();
+  const [create, setCreate] = useUrlText("create");
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const mayMake = workspace.may("member") && !workspace.none;
+  const makeButton = (
+    <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreate("1")}>
+      Make key
+    </Button>
+  );
+  return (
+    <PageFrame
+      title="API keys"
+      description="What programs call the gateway with. One for each program, so that each can be seen, bounded and revoked by itself."
+      actions={mayMake && makeButton}
+    >
+      <KeyList makeButton={mayMake ? makeButton : null} />
+      {create !== "" && mayMake && (
+        <MakeKey
+          onClose={() => setCreate("")}
+          onMade={(answer) => {
+            setCreate("");
+            setMade(answer);
+          }}
+        />
+      )}
+      <KeyMade made={made} title={made === null ? "" : `Key ${made.key.name} is made`} onClose={() => setMade(null)} />
+    </PageFrame>
+  );
+}
+
+function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
+  const workspace = useWorkspace();
+  const search = useUrlSearch();
+  const filters = useFilters(workspace.slug);
+  const query = keyQuery(search, workspace.slug !== null);
+  const rows = usePages("keys.list", {
+    params: { workspace: workspace.path },
+    query,
+    enabled: !workspace.none,
+  });
+  if (workspace.none) {
+    return (
+      <EmptyState icon={<IconKey />} title="You belong to no workspace yet">
+        Keys belong to a workspace. Ask an administrator, or the owner of a workspace, for an invitation.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <FilterBar filters={filters}>
+        <SearchBox label="Find a key" placeholder="Name, or how the secret begins or ends" />
+      </FilterBar>
+      <DataTable
+        label="API keys"
+        columns={workspace.all ? columnsOfAll : columnsInWorkspace}
+        rows={rows}
+        rowKey={(key) => key.id}
+        rowLink={linkOf}
+        dimmed={(key) => key.state !== "active"}
+        empty={<NoKeys searched={isSearch(query)} makeButton={makeButton} />}
+      />
+    </>
+  );
+}
+
+function linkOf(key: ConsoleKey) {
+  return { to: "/keys/$key", params: { key: key.id }, search: { workspace: key.workspace.slug } } as const;
+}
+
+function NoKeys({ searched, makeButton }: { readonly searched: boolean; readonly makeButton: React.ReactNode }) {
+  if (searched) {
+    return (
+      <EmptyState icon={<IconKey />} title="No key looks like that">
+        Search for part of a name, or for the first or last characters of a secret, or clear the filters.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={<IconKey />} title="No keys yet" action={makeButton}>
+      A key lets a program call models through the gateway. It says which models, how many calls, and how much may be
+      spent; its secret is shown once.
+    </EmptyState>
+  );
+}
+
+const stateWords: Readonly<Record<(typeof keyStates)[number], string>> = {
+  active: "Active",
+  disabled: "Disabled",
+  expired: "Expired",
+  revoked: "Revoked",
+  without_secret: "Without secret",
+};
+
+/** Groups can be chosen where one workspace is looked at. */
+function useFilters(slug: string | null): readonly Filter[] {
+  const groups = useCall("groups.list", { params: { workspace: slug ?? "-" }, enabled: slug !== null });
+  return [
+    ...(slug === null
+      ? []
+      : [
+          {
+            name: "group",
+            label: "Group",
+            choices: (groups.data?.data ?? []).map((group) => ({ value: group.id, label: group.name })),
+          },
+        ]),
+    { name: "state", label: "State", choices: keyStates.map((value) => ({ value, label: stateWords[value] })) },
+    { name: "mine", label: "Made by", choices: [{ value: "true", label: "me" }] },
+  ];
+}
+
+function isSearch(query: QueryInput<"keys.list">): boolean {
+  return Object.keys(query ?? {}).length > 0;
+}

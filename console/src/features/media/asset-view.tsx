@@ -1,0 +1,42 @@
+import "../../styles/assets.css";
+import { assetContentPath, type ConsoleAsset } from "@sluice/contract";
+import { IconMovie, IconMusic, IconPhoto } from "@tabler/icons-react";
+import { useState } from "react";
+
+interface AssetViewProps {
+  readonly workspace: string;
+  readonly asset: ConsoleAsset;
+  /** With controls, and as large as there is room. */
+  readonly large?: boolean;
+}
+
+/** An asset's own bytes, where they live with us and the browser can show them; else a sign for its type. */
+export function AssetView({ workspace, asset, large = false }: AssetViewProps) {
+  const [broken, setBroken] = useState(false);
+  const source = assetContentPath(workspace, asset.id);
+  const alt = asset.name === "" ? asset.id : asset.name;
+  if (!asset.has_content || broken || (asset.asset_type === "Audio" && !large)) return <Sign type={asset.asset_type} />;
+  if (asset.asset_type === "Image") {
+    return <img src={source} alt={alt} loading="lazy" decoding="async" onError={() => setBroken(true)} />;
+  }
+  if (asset.asset_type === "Audio") {
+    // biome-ignore lint/a11y/useMediaCaption: it is somebody's material and has no captions.
+    return <audio src={source} controls preload="metadata" aria-label={alt} onError={() => setBroken(true)} />;
+  }
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: it is somebody's material and has no captions.
+    <video
+      src={`${source}#t=0.001`}
+      preload="metadata"
+      controls={large}
+      playsInline
+      aria-label={alt}
+      onError={() => setBroken(true)}
+    />
+  );
+}
+
+function Sign({ type }: { readonly type: ConsoleAsset["asset_type"] }) {
+  const Icon = type === "Image" ? IconPhoto : type === "Video" ? IconMovie : IconMusic;
+  return <Icon size={26} stroke={1.3} aria-hidden className="asset-sign" />;
+}

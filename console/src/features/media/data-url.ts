@@ -1,0 +1,59 @@
+import { formatBytes } from "../../client/format.ts";
+
+/** Kinds of pictures that models read. */
+export const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"] as const;
+export const pictureBytesMax = 8_000_000;
+
+/** Why a file cannot be sent as a picture; null when it can. */
+export function pictureProblem(file: Pick<File, "name" | "type" | "size">): string | null {
+  const name = file.name === "" ? "The picture" : file.name;
+  if (!pictureTypes.some((type) => type === file.type)) return `${name} is no PNG, JPEG, WebP or GIF.`;
+  if (file.size === 0) return `${name} is empty.`;
+  if (file.size > pictureBytesMax) {
+    return `${name} has ${formatBytes(file.size)}; at most ${formatBytes(pictureBytesMax)} can be sent.`;
+  }
+  return null;
+}
+
+/** Why a text cannot be given to a model as the address of a picture; null when it can. */
+export function addressProblem(text: string): string | null {
+  if (!URL.canParse(text)) return "That is no address. It begins with https://";
+  const { protocol, username } = new URL(text);
+  if (protocol !== "https:" && protocol !== "http:") return "Only http and https addresses can be fetched.";
+  return username === "" ? null : "An address with a name or password in it is not sent.";
+}
+
+export function readAsDataUrl(file: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error("The file could not be read."));
+    reader.readAsDataURL(file);
+  });
+}
+
+/** How many bytes a data: URL in base64 carries. */
+export function bytesOfDataUrl(url: string): number {
+  const base64 = url.slice(url.indexOf(",") + 1);
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.max(0, (base64.length * 3) / 4 - padding);
+}
+
+/** Beginnings of base64, by what the first bytes of each format are. */
+const beginnings: readonly (readonly [begins: string, type: string])[] = [
+  ["iVBOR", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["UklGR", "image/webp"],
+  ["R0lGO", "image/gif"],
+];
+
+/** Pictures come as bare base64; the first bytes say what they are. */
+export function pictureUrl(base64: string): string {
+  const type = beginnings.find(([begins]) => base64.startsWith(begins))?.[1] ?? "image/png";
+  return `data:${type};base64,${base64}`;
+}
+
+export function extensionOf(dataUrl: string): string {
+  const type = /^data:image\/([a-z]+)/.exec(dataUrl)?.[1] ?? "png";
+  return type === "jpeg" ? "jpg" : type;
+}

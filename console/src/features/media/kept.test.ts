@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { QueryClient } from "@tanstack/react-query";
+import { forgetAll } from "../../session/use-sign-out.ts";
+import { keptFor } from "./kept.ts";
+
+test("one name is one value, told at once to everybody who watches, and forgotten at the sign-out", async () => {
+  const queries = new QueryClient();
+  const key = ["kept", "usr_1", "draft"];
+  const mine = keptFor(queries, key, "");
+  const seen: string[] = [];
+  const leave = mine.watch(() => seen.push(mine.now()));
+  keptFor(queries, key, "other").set("a");
+  mine.set((before) => `${before}b`);
+  leave();
+  mine.set("unseen");
+  expect(seen).toEqual(["a", "ab"]);
+  expect(keptFor(queries, ["kept", "usr_2", "draft"], "").now()).toBe("");
+  await forgetAll(queries);
+  expect(keptFor(queries, key, "").now()).toBe("");
+});

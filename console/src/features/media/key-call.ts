@@ -1,0 +1,99 @@
+import { asKeyPath } from "@sluice/contract";
+import { useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { send } from "../../client/call.ts";
+import { Problem, problemOfBody } from "../../client/problem.ts";
+
+/** The data plane as one of a workspace's keys. Throws a Problem for any answer but a good one. */
+export interface KeyCall {
+  readonly workspace: string;
+  readonly key: string;
+  /** `path` begins with `/v1/`. */
+  readonly send: (path: string, init: RequestInit) => Promise<Response>;
+}
+
+export function useKeyCall(workspace: string, key: string): KeyCall {
+  const queries = useQueryClient();
+  return useMemo(
+    () => ({
+      workspace,
+      key,
+      send: async (path, init) => {
+        try {
+          return await send(asKeyPath(workspace, key) + path, init);
+        } catch (thrown) {
+          // Only the session's end leads to the sign-in page: a key that is switched off answers 401 as well.
+          if (thrown instanceof Problem && thrown.code === "not_signed_in") {
+            void queries.invalidateQueries({ queryKey: ["session.show"] });
+          }
+          throw thrown;
+        }
+      },
+    }),
+    [queries, workspace, key],
+  );
+}
+
+/** What an answer tells beside its body. */
+export interface Told {
+  readonly requestId: string | null;
+  readonly provider: string | null;
+  readonly deployment: string | null;
+  readonly attempts: number | null;
+  readonly overheadMs: number | null;
+  /** What was changed or left out on the way. */
+  readonly warnings: string | null;
+}
+
+export function toldBy({ headers }: Response): Told {
+  return {
+    requestId: headers.get("x-request-id"),
+    provider: headers.get("x-sluice-provider"),
+    deployment: headers.get("x-sluice-deployment"),
+    attempts: numberOrNull(headers.get("x-sluice-attempts")),
+    overheadMs: numberOrNull(headers.get("x-sluice-overhead-ms")),
+    warnings: headers.get("x-sluice-warnings"),
+  };
+}
+
+export interface Answered extends Told {
+  readonly value: unknown;
+  readonly totalMs: number;
+}
+
+/** One call whose answer is JSON. `body` is sent as JSON, or as the form that it is. */
+export async function askAs(
+  call: KeyCall,
+  path: string,
+  body: object | FormData,
+  init: { readonly signal?: AbortSignal; readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<Answered> {
+  const startedMs = performance.now();
+  const form = body instanceof FormData;
+  const response = await call.send(path, {
+    method: "POST",
+    // The browser names the boundary of a form itself.
+    headers: { ...(form ? {} : { "content-type": "application/json" }), ...init.headers },
+    body: form ? body : JSON.stringify(body),
+    signal: init.signal ?? null,
+  });
+  const told = toldBy(response);
+  const value = await jsonOf(response, told.requestId);
+  const failed = problemOfBody(value, told.requestId);
+  if (failed !== null) throw failed;
+  return { ...told, value, totalMs: performance.now() - startedMs };
+}
+
+async function jsonOf(response: Response, requestId: string | null): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem("upstream_error", "The answer is not JSON and cannot be shown.", requestId);
+  }
+}
+
+function numberOrNull(text: string | null): number | null {
+  const value = text === null || text === "" ? Number.NaN : Number(text);
+  return Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,60 @@
+import { Select } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useState } from "react";
+import { useCall } from "../../api/use-call.ts";
+import { useSession } from "../../session/session-context.tsx";
+import { useUsableKeys } from "./use-usable-keys.ts";
+
+interface KeySelectProps {
+  readonly slug: string;
+  readonly value: string | null;
+  readonly onChange: (key: string) => void;
+  readonly label?: string;
+  readonly description?: string;
+  readonly withinDialog?: boolean;
+}
+
+const quietMs = 250;
+
+/** The key to call as. There may be thousands: the gateway looks for them while one types. */
+export function KeySelect({ slug, value, onChange, label = "Key", description, withinDialog }: KeySelectProps) {
+  const { user } = useSession();
+  const [text, setText] = useState("");
+  const [asked] = useDebouncedValue(text, quietMs);
+  const chosen = useCall("keys.show", { params: { workspace: slug, key: value ?? "-" }, enabled: value !== null });
+  const chosenLabel = chosen.data?.name ?? value ?? "";
+  // The box shows the name of what is chosen; that is no search.
+  const found = useUsableKeys(slug, asked === chosenLabel ? "" : asked);
+  const choices = (found.keys ?? []).map((key) => ({
+    value: key.id,
+    label: key.name,
+    hint: `${key.prefix}…${key.last_four}, ${key.group.name}${key.created_by?.id === user.id ? ", yours" : ""}`,
+  }));
+  const known = value === null || choices.some((choice) => choice.value === value);
+  const out = chosen.data !== undefined && chosen.data.state !== "active";
+  return (
+    <Select
+      label={label}
+      {...(description === undefined ? {} : { description })}
+      data={known ? choices : [{ value: value ?? "", label: chosenLabel, hint: "" }, ...choices]}
+      value={value}
+      onChange={(next) => next !== null && onChange(next)}
+      allowDeselect={false}
+      searchable
+      searchValue={text}
+      onSearchChange={setText}
+      // The gateway has searched already, and by more than the name.
+      filter={({ options }) => options}
+      renderOption={({ option }) => (
+        <span className="choice-lines">
+          <span className="cut">{option.label}</span>
+          <span className="choice-hint cut">{"hint" in option ? String(option.hint) : ""}</span>
+        </span>
+      )}
+      nothingFoundMessage={found.looking ? "Looking…" : "No such key"}
+      maxLength={256}
+      error={out ? `This key is ${chosen.data?.state.replaceAll("_", " ")}: calls with it are refused.` : null}
+      {...(withinDialog === true ? { comboboxProps: { withinPortal: false } } : {})}
+    />
+  );
+}

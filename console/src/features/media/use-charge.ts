@@ -1,0 +1,57 @@
+import { type RequestDetail, usageTable } from "@sluice/contract";
+import { useQuery } from "@tanstack/react-query";
+import { useClient } from "../../api/call-context.tsx";
+import { callKey } from "../../api/use-call.ts";
+import type { Problem } from "../../client/problem.ts";
+
+const triesMax = 8;
+const pauseMs = 500;
+
+/** What the ledger says of a request: what was used, and what that costs. */
+export interface Charge {
+  readonly costUsd: number;
+  /** Some of it was not told by the upstream. */
+  readonly estimated: boolean;
+  /** The model had no price. */
+  readonly unpriced: boolean;
+  readonly used: readonly { readonly label: string; readonly units: number }[];
+}
+
+/** What was charged, by the ledger. An entry comes a moment after its answer, so that it is looked for a few times. */
+export function useCharge(workspace: string, requestId: string | null): Charge | null | undefined {
+  const call = useClient();
+  const options = { params: { workspace, request: requestId ?? "-" } };
+  const found = useQuery<RequestDetail, Problem>({
+    queryKey: callKey("requests.show", options),
+    queryFn: ({ signal }) => call("requests.show", { ...options, signal }),
+    enabled: requestId !== null,
+    retry: (tries, problem) => tries < triesMax && problem.code === "not_found",
+    retryDelay: pauseMs,
+    staleTime: 60_000,
+  });
+  if (requestId === null || found.isError) return null;
+  return found.data === undefined ? undefined : chargeOf(found.data.attempts);
+}
+
+export function chargeOf(
+  attempts: readonly Pick<RequestDetail["attempts"][number], "cost_usd" | "usage" | "usage_source" | "price_version">[],
+): Charge {
+  const units = (column: string) => attempts.reduce((sum, { usage }) => sum + (usage[column] ?? 0), 0);
+  return {
+    costUsd: attempts.reduce((sum, { cost_usd }) => sum + cost_usd, 0),
+    estimated: attempts.some(({ usage_source }) => usage_source === "estimated"),
+    unpriced: attempts.every(({ price_version }) => price_version === null),
+    used: usageTable
+      .filter(({ price }) => price !== null)
+      .map(({ column, label, unit }) => ({
+        label: unit === "token" ? `${label} tokens`.toLowerCase() : label.toLowerCase(),
+        units: units(column),
+      }))
+      .filter(({ units }) => units > 0),
+  };
+}
+
+export function chargeWords({ costUsd, estimated, unpriced }: Charge, formatUsd: (usd: number) => string): string {
+  if (unpriced && costUsd === 0) return "no price set";
+  return estimated ? `about ${formatUsd(costUsd)}` : formatUsd(costUsd);
+}

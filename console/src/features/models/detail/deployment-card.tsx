@@ -1,0 +1,184 @@
+import { useDraggable } from "@dnd-kit/core";
+import { ActionIcon, NumberInput, Switch, Tooltip } from "@mantine/core";
+import type { Health } from "@sluice/contract";
+import { IconArrowDown, IconArrowUp, IconGripVertical, IconX } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { formatDuration, formatShare } from "../../../client/format.ts";
+import { StatusBadge } from "../../../components/status-badge.tsx";
+import { HealthBadge } from "../../catalog/health-badge.tsx";
+import type { ModelType } from "../../catalog/price-words.ts";
+import { CapabilitiesButton } from "./capabilities-button.tsx";
+import type { Placed } from "./steps.ts";
+
+interface DeploymentCardProps {
+  readonly one: Placed;
+  /** null: it is not saved yet. */
+  readonly health: Health | null;
+  /** Its provider is switched off: nothing goes there. */
+  readonly providerOff: boolean;
+  /** Of the calls of its step, 0 to 1; null: it is alone there. */
+  readonly share: number | null;
+  readonly type: ModelType;
+  readonly disabled: boolean;
+  readonly onChange: (part: Partial<Placed>) => void;
+  /** null: it is the first already. */
+  readonly onEarlier: (() => void) | null;
+  readonly onLater: (() => void) | null;
+  /** null: it is the only one. */
+  readonly onRemove: (() => void) | null;
+}
+
+const weightMax = 1_000_000;
+
+/** One place that calls may go to. */
+export function DeploymentCard(props: DeploymentCardProps) {
+  const { one, health, providerOff, share, type, disabled, onChange, onEarlier, onLater, onRemove } = props;
+  const { setNodeRef, setActivatorNodeRef, attributes, listeners, isDragging } = useDraggable({
+    id: one.key,
+    disabled,
+  });
+  const name = `${one.provider} ${one.upstreamModel}`;
+  return (
+    <li
+      ref={setNodeRef}
+      className="deployment"
+      data-key={one.key}
+      data-off={!one.enabled || undefined}
+      data-dragging={isDragging || undefined}
+    >
+      <div className="deployment-head">
+        {!disabled && (
+          <button
+            ref={setActivatorNodeRef}
+            type="button"
+            className="deployment-handle"
+            {...attributes}
+            {...listeners}
+            aria-label={`Move ${name}`}
+          >
+            <IconGripVertical size={16} aria-hidden />
+          </button>
+        )}
+        <div className="grow">
+          <Link
+            to="/providers/$provider"
+            params={{ provider: one.provider }}
+            search={{}}
+            className="deployment-name text-link break"
+          >
+            {one.provider}
+          </Link>
+          <div className="aside break">{one.upstreamModel}</div>
+        </div>
+        {!disabled && (
+          <Switch
+            size="xs"
+            aria-label={`${name} is used`}
+            checked={one.enabled}
+            onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
+          />
+        )}
+      </div>
+      <div className="deployment-state">
+        <State one={one} health={health} providerOff={providerOff} />
+        {health !== null && <span className="aside">{figuresOf(health)}</span>}
+      </div>
+      {share !== null && (
+        <div className="deployment-share">
+          <NumberInput
+            label="Weight"
+            size="xs"
+            w={92}
+            min={0}
+            max={weightMax}
+            allowDecimal={false}
+            allowNegative={false}
+            clampBehavior="strict"
+            disabled={disabled}
+            value={one.weight}
+            onChange={(next) => typeof next === "number" && onChange({ weight: next })}
+          />
+          <div className="grow">
+            <div className="deployment-percent">{formatShare(share)} of the calls</div>
+            <div className="share-track share-wide" aria-hidden="true">
+              <span className="share-bar" style={{ width: `${share * 100}%` }} />
+            </div>
+          </div>
+        </div>
+      )}
+      {!disabled && (
+        <div className="deployment-foot">
+          <Move label={`Try ${name} earlier`} place="earlier" onMove={onEarlier} icon={<IconArrowUp size={15} />} />
+          <Move label={`Try ${name} later`} place="later" onMove={onLater} icon={<IconArrowDown size={15} />} />
+          {type === "video" && (
+            <CapabilitiesButton
+              name={name}
+              value={one.capabilities}
+              onChange={(capabilities) => onChange({ capabilities })}
+            />
+          )}
+          <span className="grow" />
+          <Tooltip label={onRemove === null ? "A model needs one deployment at least." : "Remove"}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Remove ${name}`}
+              {...(onRemove === null ? { "data-disabled": true, "aria-disabled": true } : {})}
+              onClick={() => onRemove?.()}
+            >
+              <IconX size={15} />
+            </ActionIcon>
+          </Tooltip>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function State({ one, health, providerOff }: Pick<DeploymentCardProps, "one" | "health" | "providerOff">) {
+  if (providerOff) {
+    return (
+      <StatusBadge
+        status="disabled"
+        label="Provider disabled"
+        hint="No call goes to it until its provider is enabled."
+      />
+    );
+  }
+  if (health === null) return <StatusBadge status="new" label="New" hint="It counts once this is saved." />;
+  return <HealthBadge health={health} enabled={one.enabled} />;
+}
+
+function figuresOf({ latency_ms, last_hour }: Health): string {
+  return [
+    latency_ms === null ? null : formatDuration(latency_ms),
+    last_hour === null || last_hour.attempts === 0
+      ? null
+      : `${last_hour.attempts} in the last hour${last_hour.failed === 0 ? "" : `, ${last_hour.failed} failed`}`,
+  ]
+    .filter((part) => part !== null)
+    .join(" · ");
+}
+
+interface MoveProps {
+  readonly label: string;
+  readonly place: "earlier" | "later";
+  readonly onMove: (() => void) | null;
+  readonly icon: React.ReactNode;
+}
+
+function Move({ label, place, onMove, icon }: MoveProps) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      className="bare-when-disabled"
+      aria-label={label}
+      data-move={place}
+      disabled={onMove === null}
+      onClick={() => onMove?.()}
+    >
+      {icon}
+    </ActionIcon>
+  );
+}

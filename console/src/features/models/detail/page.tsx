@@ -1,0 +1,131 @@
+import { Button, Group, Skeleton, Stack, Tabs } from "@mantine/core";
+import type { ConsoleModel } from "@sluice/contract";
+import { Link, useParams } from "@tanstack/react-router";
+import { useCall } from "../../../api/use-call.ts";
+import { ManagedByFile } from "../../../components/managed-by-file.tsx";
+import { PageFrame } from "../../../components/page-frame.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { Section } from "../../../components/section.tsx";
+import { Snippets } from "../../../components/snippets.tsx";
+import { StatusBadge } from "../../../components/status-badge.tsx";
+import { TabRow } from "../../../components/tab-row.tsx";
+import { useUrlText } from "../../../routes/search.ts";
+import { useSession } from "../../../session/session-context.tsx";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { isUnpriced, typeWords } from "../../catalog/price-words.ts";
+import { ModelFigures } from "./model-figures.tsx";
+import { PricePanel } from "./price-panel.tsx";
+import { PriceTable } from "./price-table.tsx";
+import { RemoveModel } from "./remove-model.tsx";
+import { ServingPanel } from "./serving-panel.tsx";
+
+export default function ModelPage() {
+  const { model } = useParams({ from: "/models/$model" });
+  return <OneModel key={model} name={model} />;
+}
+
+const crumbs = [{ label: "Models", link: { to: "/models", search: {} } }] as const;
+const lookMs = 15_000;
+
+/** One name that callers ask for: who answers, what it costs, how it is called. */
+function OneModel({ name }: { readonly name: string }) {
+  const mayChange = useSession().may("administrator");
+  const workspace = useWorkspace();
+  const query = useCall("models.show", { params: { model: name }, everyMs: lookMs });
+  const model = query.data;
+  if (model === undefined) {
+    return (
+      <PageFrame title={name} crumbs={crumbs}>
+        {query.error === null ? <Waiting /> : <ProblemAlert problem={query.error} onRetry={() => query.refetch()} />}
+      </PageFrame>
+    );
+  }
+  return (
+    <PageFrame
+      title={name}
+      crumbs={crumbs}
+      badges={
+        <Group gap="xs">
+          {isUnpriced(model.price) && <StatusBadge status="unpriced" tone="warn" label="No price" />}
+          <ManagedByFile by={model.managed_by} />
+        </Group>
+      }
+      description={`${typeWords[model.type]} model, made by ${model.owned_by}`}
+      actions={
+        <>
+          {mayChange && model.managed_by === "console" && <RemoveModel name={name} />}
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link to="/requests" search={{ model: name, range: "7d" }} {...props} />}
+          >
+            Its requests
+          </Button>
+          {workspace.may("member") && (
+            <Button
+              variant="default"
+              renderRoot={(props) => <Link to="/playground" search={{ model: name }} {...props} />}
+            >
+              Try it
+            </Button>
+          )}
+        </>
+      }
+    >
+      {mayChange && <ModelFigures model={model} />}
+      <ModelTabs model={model} mayChange={mayChange} />
+    </PageFrame>
+  );
+}
+
+function ModelTabs({ model, mayChange }: { readonly model: ConsoleModel; readonly mayChange: boolean }) {
+  const { answer } = useSession();
+  const [asked, setTab] = useUrlText("tab", mayChange ? "serving" : "call");
+  const known = mayChange ? ["serving", "price", "call"] : ["price", "call"];
+  const tab = known.includes(asked) ? asked : (known.at(mayChange ? 0 : -1) ?? "call");
+  return (
+    // What was typed on one tab stays while another is looked at.
+    <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted>
+      <TabRow value={tab}>
+        {mayChange && <Tabs.Tab value="serving">Serving</Tabs.Tab>}
+        <Tabs.Tab value="price">Price</Tabs.Tab>
+        <Tabs.Tab value="call">Call it</Tabs.Tab>
+      </TabRow>
+      {mayChange && (
+        <Tabs.Panel value="serving">
+          <ServingPanel model={model} />
+        </Tabs.Panel>
+      )}
+      <Tabs.Panel value="price">
+        {mayChange ? (
+          <PricePanel model={model} />
+        ) : (
+          <Section title="Price" flush>
+            <PriceTable price={model.price} />
+          </Section>
+        )}
+      </Tabs.Panel>
+      <Tabs.Panel value="call">
+        <Section
+          title="Call it"
+          description={
+            model.endpoints.length === 0
+              ? "Nothing serves it just now."
+              : `It answers at ${model.endpoints.join(", ")}.`
+          }
+        >
+          <Snippets baseUrl={answer.public_url} apiKey={null} model={model.name} type={model.type} />
+        </Section>
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function Waiting() {
+  return (
+    <Stack gap="md" aria-busy>
+      <Skeleton height={36} maw={380} />
+      <Skeleton height={88} />
+      <Skeleton height={220} />
+    </Stack>
+  );
+}

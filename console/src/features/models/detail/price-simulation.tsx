@@ -1,0 +1,164 @@
+import { Loader, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { type AnswerOf, type PriceConfig, priceSchema } from "@sluice/contract";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useClient } from "../../../api/call-context.tsx";
+import { formatCount, formatShare, formatUsd } from "../../../client/format.ts";
+import { asProblem, type Problem } from "../../../client/problem.ts";
+import { Money } from "../../../components/figures.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { Section } from "../../../components/section.tsx";
+import { rangeLengths } from "../../../components/use-time-range.ts";
+import { useUrlText } from "../../../routes/search.ts";
+import { classLabel, isUnpriced, unitPriceWords } from "../../catalog/price-words.ts";
+
+interface PriceSimulationProps {
+  readonly model: string;
+  readonly price: PriceConfig;
+  /** Whether it is another price than the one in force. */
+  readonly isChanged: boolean;
+}
+
+const ranges = {
+  "24h": "day",
+  "7d": "week",
+  "30d": "30 days",
+} as const;
+const rangeChoices = [
+  { value: "24h", label: "Day" },
+  { value: "7d", label: "Week" },
+  { value: "30d", label: "30 days" },
+];
+const quietMs = 400;
+const roundMs = 60_000;
+
+/** What the usage of the last days would have cost at the price that stands in the form. */
+export function PriceSimulation({ model, price, isChanged }: PriceSimulationProps) {
+  const [asked, setRange] = useUrlText("over", "7d");
+  const range = asked === "24h" || asked === "30d" ? asked : "7d";
+  const simulation = useSimulation(model, price, range);
+  return (
+    <Section
+      title="What it would have cost"
+      description="The usage of the last days, at the price above. Nothing is changed by looking."
+      actions={
+        <SegmentedControl data={rangeChoices} value={range} onChange={setRange} aria-label="Which days are looked at" />
+      }
+    >
+      {simulation.error !== null && <ProblemAlert problem={simulation.error} onRetry={() => simulation.refetch()} />}
+      {simulation.error === null && simulation.data === undefined && <Loader size="xs" aria-label="Working it out" />}
+      {simulation.data !== undefined && simulation.error === null && (
+        <div className="simulation" data-stale={simulation.isPlaceholderData || undefined}>
+          {isUnpriced(price) ? (
+            <Text size="sm" c="dimmed">
+              Write a price above to see what the last {ranges[range]} would have cost.
+            </Text>
+          ) : (
+            <Outcome answer={simulation.data} range={ranges[range]} isChanged={isChanged} />
+          )}
+        </div>
+      )}
+    </Section>
+  );
+}
+
+/** Asked a moment after the last key, for prices that the gateway would take. */
+function useSimulation(model: string, price: PriceConfig, range: keyof typeof ranges) {
+  const call = useClient();
+  const [now] = useState(() => Math.ceil(Date.now() / roundMs) * roundMs);
+  const [settled] = useDebouncedValue(price, quietMs);
+  const span = { from: now - rangeLengths[range], to: now };
+  return useQuery<AnswerOf<"models.simulate">, Problem>({
+    queryKey: ["models.simulate", model, settled, span],
+    queryFn: async ({ signal }) => {
+      try {
+        return await call("models.simulate", { params: { model }, body: { price: settled, ...span }, signal });
+      } catch (thrown) {
+        throw asProblem(thrown);
+      }
+    },
+    enabled: priceSchema.safeParse(settled).success,
+    placeholderData: keepPreviousData,
+  });
+}
+
+interface OutcomeProps {
+  readonly answer: AnswerOf<"models.simulate">;
+  readonly range: string;
+  readonly isChanged: boolean;
+}
+
+function Outcome({ answer, range, isChanged }: OutcomeProps) {
+  const { requests, cost_usd, simulated_usd, lines, notes } = answer;
+  if (requests === 0 && lines.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        It was not used in the last {range}, so there is nothing to compare.
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="md">
+      <Text aria-live="polite">
+        The last {range} {isChanged ? "would have cost " : "costs "}
+        <strong>{formatUsd(simulated_usd)}</strong>
+        {isChanged ? " instead of " : " at this price; charged were "}
+        <strong>{formatUsd(cost_usd)}</strong>
+        {changeWords(simulated_usd, cost_usd)}, for {formatCount(requests)} {requests === 1 ? "request" : "requests"}.
+      </Text>
+      {lines.length > 0 && (
+        <div className="sideways">
+          <table className="cost-table">
+            <thead>
+              <tr>
+                <th scope="col">Class</th>
+                <th scope="col">Units</th>
+                <th scope="col">Price</th>
+                <th scope="col">Cost</th>
+              </tr>
+            </thead>
+            <tbody>
+              {lines.map((line) => (
+                <tr key={line.class}>
+                  <th scope="row">{classLabel(line.class)}</th>
+                  <td>{formatCount(line.units)}</td>
+                  <td>{unitPriceWords(line.class, line.unit_usd)}</td>
+                  <td>
+                    <Money usd={line.usd} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+            <tfoot>
+              <tr>
+                <th scope="row">Together</th>
+                <td />
+                <td />
+                <td>
+                  <Money usd={simulated_usd} />
+                </td>
+              </tr>
+            </tfoot>
+          </table>
+        </div>
+      )}
+      {notes.length > 0 && (
+        <ul className="notes">
+          {notes.map((note) => (
+            <li key={note}>{note.replace(/`(\w+)`/g, (_, name: string) => classLabel(name))}</li>
+          ))}
+        </ul>
+      )}
+    </Stack>
+  );
+}
+
+const hardlyAny = 0.0005;
+
+function changeWords(now: number, before: number): string {
+  if (before === 0) return "";
+  const share = now / before - 1;
+  if (Math.abs(share) < hardlyAny) return "";
+  return ` (${formatShare(Math.abs(share))} ${share > 0 ? "more" : "less"})`;
+}

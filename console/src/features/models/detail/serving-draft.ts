@@ -1,0 +1,48 @@
+import type { BodyInput, ConsoleModel } from "@sluice/contract";
+import type { ModelType } from "../../catalog/price-words.ts";
+import { deploymentsBody, type Steps, sameSteps, stepsOf } from "./steps.ts";
+
+/** How a model is served, as the page has it before it is saved. */
+export interface ServingDraft {
+  readonly steps: Steps;
+  readonly fallbacks: readonly string[];
+  readonly type: ModelType;
+  readonly ownedBy: string;
+  /** Tokens; null: what is assumed of every model. */
+  readonly outputMax: number | null;
+}
+
+export function servingOf(model: ConsoleModel): ServingDraft {
+  return {
+    steps: stepsOf(model.deployments),
+    fallbacks: model.fallbacks,
+    type: model.type,
+    ownedBy: model.owned_by,
+    outputMax: model.max_output_tokens,
+  };
+}
+
+/** Only what differs from what is stored; empty when nothing does. */
+export function servingBody(
+  draft: ServingDraft,
+  stored: ServingDraft,
+): Omit<NonNullable<BodyInput<"models.update">>, "price"> {
+  const ownedBy = draft.ownedBy.trim();
+  return {
+    ...(sameSteps(draft.steps, stored.steps) ? {} : { deployments: deploymentsBody(draft.steps) }),
+    ...(sameServing(draft.fallbacks, stored.fallbacks) ? {} : { fallbacks: [...draft.fallbacks] }),
+    ...(draft.type === stored.type ? {} : { type: draft.type }),
+    ...(ownedBy === stored.ownedBy ? {} : { owned_by: ownedBy }),
+    ...(draft.outputMax === stored.outputMax ? {} : { max_output_tokens: draft.outputMax }),
+  };
+}
+
+export function servingBlocked(draft: ServingDraft): string | null {
+  if (draft.steps.length === 0) return "A model needs one deployment at least.";
+  return draft.ownedBy.trim() === "" ? "Say who made it." : null;
+}
+
+/** Whether two are the same, to tell that somebody else saved meanwhile. */
+export function sameServing(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

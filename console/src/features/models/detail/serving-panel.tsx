@@ -1,0 +1,65 @@
+import { Alert, Stack } from "@mantine/core";
+import type { ConsoleModel } from "@sluice/contract";
+import { IconUsers } from "@tabler/icons-react";
+import { useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
+import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
+import { LeaveGuard } from "../../catalog/leave-guard.tsx";
+import { SaveBar } from "../../catalog/save-bar.tsx";
+import { AboutSection } from "./about-section.tsx";
+import { FallbacksSection } from "./fallbacks-section.tsx";
+import { type ServingDraft, sameServing, servingBlocked, servingBody, servingOf } from "./serving-draft.ts";
+import { StepsSection } from "./steps-section.tsx";
+
+/** Who answers, in which order, and what comes when nobody does. Nothing counts until it is saved. */
+export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
+  // Health is asked for again and again; what is being changed stays as it is, beside what it was made from.
+  const [work, setWork] = useState<{ readonly draft: ServingDraft; readonly from: ServingDraft } | null>(null);
+  const stored = servingOf(model);
+  const draft = work?.draft ?? stored;
+  const body = servingBody(draft, stored);
+  const isChanged = work !== null && Object.keys(body).length > 0;
+  const locked = model.managed_by === "file";
+  const save = useAct("models.update", {
+    invalidates: afterCatalogChange,
+    inline: true,
+    done: "Saved.",
+    onDone: () => setWork(null),
+  });
+  const change = (part: Partial<ServingDraft>) => {
+    save.reset();
+    setWork({ draft: { ...draft, ...part }, from: work?.from ?? stored });
+  };
+  return (
+    <Stack gap="lg">
+      <ManagedByFileNote by={model.managed_by} />
+      {isChanged && !sameServing(work.from, stored) && (
+        <Alert color="yellow" variant="light" icon={<IconUsers size={16} />} title="Somebody else saved meanwhile">
+          What you see here began with an older state. Saving puts yours in its place; discard to see theirs.
+        </Alert>
+      )}
+      <StepsSection model={model} steps={draft.steps} onChange={(steps) => change({ steps })} disabled={locked} />
+      <FallbacksSection
+        model={model.name}
+        type={draft.type}
+        value={draft.fallbacks}
+        onChange={(fallbacks) => change({ fallbacks })}
+        disabled={locked}
+      />
+      <AboutSection model={model} draft={draft} onChange={change} problem={save.error} disabled={locked} />
+      <SaveBar
+        shown={isChanged}
+        blocked={servingBlocked(draft)}
+        saving={save.isPending}
+        problem={save.error}
+        onDiscard={() => {
+          save.reset();
+          setWork(null);
+        }}
+        onSave={() => save.mutate({ params: { model: model.name }, body })}
+      />
+      <LeaveGuard dirty={isChanged} />
+    </Stack>
+  );
+}

@@ -1,0 +1,175 @@
+import {
+  type Announcements,
+  type CollisionDetection,
+  closestCenter,
+  DndContext,
+  DragOverlay,
+  KeyboardSensor,
+  PointerSensor,
+  pointerWithin,
+  useSensor,
+  useSensors,
+} from "@dnd-kit/core";
+import { Button } from "@mantine/core";
+import type { ConsoleModel } from "@sluice/contract";
+import { IconPlus } from "@tabler/icons-react";
+import { Fragment, useEffect, useMemo, useRef, useState } from "react";
+import { useCall } from "../../../api/use-call.ts";
+import { Section } from "../../../components/section.tsx";
+import { AddDeployment } from "./add-deployment.tsx";
+import { byPlaces, dropPlace, dropped } from "./drop-places.ts";
+import { StepGap } from "./step-gap.tsx";
+import { StepView } from "./step-view.tsx";
+import { added, type Placed, placedKey, type Steps } from "./steps.ts";
+
+interface StepsSectionProps {
+  readonly model: ConsoleModel;
+  readonly steps: Steps;
+  readonly onChange: (steps: Steps) => void;
+  readonly disabled: boolean;
+}
+
+/** The order in which deployments are tried: dragged, moved with buttons, or lifted with the keyboard. */
+export function StepsSection({ model, steps, onChange, disabled }: StepsSectionProps) {
+  const [lifted, setLifted] = useState<string | null>(null);
+  const [adding, setAdding] = useState(false);
+  const { list, told, move } = useButtonMoves(steps, onChange);
+  const all = steps.flat();
+  const health = useMemo(
+    () => new Map(model.deployments.map((each) => [placedKey(each.provider, each.upstream_model), each.health])),
+    [model.deployments],
+  );
+  const providers = useCall("providers.list").data?.data;
+  const off = useMemo(
+    () => new Set((providers ?? []).filter((each) => !each.enabled).map((each) => each.id)),
+    [providers],
+  );
+  const sensors = useSensors(
+    // A click on the handle is no drag.
+    useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
+    useSensor(KeyboardSensor, { coordinateGetter: byPlaces }),
+  );
+  const liftedOne = all.find((each) => each.key === lifted);
+  return (
+    <Section
+      title="Deployments"
+      description="Tried from top to bottom. Those of one step share its calls by weight; the next step is asked when they fail or are full."
+      actions={
+        !disabled && (
+          <Button variant="default" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+            Add deployment
+          </Button>
+        )
+      }
+    >
+      <DndContext
+        sensors={sensors}
+        collisionDetection={underPointer}
+        accessibility={{ announcements: announcementsFor(steps), screenReaderInstructions: instructions }}
+        onDragStart={({ active }) => setLifted(String(active.id))}
+        onDragCancel={() => setLifted(null)}
+        onDragEnd={({ active, over }) => {
+          setLifted(null);
+          const place = over === null ? null : dropPlace(String(over.id));
+          if (place !== null) onChange(dropped(steps, String(active.id), place));
+        }}
+      >
+        <ol ref={list} className="steps" data-lifted={lifted !== null || undefined}>
+          {steps.map((step, place) => (
+            <Fragment key={step.map((each) => each.key).join()}>
+              <StepGap place={place} first={place === 0} lifted={lifted !== null} />
+              <StepView
+                place={place}
+                step={step}
+                steps={steps}
+                health={health}
+                off={off}
+                type={model.type}
+                onChange={onChange}
+                onMove={move}
+                disabled={disabled}
+              />
+            </Fragment>
+          ))}
+          <StepGap place={steps.length} first={false} lifted={lifted !== null} last />
+        </ol>
+        <DragOverlay dropAnimation={null}>{liftedOne !== undefined && <Lifted one={liftedOne} />}</DragOverlay>
+      </DndContext>
+      <div className="unseen" aria-live="polite">
+        {told}
+      </div>
+      {adding && (
+        <AddDeployment
+          model={model.name}
+          taken={all.map((each) => each.key)}
+          onClose={() => setAdding(false)}
+          onAdd={(provider, upstreamModel) => {
+            onChange(added(steps, provider, upstreamModel));
+            setAdding(false);
+          }}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Lifted({ one }: { readonly one: Placed }) {
+  return (
+    <div className="deployment deployment-lifted">
+      <span className="deployment-name">{one.provider}</span> <span className="aside">{one.upstreamModel}</span>
+    </div>
+  );
+}
+
+/** A card that moves to another step is drawn anew there: the button that moved it keeps the focus, and where it went is said. */
+function useButtonMoves(steps: Steps, onChange: (steps: Steps) => void) {
+  const list = useRef<HTMLOListElement>(null);
+  const [moved, setMoved] = useState<{ readonly key: string; readonly button: string } | null>(null);
+  useEffect(() => {
+    if (moved === null) return;
+    const card = [...(list.current?.children ?? [])]
+      .flatMap((step) => [...step.querySelectorAll<HTMLElement>(".deployment")])
+      .find((each) => each.dataset["key"] === moved.key);
+    const buttons = [...(card?.querySelectorAll<HTMLButtonElement>("[data-move]:not(:disabled)") ?? [])];
+    (buttons.find((each) => each.dataset["move"] === moved.button) ?? buttons[0])?.focus();
+  }, [moved]);
+  const place = moved === null ? -1 : steps.findIndex((step) => step.some((each) => each.key === moved.key));
+  return {
+    list,
+    told:
+      place < 0
+        ? ""
+        : `${steps[place]?.find((each) => each.key === moved?.key)?.provider} is in step ${place + 1} of ${steps.length}.`,
+    move: (next: Steps, key: string, button: "earlier" | "later") => {
+      onChange(next);
+      setMoved({ key, button });
+    },
+  };
+}
+
+/** Where the pointer is; with the keyboard there is none, and what is nearest counts. */
+const underPointer: CollisionDetection = (asked) => {
+  const under = pointerWithin(asked);
+  return under.length > 0 ? under : closestCenter(asked);
+};
+
+const instructions = {
+  draggable:
+    "To move a deployment, press space. With the arrow keys choose a step or a place between two, press space to put it there, escape to leave it where it was.",
+};
+
+function announcementsFor(steps: Steps): Announcements {
+  const name = (id: string | number) => steps.flat().find((each) => each.key === id)?.provider ?? "The deployment";
+  const where = (id: string | number | undefined) => {
+    const place = id === undefined ? null : dropPlace(String(id));
+    if (place === null) return "nowhere";
+    if (place.kind === "step") return `in step ${place.place + 1}`;
+    return place.place === steps.length ? "after the last step" : `before step ${place.place + 1}`;
+  };
+  return {
+    onDragStart: ({ active }) => `${name(active.id)} is lifted.`,
+    onDragOver: ({ active, over }) => `${name(active.id)} would stand ${where(over?.id)}.`,
+    onDragEnd: ({ active, over }) => `${name(active.id)} stands ${where(over?.id)}.`,
+    onDragCancel: ({ active }) => `${name(active.id)} stays where it was.`,
+  };
+}

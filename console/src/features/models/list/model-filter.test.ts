@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import type { ConsoleDeployment, Health } from "@sluice/contract";
+import { fitsModel, healthOf, type ModelRow } from "./model-filter.ts";
+
+const health = (state: Health["state"]): Health => ({
+  state,
+  breaker: null,
+  cooling_ms: 0,
+  in_flight: 0,
+  latency_ms: null,
+  last_hour: null,
+});
+
+const deployment = (state: Health["state"], enabled = true): ConsoleDeployment => ({
+  id: "dep_1",
+  provider: "main",
+  upstream_model: "gpt-5-2026",
+  priority: 1,
+  weight: 100,
+  enabled,
+  capabilities: null,
+  health: health(state),
+});
+
+const model: ModelRow = {
+  name: "gpt-5",
+  type: "chat",
+  owned_by: "openai",
+  endpoints: [],
+  fallbacks: [],
+  max_output_tokens: null,
+  price: null,
+  price_version: null,
+  deployments: [deployment("healthy")],
+  last_week: { requests: 0, cost_usd: 0 },
+  managed_by: "console",
+  created_at: 1,
+};
+
+test("a search looks at the name, the owner, and where the model leads", () => {
+  const found = ["GPT", "openai", "2026", "main", ""].map((search) => fitsModel(model, { search }));
+  expect(found).toEqual([true, true, true, true, true]);
+  expect(fitsModel(model, { search: "claude" })).toBe(false);
+});
+
+test("models without a price can be asked for", () => {
+  const priced = { ...model, price: { input: 0 } };
+  expect([fitsModel(model, { price: "none" }), fitsModel(priced, { price: "none" })]).toEqual([true, false]);
+  expect([fitsModel(model, { price: "set" }), fitsModel(priced, { price: "set" })]).toEqual([false, true]);
+});
+
+test("a deployment that is switched off says nothing about the model; with none on it is off", () => {
+  expect(healthOf({ ...model, deployments: [deployment("healthy"), deployment("down", false)] })).toBe("healthy");
+  expect(healthOf({ ...model, deployments: [deployment("healthy"), deployment("down")] })).toBe("unhealthy");
+  expect(healthOf({ ...model, deployments: [deployment("healthy", false)] })).toBe("off");
+  expect(fitsModel({ ...model, deployments: [deployment("down")] }, { health: "down", type: "chat" })).toBe(true);
+});
+
+test("a list without deployments, as members get it, can be searched", () => {
+  const { deployments: _, ...bare } = model;
+  expect([fitsModel(bare, { search: "gpt" }), fitsModel(bare, { provider: "main" })]).toEqual([true, false]);
+});

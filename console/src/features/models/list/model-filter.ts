@@ -1,0 +1,63 @@
+import type { ConsoleModel } from "@sluice/contract";
+import type { Filter } from "../../../components/filter-bar.tsx";
+import type { Search } from "../../../routes/search.ts";
+import { jointState } from "../../catalog/health-words.ts";
+import { isUnpriced, modelTypes, typeWords } from "../../catalog/price-words.ts";
+
+const type: Filter = {
+  name: "type",
+  label: "Type",
+  choices: modelTypes.map((value) => ({ value, label: typeWords[value] })),
+};
+const price: Filter = {
+  name: "price",
+  label: "Price",
+  choices: [
+    { value: "none", label: "No price" },
+    { value: "set", label: "Priced" },
+  ],
+};
+const health: Filter = {
+  name: "health",
+  label: "Health",
+  choices: [
+    { value: "healthy", label: "Healthy" },
+    { value: "degraded", label: "Degraded" },
+    { value: "unhealthy", label: "Unhealthy" },
+    { value: "down", label: "Down" },
+    { value: "unknown", label: "Idle" },
+    { value: "off", label: "Switched off" },
+  ],
+};
+
+/** How models are served is for administrators. */
+export const filtersOfAll: readonly Filter[] = [type, price, health];
+export const filtersOfMembers: readonly Filter[] = [type, price];
+
+/** What a list goes by; how a model is served is left out for those who may not see it. */
+export type ModelRow = Omit<ConsoleModel, "deployments" | "last_week"> &
+  Partial<Pick<ConsoleModel, "deployments" | "last_week">>;
+
+export type ModelHealth = ReturnType<typeof jointState> | "off";
+
+/** How a model is, by those of its deployments that are switched on. */
+export function healthOf({ deployments = [] }: ModelRow): ModelHealth {
+  const used = deployments.filter((deployment) => deployment.enabled);
+  return used.length === 0 ? "off" : jointState(used.map((deployment) => deployment.health.state));
+}
+
+/** Whether a model is among those that the address asks for. */
+export function fitsModel(model: ModelRow, search: Search): boolean {
+  const { type: asked = "", price: priced = "", health: state = "", provider = "" } = search;
+  const part = (search["search"] ?? "").trim().toLowerCase();
+  const { deployments = [] } = model;
+  const texts = [model.name, model.owned_by, ...deployments.flatMap((each) => [each.upstream_model, each.provider])];
+  return (
+    texts.some((text) => text.toLowerCase().includes(part)) &&
+    (asked === "" || model.type === asked) &&
+    (priced !== "none" || isUnpriced(model.price)) &&
+    (priced !== "set" || !isUnpriced(model.price)) &&
+    (provider === "" || deployments.some((each) => each.provider === provider)) &&
+    (state === "" || healthOf(model) === state)
+  );
+}

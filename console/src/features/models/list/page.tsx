@@ -1,0 +1,121 @@
+import { Alert, Button, Group } from "@mantine/core";
+import { IconBox, IconCoinOff, IconPlus } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useMemo } from "react";
+import { useCall } from "../../../api/use-call.ts";
+import { DataTable } from "../../../components/data-table.tsx";
+import { EmptyState } from "../../../components/empty-state.tsx";
+import { FilterBar } from "../../../components/filter-bar.tsx";
+import { PageFrame } from "../../../components/page-frame.tsx";
+import { rowsIn } from "../../../components/rows.ts";
+import { SearchBox } from "../../../components/search-box.tsx";
+import { useUrlChange, useUrlSearch, useUrlText } from "../../../routes/search.ts";
+import { useSession } from "../../../session/session-context.tsx";
+import { isUnpriced } from "../../catalog/price-words.ts";
+import { AddModel } from "./add-model.tsx";
+import { columnsOfAll, columnsOfMembers } from "./model-columns.tsx";
+import { filtersOfAll, filtersOfMembers, fitsModel, type ModelRow } from "./model-filter.ts";
+
+const lookMs = 15_000;
+const none: readonly ModelRow[] = [];
+
+const pageSize = 50;
+
+/** What callers may ask for, what it costs, and who answers. */
+export default function ModelsPage() {
+  const mayChange = useSession().may("administrator");
+  const [add, setAdd] = useUrlText("add");
+  const search = useUrlSearch();
+  const query = useCall("models.list", { everyMs: lookMs });
+  const all: readonly ModelRow[] = query.data?.data ?? none;
+  const fitting = useMemo(() => all.filter((model) => fitsModel(model, search)), [all, search]);
+  return (
+    <PageFrame
+      title="Models"
+      description="The names that callers ask for. Each leads to one or several upstream models, in an order that you set."
+      actions={
+        mayChange && (
+          <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAdd("1")}>
+            Add model
+          </Button>
+        )
+      }
+    >
+      {mayChange && <Unpriced models={all} />}
+      <FilterBar filters={mayChange ? filtersOfAll : filtersOfMembers} alsoClears={["search", "provider"]}>
+        <SearchBox label="Find a model" placeholder={mayChange ? "Name, maker or upstream model" : "Name or maker"} />
+      </FilterBar>
+      <DataTable
+        label="Models"
+        pageSize={pageSize}
+        columns={mayChange ? columnsOfAll : columnsOfMembers}
+        rows={rowsIn(query, () => fitting)}
+        rowKey={(model) => model.name}
+        rowLink={(model) => ({ to: "/models/$model", params: { model: model.name }, search: {} })}
+        dimmed={(model) => model.deployments?.every((each) => !each.enabled) === true}
+        empty={all.length === 0 ? <NoModels mayChange={mayChange} onAdd={() => setAdd("1")} /> : <NoneFits />}
+      />
+      {add !== "" && mayChange && <AddModel onClose={() => setAdd("")} />}
+    </PageFrame>
+  );
+}
+
+/** A model without a price looks free to every budget: said above the list as long as there is one. */
+function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
+  const [price] = useUrlText("price");
+  const change = useUrlChange();
+  const unpriced = models.filter((model) => isUnpriced(model.price)).length;
+  if (unpriced === 0 || price === "none") return null;
+  return (
+    <Alert
+      color="yellow"
+      variant="light"
+      icon={<IconCoinOff size={18} />}
+      title={unpriced === 1 ? "A model has no price" : `${unpriced} models have no price`}
+    >
+      <Group justify="space-between" gap="xs">
+        <span>Calls of such a model cost 0 in the ledger, and no budget stops them.</span>
+        <Button variant="default" onClick={() => change({ price: "none", search: "", type: "", health: "" })}>
+          Show {unpriced === 1 ? "it" : "them"}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+function NoModels({ mayChange, onAdd }: { readonly mayChange: boolean; readonly onAdd: () => void }): ReactNode {
+  if (!mayChange) {
+    return (
+      <EmptyState icon={<IconBox />} title="No models here yet">
+        Your workspaces may not call any model yet. Ask an administrator to let them.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={<IconBox />}
+      title="No models yet"
+      action={
+        <>
+          <Button variant="default" onClick={onAdd}>
+            Add model
+          </Button>
+          <Button renderRoot={(props) => <Link to="/providers" search={{}} {...props} />}>
+            Import from a provider
+          </Button>
+        </>
+      }
+    >
+      A model is the name that callers ask for. It leads to a model of some provider, and can move to another without a
+      change in any program. The quickest way is to import those of a provider.
+    </EmptyState>
+  );
+}
+
+function NoneFits() {
+  return (
+    <EmptyState icon={<IconBox />} title="No model looks like that">
+      Search for part of a name, of its maker or of an upstream model, or clear the filters.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,126 @@
+import { Anchor, Button, Group, Skeleton, Text } from "@mantine/core";
+import { IconCheck } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useCall } from "../../api/use-call.ts";
+import { Section } from "../../components/section.tsx";
+import { Snippets } from "../../components/snippets.tsx";
+import { useSession } from "../../session/session-context.tsx";
+import { isDemoName } from "../first-run/demo-name.ts";
+import { nextStep, type Step } from "../first-run/steps.ts";
+import { useFirstSteps } from "../first-run/use-first-steps.ts";
+import { useHidden } from "../first-run/use-hidden.ts";
+
+/** From nothing to the first answer: what is done, what comes next, and a call ready to be sent. */
+export function FirstSteps() {
+  const { answer, user } = useSession();
+  const { steps, goOnWithDemo } = useFirstSteps();
+  const [hidden, hide] = useHidden("first-steps");
+  const { provider, model, key, call } = answer.first_steps;
+  // Somebody who is no administrator cannot add a provider: once calls are made, they need no steps.
+  const all = call && (user.administrator ? provider && model && key : true);
+  if (all || (call && hidden)) return null;
+  const next = nextStep(steps);
+  return (
+    <Section
+      title={call ? "Almost set up" : "First steps"}
+      description={`${steps.filter((step) => step.done).length} of ${steps.length} done.`}
+      actions={
+        call && (
+          <Button variant="subtle" onClick={hide}>
+            Hide
+          </Button>
+        )
+      }
+    >
+      <ol className="plain-list">
+        {steps.map((step, place) => (
+          <StepRow
+            key={step.id}
+            step={step}
+            place={place + 1}
+            isNext={step === next}
+            onSkip={step.id === "provider" && !step.done ? goOnWithDemo : null}
+          />
+        ))}
+      </ol>
+      {!call && <ReadyCall />}
+    </Section>
+  );
+}
+
+interface StepRowProps {
+  readonly step: Step;
+  readonly place: number;
+  readonly isNext: boolean;
+  /** null: it cannot be put off. */
+  readonly onSkip: (() => void) | null;
+}
+
+function StepRow({ step: { id, done, skipped, title, why, action }, place, isNext, onSkip }: StepRowProps) {
+  // A key more is always welcome; everything else is done once.
+  const shown = action !== null && (!done || id === "key");
+  return (
+    <li className="first-step">
+      <span className="first-step-mark" data-done={done || undefined}>
+        {done ? <IconCheck size={15} aria-hidden /> : place}
+      </span>
+      <div className="grow">
+        <Text fz="sm" fw={500}>
+          {title}
+          {done && <span className="unseen"> (done)</span>}
+        </Text>
+        <Text fz="xs" c="dimmed">
+          {action === null && !done
+            ? "An administrator does this."
+            : skipped
+              ? "Later: the built-in demo answers."
+              : why}
+        </Text>
+      </div>
+      <Group gap="xs" flex="none" justify="flex-end">
+        {onSkip !== null && (
+          <Button variant="subtle" onClick={onSkip}>
+            Go on with the demo
+          </Button>
+        )}
+        {shown && (
+          <Button variant={isNext ? "filled" : "default"} renderRoot={(props) => <Link {...action.link} {...props} />}>
+            {action.label}
+          </Button>
+        )}
+      </Group>
+    </li>
+  );
+}
+
+/** The call that can be copied; with the name of a model that is there. */
+function ReadyCall() {
+  const { answer } = useSession();
+  const models = useCall("models.list");
+  if (models.error !== null) return null;
+  if (models.data === undefined) return <Skeleton height={150} mt="md" />;
+  const chats = models.data.data.filter((model) => model.type === "chat");
+  const model = chats.find(({ name }) => !isDemoName(name)) ?? chats[0];
+  if (model === undefined) return null;
+  return (
+    <>
+      <Group mt="md" mb={4} gap={6} fz="sm">
+        <Text fz="sm" fw={600} component="h3">
+          A call to {model.name}
+        </Text>
+        <Text fz="xs" c="dimmed">
+          Put a key into SLUICE_API_KEY first;{" "}
+          <Anchor
+            fz="xs"
+            underline="always"
+            renderRoot={(props) => <Link to="/keys" search={{ create: "1" }} {...props} />}
+          >
+            a new key
+          </Anchor>{" "}
+          shows the same call with itself in it.
+        </Text>
+      </Group>
+      <Snippets baseUrl={answer.public_url} apiKey={null} model={model.name} />
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+import type { UsageFigures, UsageSeries } from "@sluice/contract";
+import { formatCompact, formatUsdShort } from "../../client/format.ts";
+import type { ChartProps, ChartSeries } from "../../components/chart.tsx";
+
+/** What the chart can show. */
+export const measures = ["spend", "requests", "errors", "latency", "first-token", "tokens"] as const;
+export type Measure = (typeof measures)[number];
+
+/** Which of the slow ones: half of the calls are slower, or one in twenty. */
+export type Percentile = "p50" | "p95";
+
+export const measureWords: Readonly<Record<Measure, string>> = {
+  spend: "Spend",
+  requests: "Requests",
+  errors: "Errors",
+  latency: "Latency",
+  "first-token": "First token",
+  tokens: "Tokens",
+};
+
+export function isMeasure(text: string): text is Measure {
+  return measures.some((each) => each === text);
+}
+
+export function isTimed(measure: Measure): boolean {
+  return measure === "latency" || measure === "first-token";
+}
+
+/** Requests whose callers got no whole answer, among all; null when there was none. Retries and fallbacks hide what failed. */
+export function errorRateOf(figures: UsageFigures): number | null {
+  return figures.requests === 0 ? null : Math.min(1, figures.failed_requests / figures.requests);
+}
+
+/** Failed attempts among all: how an upstream does, whatever its callers got in the end. */
+export function attemptErrorRateOf(figures: UsageFigures): number | null {
+  return figures.attempts === 0 ? null : figures.failed / figures.attempts;
+}
+
+/** How a measure is drawn: sums as bars upon each other, times as lines. */
+export function chartOf(
+  usage: Pick<UsageSeries, "at" | "series" | "step_ms">,
+  measure: Measure,
+  percentile: Percentile,
+  ofAttempts = false,
+): Pick<ChartProps, "kind" | "at" | "series" | "stepMs" | "format"> {
+  const timed = isTimed(measure);
+  return {
+    kind: timed ? "line" : "bar",
+    at: usage.at,
+    stepMs: usage.step_ms,
+    format: formatOf(measure),
+    series: usage.series.map((line): ChartSeries => {
+      const figure = figureOf(measure, percentile, ofAttempts);
+      return {
+        id: line.id,
+        label: line.label || restLabel,
+        values: line.points.map((point) => (point === null ? (timed ? null : 0) : figure(point))),
+        quiet: line.id === "",
+      };
+    }),
+  };
+}
+
+export const restLabel = "Everything else";
+
+function figureOf(
+  measure: Measure,
+  percentile: Percentile,
+  ofAttempts: boolean,
+): (figures: UsageFigures) => number | null {
+  switch (measure) {
+    case "spend":
+      return (figures) => figures.cost_usd;
+    case "requests":
+      return (figures) => figures.requests;
+    case "errors":
+      return (figures) => (ofAttempts ? figures.failed : figures.failed_requests);
+    case "tokens":
+      return (figures) => figures.input_tokens + figures.output_tokens;
+    case "latency":
+      return (figures) => (percentile === "p50" ? figures.latency_p50_ms : figures.latency_p95_ms);
+    case "first-token":
+      return (figures) => (percentile === "p50" ? figures.first_token_p50_ms : figures.first_token_p95_ms);
+  }
+}
+
+function formatOf(measure: Measure): (value: number) => string {
+  if (measure === "spend") return formatSpend;
+  return isTimed(measure) ? formatTime : formatCompact;
+}
+
+/** Below ten cents the digits that tell one line of the axis from the next. */
+function formatSpend(usd: number): string {
+  return usd === 0 || usd >= 0.1 ? formatUsdShort(usd) : cents.format(usd);
+}
+
+const cents = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
+
+/** Short enough for an axis: 800 ms, 1.43 s. */
+function formatTime(ms: number): string {
+  return ms < 1_000 ? `${threeDigits.format(ms)} ms` : `${threeDigits.format(ms / 1_000)} s`;
+}
+
+const threeDigits = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });

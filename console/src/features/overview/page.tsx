@@ -1,0 +1,55 @@
+import { Button } from "@mantine/core";
+import { IconBuilding } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { PageFrame } from "../../components/page-frame.tsx";
+import { TimeRange } from "../../components/time-range.tsx";
+import { useSession } from "../../session/session-context.tsx";
+import { useWorkspace } from "../../session/workspace.ts";
+import { FirstSteps } from "./first-steps.tsx";
+import { LiveRequests } from "./live-requests.tsx";
+import { UsageFiguresRow } from "./usage-figures-row.tsx";
+import { UsageSection } from "./usage-section.tsx";
+
+export default function HomePage() {
+  const workspace = useWorkspace();
+  const { answer } = useSession();
+  if (workspace.none) return <NoWorkspace />;
+  // Before the first call there is nothing to draw; what comes first is told instead.
+  const begun = answer.first_steps.call;
+  return (
+    <PageFrame
+      title="Overview"
+      description={workspace.all ? "All workspaces together." : undefined}
+      actions={begun && <TimeRange />}
+    >
+      <FirstSteps />
+      {begun && (
+        <>
+          <UsageFiguresRow />
+          <UsageSection />
+        </>
+      )}
+      <LiveRequests key={workspace.path} />
+    </PageFrame>
+  );
+}
+
+function NoWorkspace() {
+  return (
+    <PageFrame title="Overview">
+      <EmptyState
+        icon={<IconBuilding />}
+        title="You belong to no workspace yet"
+        action={
+          <Button variant="default" renderRoot={(props) => <Link to="/profile" {...props} />}>
+            Open your profile
+          </Button>
+        }
+      >
+        A workspace holds the keys, the limits and the usage of a team. Ask an administrator, or an admin of the
+        workspace, to invite you.
+      </EmptyState>
+    </PageFrame>
+  );
+}

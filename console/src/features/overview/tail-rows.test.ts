@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { sampleRow } from "../requests/sample-row.ts";
+import { emptyTail, nextTail, type TailRows, type TailStep, tailRowsMax } from "./tail-rows.ts";
+
+const rows = (...ids: string[]) => ids.map((attempt_id) => sampleRow({ attempt_id }));
+const after = (...steps: TailStep[]): TailRows => steps.reduce(nextTail, emptyTail);
+const ending = (attempt_id: string, at: number) => sampleRow({ attempt_id, at });
+const shown = (tail: TailRows) => tail.shown.map((row) => row.attempt_id);
+
+test("what ends last stands first, above what was there before", () => {
+  const tail = after({ kind: "begin", rows: rows("b", "a") }, { kind: "rows", rows: rows("c", "d") });
+  expect(shown(tail)).toEqual(["d", "c", "b", "a"]);
+});
+
+test("what the list of requests brings takes its place by when it ended, and nothing stands twice", () => {
+  const tail = after(
+    { kind: "rows", rows: [ending("c", 3)] },
+    { kind: "begin", rows: [ending("e", 5), ending("c", 3), ending("b", 2)] },
+    { kind: "rows", rows: [ending("b", 2), ending("f", 6)] },
+  );
+  expect(shown(tail)).toEqual(["f", "e", "c", "b"]);
+});
+
+test("what the list of requests brings does not move a paused view", () => {
+  const tail = after({ kind: "rows", rows: rows("a") }, { kind: "pause" }, { kind: "begin", rows: rows("b") });
+  expect(shown(tail)).toEqual(["a"]);
+});
+
+test("a paused view stands still, counts what comes, and shows it when it goes on", () => {
+  const paused = after({ kind: "rows", rows: rows("a") }, { kind: "pause" }, { kind: "rows", rows: rows("b", "c") });
+  expect([shown(paused), paused.missed]).toEqual([["a"], 2]);
+  const on = nextTail(paused, { kind: "resume" });
+  expect([shown(on), on.missed, on.paused]).toEqual([["c", "b", "a"], 0, false]);
+});
+
+test("no more rows are kept than are shown, whether it stands or goes", () => {
+  const many = Array.from({ length: tailRowsMax * 3 }, (_, n) => `a${n}`);
+  const going = after({ kind: "rows", rows: rows(...many) });
+  const paused = after({ kind: "pause" }, { kind: "rows", rows: rows(...many) });
+  expect([going.shown.length, paused.waiting.length, paused.missed]).toEqual([tailRowsMax, tailRowsMax, many.length]);
+  expect(shown(going)[0]).toBe(many.at(-1) ?? "");
+});

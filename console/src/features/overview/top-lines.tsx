@@ -1,0 +1,127 @@
+import type { AnswerOf, UsageSeries } from "@sluice/contract";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { LinkProps } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { formatShare } from "../../client/format.ts";
+import type { Problem } from "../../client/problem.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Count, Money, NearDuration, Nothing } from "../../components/figures.tsx";
+import { rowsIn } from "../../components/rows.ts";
+import { Section } from "../../components/section.tsx";
+import { useUrlSearch } from "../../routes/search.ts";
+import { type Dimension, dimensionWords } from "./dimensions.ts";
+import { attemptErrorRateOf, errorRateOf, restLabel } from "./measures.ts";
+
+type Line = UsageSeries["series"][number];
+
+interface TopLinesProps {
+  readonly usage: UseQueryResult<AnswerOf<"usage.series">, Problem>;
+  readonly by: Dimension;
+}
+
+/** The lines of the chart in figures. A line leads to its requests. */
+export function TopLines({ usage, by }: TopLinesProps) {
+  const { range, from, to } = useUrlSearch();
+  const whole = usage.data?.totals.cost_usd ?? 0;
+  const columns = useMemo(() => columnsOf(by, whole), [by, whole]);
+  if (usage.data === undefined || usage.data.series.length === 0) return null;
+  const span = Object.fromEntries(Object.entries({ range, from, to }).filter(([, value]) => value !== undefined));
+  return (
+    <Section
+      flush
+      title={`By ${dimensionWords[by].toLowerCase()}`}
+      description="Most expensive first. Open one to see its requests."
+    >
+      <DataTable
+        label={`Usage by ${dimensionWords[by].toLowerCase()}`}
+        columns={columns}
+        rows={rowsIn(usage, (answer) => answer.series)}
+        rowKey={(line) => line.id}
+        rowLink={(line): LinkProps => ({ to: "/requests", search: { ...span, ...filterOf(line, by) } })}
+        dimmed={(line) => line.id === ""}
+        empty={null}
+      />
+    </Section>
+  );
+}
+
+function filterOf(line: Line, by: Dimension): Readonly<Record<string, string>> {
+  return line.id === "" ? {} : { [by]: line.id };
+}
+
+function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
+  const rateOf = by === "provider" ? attemptErrorRateOf : errorRateOf;
+  return [
+    { id: "name", header: dimensionWords[by], cell: (line) => line.label || restLabel },
+    {
+      id: "cost",
+      header: "Spend",
+      cell: (line) => <Money usd={line.totals.cost_usd} aligned />,
+      sortBy: apart((line) => line.totals.cost_usd),
+      align: "right",
+    },
+    {
+      id: "share",
+      header: "Share",
+      cell: (line) => <Share of={line.totals.cost_usd} whole={whole} />,
+      align: "right",
+    },
+    {
+      id: "requests",
+      header: "Requests",
+      cell: (line) => <Count value={line.totals.requests} />,
+      sortBy: apart((line) => line.totals.requests),
+      align: "right",
+    },
+    {
+      id: "errors",
+      header: by === "provider" ? "Attempts failed" : "Error rate",
+      cell: (line) => <Rate rate={rateOf(line.totals)} />,
+      sortBy: apart((line) => rateOf(line.totals)),
+      align: "right",
+    },
+    {
+      id: "tokens",
+      header: "Tokens",
+      cell: (line) => <Count value={line.totals.input_tokens + line.totals.output_tokens} short />,
+      sortBy: apart((line) => line.totals.input_tokens + line.totals.output_tokens),
+      align: "right",
+    },
+    {
+      id: "p50",
+      header: "Median",
+      cell: (line) => <NearDuration ms={line.totals.latency_p50_ms} />,
+      sortBy: apart((line) => line.totals.latency_p50_ms),
+      align: "right",
+    },
+    {
+      id: "p95",
+      header: "p95",
+      cell: (line) => <NearDuration ms={line.totals.latency_p95_ms} />,
+      sortBy: apart((line) => line.totals.latency_p95_ms),
+      align: "right",
+    },
+  ];
+}
+
+/** The rest stands last, whatever the order: it is no line of its own. */
+function apart(figure: (line: Line) => number | null): (line: Line) => number | null {
+  return (line) => (line.id === "" ? null : figure(line));
+}
+
+function Rate({ rate }: { readonly rate: number | null }) {
+  return rate === null ? <Nothing /> : formatShare(rate);
+}
+
+function Share({ of, whole }: { readonly of: number; readonly whole: number }) {
+  if (whole === 0) return <Nothing word="no spend" />;
+  const share = Math.min(1, of / whole);
+  return (
+    <span className="share">
+      <span className="share-track" aria-hidden="true">
+        <span className="share-bar" style={{ width: `${share * 100}%` }} />
+      </span>
+      <span className="share-figure">{formatShare(share)}</span>
+    </span>
+  );
+}

@@ -1,0 +1,12 @@
+import type { QueryInput, UsageDimension } from "@sluice/contract";
+import { useCall } from "../../api/use-call.ts";
+import { useTimeRange } from "../../components/use-time-range.ts";
+import { useWorkspace } from "../../session/workspace.ts";
+
+/** The usage of the chosen workspace in the chosen time. Both questions of the page ask for the same time. */
+export function useUsage(by: UsageDimension) {
+  const workspace = useWorkspace();
+  const { from, to, step } = useTimeRange();
+  const query: QueryInput<"usage.series"> = { from, to, step, by };
+  return useCall("usage.series", { params: { workspace: workspace.path }, query, keepBefore: true });
+}

@@ -1,0 +1,69 @@
+import { Link } from "@tanstack/react-router";
+import { formatCount, formatMs, formatUsd } from "../../client/format.ts";
+import type { Told } from "../media/key-call.ts";
+import { type Charge, chargeWords, useCharge } from "../media/use-charge.ts";
+
+interface CallFactsProps {
+  readonly workspace: string;
+  readonly told: Told;
+  readonly totalMs: number | null;
+  readonly firstTokenMs?: number | null;
+  /** As the answer told them. Where it told none, the ledger says what was used. */
+  readonly inputTokens?: number | null;
+  readonly outputTokens?: number | null;
+}
+
+/** Who answered and what it took, with the way to the whole story. Only what is known is said. */
+export function CallFacts(props: CallFactsProps) {
+  const { workspace, told, totalMs, firstTokenMs = null, inputTokens = null, outputTokens = null } = props;
+  const charge = useCharge(workspace, told.requestId);
+  const facts: [name: string, value: string][] = [];
+  if (told.provider !== null) facts.push(["served by", told.provider]);
+  if (told.attempts !== null && told.attempts > 1) facts.push(["attempts", formatCount(told.attempts)]);
+  if (firstTokenMs !== null) facts.push(["first token", formatMs(firstTokenMs)]);
+  if (totalMs !== null) facts.push(["whole answer", formatMs(totalMs)]);
+  if (inputTokens !== null) facts.push(["tokens in", formatCount(inputTokens)]);
+  if (outputTokens !== null) facts.push(["tokens out", formatCount(outputTokens)]);
+  if (charge !== null) facts.push(...chargeFacts(charge, inputTokens !== null || outputTokens !== null));
+  return (
+    <div className="call-facts">
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {told.requestId !== null && <RequestLink workspace={workspace} requestId={told.requestId} />}
+      {told.warnings !== null && <p className="call-warning">Note from the gateway: {told.warnings}</p>}
+    </div>
+  );
+}
+
+/** What the ledger has of it; `undefined` while it is not there yet. */
+function chargeFacts(charge: Charge | undefined, tokensTold: boolean): [name: string, value: string][] {
+  if (charge === undefined) return [["cost", "…"]];
+  const used = tokensTold ? [] : charge.used.map(({ label, units }): [string, string] => [label, formatCount(units)]);
+  return [...used, ["cost", chargeWords(charge, formatUsd)]];
+}
+
+interface RequestLinkProps {
+  readonly workspace: string;
+  readonly requestId: string;
+}
+
+/** To why it went as it did; of a refused call too. */
+export function RequestLink({ workspace, requestId }: RequestLinkProps) {
+  return (
+    <Link
+      className="text-link fit"
+      to="/requests/$request"
+      params={{ request: requestId }}
+      search={{ workspace }}
+      title={requestId}
+    >
+      The request explained
+    </Link>
+  );
+}

@@ -1,0 +1,103 @@
+import Markdown, { sanitizer } from "markdown-to-jsx/react";
+import { type ComponentProps, isValidElement, type ReactNode, useDeferredValue } from "react";
+import { CodeBlock } from "../../../components/code-block.tsx";
+
+interface AnswerMarkdownProps {
+  readonly text: string;
+  /** More of it is on the way: what has only begun is not shown yet. */
+  readonly running: boolean;
+}
+
+/**
+ * An answer as Markdown. It was written by a model that may have read anything, so no HTML in it counts, links lead out in a
+ * tab of their own, pictures are only named (to load one would tell its address that somebody reads this), and headings take
+ * no id that the page has.
+ */
+export default function AnswerMarkdown({ text, running }: AnswerMarkdownProps) {
+  // Reading it again for every word would hold up the page: what came meanwhile is read at once.
+  const shown = useDeferredValue(text);
+  return (
+    <div className="markdown">
+      <Markdown options={running ? streamed : whole}>{shown}</Markdown>
+    </div>
+  );
+}
+
+const heading = (level: "h3" | "h4") => {
+  const Level = level;
+  return ({ children }: { readonly children?: ReactNode }) => <Level>{children}</Level>;
+};
+
+const whole = {
+  disableParsingRawHTML: true,
+  forceBlock: true,
+  sanitizer: safeAddress,
+  overrides: {
+    a: Away,
+    img: Named,
+    pre: Fence,
+    table: Wide,
+    input: Box,
+    h1: heading("h3"),
+    h2: heading("h3"),
+    h3: heading("h4"),
+    h4: heading("h4"),
+    h5: heading("h4"),
+    h6: heading("h4"),
+  },
+};
+const streamed = { ...whole, optimizeForStreaming: true };
+
+/** Of the web, and nothing that is relative to this page. */
+function safeAddress(value: string): string | null {
+  const safe = sanitizer(value);
+  return safe !== null && /^(https?:|mailto:|#)/i.test(safe) ? safe : null;
+}
+
+function Away({ href, title, children }: ComponentProps<"a">) {
+  if (href === undefined || href.startsWith("#")) return <span>{children}</span>;
+  return (
+    <a href={href} title={title ?? href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  );
+}
+
+function Named({ src, alt }: ComponentProps<"img">) {
+  const name = alt === undefined || alt === "" ? "Picture" : alt;
+  return typeof src === "string" ? <Away href={src}>{name}</Away> : <span>{name}</span>;
+}
+
+function Fence({ children }: ComponentProps<"pre">) {
+  const language = /\blang(?:uage)?-(\S+)/.exec(classOf(children))?.[1];
+  return (
+    <CodeBlock
+      code={textOf(children).replace(/\n$/, "")}
+      label={language === undefined ? "code" : `${language} code`}
+    />
+  );
+}
+
+function Wide({ children }: ComponentProps<"table">) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+    <section className="sideways" tabIndex={0} aria-label="Table">
+      <table>{children}</table>
+    </section>
+  );
+}
+
+/** Of a list of tasks: a mark, and nothing to be filled in. */
+function Box({ checked }: ComponentProps<"input">) {
+  return <span>{checked === true ? "☑" : "☐"}</span>;
+}
+
+function classOf(node: ReactNode): string {
+  return isValidElement<{ className?: string }>(node) ? (node.props.className ?? "") : "";
+}
+
+function textOf(node: ReactNode): string {
+  if (typeof node === "string" || typeof node === "number") return String(node);
+  if (Array.isArray(node)) return node.map(textOf).join("");
+  return isValidElement<{ children?: ReactNode }>(node) ? textOf(node.props.children) : "";
+}

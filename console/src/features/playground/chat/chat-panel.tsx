@@ -1,0 +1,163 @@
+import { Button, Group, Paper, Text, Title } from "@mantine/core";
+import { useCallback, useEffect, useMemo, useRef } from "react";
+import { Section } from "../../../components/section.tsx";
+import { useKept } from "../../media/kept.ts";
+import type { KeyCall } from "../../media/key-call.ts";
+import { readFields } from "../../media/more-fields.ts";
+import { SameCallButton } from "../same-call/same-call-button.tsx";
+import { Composer, type Draft } from "./composer.tsx";
+import { type Asked, type ChatSettings, chatBody, messagesOf, openCalls, plainSettings } from "./conversation.ts";
+import { SettingsPanel } from "./settings-panel.tsx";
+import { ToolResults } from "./tool-results.tsx";
+import { readTools } from "./tools.ts";
+import { TurnView } from "./turn-view.tsx";
+import { type Chat, turnsMax, useChat } from "./use-chat.ts";
+import { useGivenPrompt } from "./use-given-prompt.ts";
+
+const noDraft: Draft = { text: "", pictures: [] };
+
+/** A chat with one model, and how it is asked. */
+export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
+  const { workspace } = call;
+  const [settings, setSettings] = useKept<ChatSettings>("chat settings", plainSettings);
+  const [draft, setDraft] = useKept<Draft>(`chat draft of ${workspace}`, noDraft);
+  useGivenPrompt(setDraft);
+  const tools = useMemo(() => readTools(settings.tools), [settings.tools]);
+  const more = useMemo(() => readFields(settings.more), [settings.more]);
+  const read = useMemo(
+    () => ({ tools: tools.problem === null ? tools.tools : [], more: more.problem === null ? more.fields : {} }),
+    [tools, more],
+  );
+  const chat = useChat(useMemo(() => ({ call, model, settings, ...read }), [call, model, settings, read]));
+  const input = useRef<HTMLTextAreaElement>(null);
+  const wrong = tools.problem !== null || more.problem !== null;
+  const full = chat.turns.length >= turnsMax;
+  const barred = wrong
+    ? "Mend what is marked in the settings first."
+    : full
+      ? "This conversation is full. Start a new one."
+      : null;
+
+  const takeBack = useCallback(() => {
+    const asked = chat.takeBack();
+    if (asked?.kind === "message") setDraft({ text: asked.text, pictures: asked.pictures });
+    input.current?.focus();
+  }, [chat, setDraft]);
+  const send = () => {
+    chat.ask({ kind: "message", text: draft.text.trim(), pictures: draft.pictures });
+    setDraft(noDraft);
+  };
+  const sameCall = () => ({
+    path: "/v1/chat/completions",
+    sdk: "chat" as const,
+    body: chatBody(model, ...toShow(chat, draft, settings), read),
+  });
+
+  return (
+    <div className="play-grid">
+      <Paper withBorder component="section" className="card chat" aria-labelledby="chat-title">
+        <Group justify="space-between" gap="xs" className="chat-head">
+          <Title order={2} id="chat-title" className="section-title">
+            Conversation
+          </Title>
+          <Group gap={4}>
+            <SameCallButton make={sameCall} />
+            <Button
+              variant="subtle"
+              size="compact-xs"
+              disabled={chat.turns.length === 0}
+              onClick={() => {
+                chat.clear();
+                input.current?.focus();
+              }}
+            >
+              New conversation
+            </Button>
+          </Group>
+        </Group>
+        <Turns chat={chat} workspace={workspace} onEdit={takeBack} />
+        <Composer
+          draft={draft}
+          onDraft={setDraft}
+          model={model}
+          running={chat.running}
+          barred={barred}
+          input={input}
+          onSend={send}
+          onStop={chat.stop}
+        />
+      </Paper>
+      <Section title="Settings" description="They hold for the next question.">
+        <SettingsPanel
+          value={settings}
+          onChange={setSettings}
+          toolsProblem={tools.problem}
+          moreProblem={more.problem}
+        />
+      </Section>
+    </div>
+  );
+}
+
+/** The call that would be sent now; with nothing written, the one that was sent last. */
+function toShow(chat: Chat, draft: Draft, settings: ChatSettings): [ReturnType<typeof messagesOf>, ChatSettings] {
+  const last = chat.turns.at(-1);
+  const written: Asked = { kind: "message", text: draft.text.trim(), pictures: draft.pictures };
+  const nothing = written.text === "" && written.pictures.length === 0;
+  if (nothing && last !== undefined)
+    return [messagesOf(settings.system, chat.turns.slice(0, -1), last.asked), settings];
+  return [messagesOf(settings.system, chat.turns, nothing ? { ...written, text: "Hello" } : written), settings];
+}
+
+interface TurnsProps {
+  readonly chat: Chat;
+  readonly workspace: string;
+  readonly onEdit: () => void;
+}
+
+function Turns({ chat, workspace, onEdit }: TurnsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const atEnd = useRef(true);
+  const { turns } = chat;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of turns is what moves the view.
+  useEffect(() => {
+    const view = box.current;
+    if (view !== null && atEnd.current) view.scrollTop = view.scrollHeight;
+  }, [turns]);
+  const last = turns.at(-1);
+  const open = openCalls(last);
+  return (
+    <section
+      ref={box}
+      className="turns"
+      aria-label="Turns of the conversation"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+      tabIndex={0}
+      onScroll={(event) => {
+        const view = event.currentTarget;
+        atEnd.current = view.scrollHeight - view.scrollTop - view.clientHeight < 48;
+      }}
+    >
+      {turns.length === 0 && (
+        <Text c="dimmed" size="sm" ta="center" className="turns-empty">
+          Ask something. The answer streams in here, with who served it, how long it took and what it cost.
+        </Text>
+      )}
+      {turns.map((turn) => (
+        <TurnView
+          key={turn.id}
+          turn={turn}
+          workspace={workspace}
+          onAgain={turn === last ? chat.again : null}
+          onEdit={turn === last ? onEdit : null}
+        />
+      ))}
+      {open.length > 0 && (
+        <ToolResults key={last?.id} calls={open} onSend={(results) => chat.ask({ kind: "results", results })} />
+      )}
+      <div className="unseen" aria-live="polite">
+        {last?.state === "done" ? `Answer: ${last.reply.text}` : null}
+      </div>
+    </section>
+  );
+}

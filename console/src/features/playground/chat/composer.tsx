@@ -1,0 +1,174 @@
+import { ActionIcon, Button, FileButton, Group, Popover, Text, Textarea, TextInput, Tooltip } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconLink, IconPhotoPlus } from "@tabler/icons-react";
+import { type FormEvent, type KeyboardEvent, type RefObject, useState } from "react";
+import { addressProblem, pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
+import { PictureList } from "./picture-list.tsx";
+
+export interface Draft {
+  readonly text: string;
+  readonly pictures: readonly string[];
+}
+
+interface ComposerProps {
+  readonly draft: Draft;
+  readonly onDraft: (edit: (before: Draft) => Draft) => void;
+  readonly model: string;
+  readonly running: boolean;
+  /** Why nothing can be sent now, beside an empty message. */
+  readonly barred: string | null;
+  readonly input: RefObject<HTMLTextAreaElement | null>;
+  readonly onSend: () => void;
+  readonly onStop: () => void;
+}
+
+const picturesMax = 8;
+
+export function Composer(props: ComposerProps) {
+  const { draft, onDraft, model, running, barred, input, onSend, onStop } = props;
+  const [problem, setProblem] = useState<string | null>(null);
+  const room = picturesMax - draft.pictures.length;
+  const ready = (draft.text.trim() !== "" || draft.pictures.length > 0) && !running && barred === null;
+
+  const addPicture = (url: string) => onDraft((before) => ({ ...before, pictures: [...before.pictures, url] }));
+  const addFiles = async (files: readonly File[]) => {
+    if (files.length === 0) return;
+    const wrong = files.map(pictureProblem).find((each) => each !== null);
+    setProblem(files.length > room ? `A message takes ${picturesMax} pictures.` : (wrong ?? null));
+    for (const file of files.filter((each) => pictureProblem(each) === null).slice(0, room)) {
+      const url = await readAsDataUrl(file).catch(() => null);
+      if (url === null) setProblem(`${file.name} could not be read.`);
+      else addPicture(url);
+    }
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (ready) onSend();
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    // While an input method composes a word, Enter belongs to it.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    submit(event);
+  };
+
+  return (
+    <form onSubmit={submit} className="composer">
+      <PictureList
+        pictures={draft.pictures}
+        onRemove={(at) =>
+          onDraft((before) => ({ ...before, pictures: before.pictures.filter((_, each) => each !== at) }))
+        }
+      />
+      <Textarea
+        ref={input}
+        aria-label="Message"
+        aria-describedby="composer-hint"
+        placeholder={`Message ${model}`}
+        autosize
+        minRows={2}
+        maxRows={10}
+        value={draft.text}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          onDraft((before) => ({ ...before, text: value }));
+        }}
+        onKeyDown={onKeyDown}
+        onPaste={(event) => {
+          const files = [...event.clipboardData.files];
+          if (files.length === 0) return;
+          event.preventDefault();
+          void addFiles(files);
+        }}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          const files = [...event.dataTransfer.files];
+          if (files.length === 0) return;
+          event.preventDefault();
+          void addFiles(files);
+        }}
+        error={problem}
+      />
+      <Group justify="space-between" gap="xs">
+        <Group gap={4}>
+          <FileButton accept={pictureTypes.join(",")} multiple onChange={(files) => void addFiles(files)}>
+            {(button) => (
+              <Tooltip label="Attach pictures. Pasting and dropping works too.">
+                <ActionIcon {...button} variant="subtle" color="gray" disabled={room <= 0} aria-label="Attach pictures">
+                  <IconPhotoPlus size={17} stroke={1.6} />
+                </ActionIcon>
+              </Tooltip>
+            )}
+          </FileButton>
+          <PictureAddress disabled={room <= 0} onAdd={addPicture} />
+          <Text size="xs" c="dimmed" id="composer-hint" visibleFrom="xs">
+            {barred ?? "Enter sends, Shift+Enter makes a new line."}
+          </Text>
+        </Group>
+        {running ? (
+          <Button type="button" variant="default" onClick={onStop}>
+            Stop
+          </Button>
+        ) : (
+          <Button type="submit" disabled={!ready}>
+            Send
+          </Button>
+        )}
+      </Group>
+    </form>
+  );
+}
+
+/** A picture that the provider fetches itself. */
+function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; readonly onAdd: (url: string) => void }) {
+  const [opened, { toggle, close }] = useDisclosure(false);
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const add = () => {
+    const wrong = addressProblem(text.trim());
+    setProblem(wrong);
+    if (wrong !== null) return;
+    onAdd(text.trim());
+    setText("");
+    close();
+  };
+  return (
+    <Popover opened={opened} onChange={(next) => !next && close()} width={320} trapFocus position="top-start">
+      <Popover.Target>
+        <Tooltip label="A picture by its address">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            disabled={disabled}
+            onClick={toggle}
+            aria-label="A picture by its address"
+          >
+            <IconLink size={17} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <TextInput
+          label="Address of a picture"
+          description="The provider fetches it, so it must be public."
+          placeholder="https://example.com/photo.jpg"
+          data-autofocus
+          maxLength={8_192}
+          value={text}
+          error={problem}
+          onChange={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter") return;
+            // The popover stands inside the message's form.
+            event.preventDefault();
+            add();
+          }}
+        />
+        <Group justify="flex-end" mt="xs">
+          <Button type="button" onClick={add}>
+            Add picture
+          </Button>
+        </Group>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

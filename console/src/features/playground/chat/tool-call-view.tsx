@@ -1,0 +1,27 @@
+import { IconTool } from "@tabler/icons-react";
+import { CodeBlock } from "../../../components/code-block.tsx";
+import type { ToolCall } from "./reply.ts";
+
+/** A tool that the model wants run. */
+export function ToolCallView({ call }: { readonly call: ToolCall }) {
+  return (
+    <div className="tool-call">
+      <div className="tool-call-head">
+        <IconTool size={14} aria-hidden />
+        <span>
+          wants to call <code>{call.name === "" ? "…" : call.name}</code>
+        </span>
+      </div>
+      <CodeBlock code={tidy(call.arguments)} label={`arguments of ${call.name}`} wrap maxHeight="12rem" />
+    </div>
+  );
+}
+
+/** Arguments are JSON once they have all come; until then, and where a model errs, they are shown as they are. */
+function tidy(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

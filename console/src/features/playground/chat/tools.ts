@@ -1,0 +1,40 @@
+import { readJson } from "../../media/more-fields.ts";
+
+export type ReadTools = { readonly tools: readonly unknown[]; readonly problem: null } | { readonly problem: string };
+
+/** Tools written as JSON by hand: a list of functions. What a vendor has beyond `type` is the vendor's to judge. */
+export function readTools(text: string): ReadTools {
+  if (text.trim() === "") return { tools: [], problem: null };
+  const read = readJson(text);
+  if (read.problem !== null) return read;
+  if (!Array.isArray(read.value)) return { problem: "A list is expected: [ { … } ]" };
+  const wrong = read.value.findIndex((tool) => !isTool(tool));
+  if (wrong >= 0) return { problem: `Tool ${wrong + 1} needs a "type", and a function a "name".` };
+  return { tools: read.value, problem: null };
+}
+
+function isTool(tool: unknown): boolean {
+  if (tool === null || typeof tool !== "object" || !("type" in tool) || typeof tool.type !== "string") return false;
+  if (tool.type !== "function") return true;
+  const named = "function" in tool ? tool.function : null;
+  return named !== null && typeof named === "object" && "name" in named && typeof named.name === "string";
+}
+
+export const sampleTools = JSON.stringify(
+  [
+    {
+      type: "function",
+      function: {
+        name: "get_weather",
+        description: "The weather in a city right now.",
+        parameters: {
+          type: "object",
+          properties: { city: { type: "string" }, unit: { type: "string", enum: ["celsius", "fahrenheit"] } },
+          required: ["city"],
+        },
+      },
+    },
+  ],
+  null,
+  2,
+);

@@ -1,0 +1,107 @@
+import { Button, Group, Text } from "@mantine/core";
+import { memo } from "react";
+import { CopyButton } from "../../../components/copy-button.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { CallFacts, RequestLink } from "../call-facts.tsx";
+import { AnswerText } from "./answer-text.tsx";
+import type { Asked, Turn } from "./conversation.ts";
+import { PictureList } from "./picture-list.tsx";
+import { ToolCallView } from "./tool-call-view.tsx";
+
+interface TurnViewProps {
+  readonly turn: Turn;
+  readonly workspace: string;
+  /** Only of the last turn. */
+  readonly onAgain: (() => void) | null;
+  readonly onEdit: (() => void) | null;
+}
+
+export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdit }: TurnViewProps) {
+  const { reply, state, served } = turn;
+  const running = state === "running";
+  const waiting = running && reply.text === "" && reply.thinking === "" && reply.toolCalls.length === 0;
+  return (
+    <article className="turn" aria-busy={running}>
+      <AskedView asked={turn.asked} />
+      {reply.thinking !== "" && (
+        <details className="thinking">
+          <summary>{running && reply.text === "" ? "Thinking…" : "What it thought"}</summary>
+          <div className="answer-words">{reply.thinking}</div>
+        </details>
+      )}
+      {(waiting || reply.text !== "") && (
+        <div className="answered" data-running={running || undefined}>
+          <span className="unseen">{turn.model} answered: </span>
+          <AnswerText text={reply.text} running={running} />
+        </div>
+      )}
+      {reply.toolCalls.map((call) => (
+        <ToolCallView key={call.id} call={call} />
+      ))}
+      {state === "stopped" && <Note>You stopped this answer. The upstream was told to stop as well.</Note>}
+      {state === "done" && (
+        <FinishNote finish={reply.finish} empty={reply.text === "" && reply.toolCalls.length === 0} />
+      )}
+      {turn.problem !== null && <ProblemAlert problem={turn.problem} />}
+      {served === null && turn.problem?.requestId != null && (
+        <div className="call-facts">
+          <RequestLink workspace={workspace} requestId={turn.problem.requestId} />
+        </div>
+      )}
+      {!running && served !== null && (
+        <CallFacts workspace={workspace} told={served} {...served} totalMs={served.totalMs || null} />
+      )}
+      {!running && (
+        <Group gap={4} className="turn-actions">
+          {reply.text !== "" && <CopyButton value={reply.text} label="Copy answer" />}
+          {onAgain !== null && (
+            <Button size="compact-xs" variant="subtle" onClick={onAgain}>
+              {state === "done" ? "Ask again" : "Try again"}
+            </Button>
+          )}
+          {onEdit !== null && turn.asked.kind === "message" && (
+            <Button size="compact-xs" variant="subtle" onClick={onEdit}>
+              Edit question
+            </Button>
+          )}
+          <span className="turn-model">{turn.model}</span>
+        </Group>
+      )}
+    </article>
+  );
+});
+
+function AskedView({ asked }: { readonly asked: Asked }) {
+  if (asked.kind === "results") {
+    return (
+      <div className="asked">
+        <span className="asked-kind">Tool results</span>
+        {Object.entries(asked.results).map(([id, result]) => (
+          <div key={id}>{result}</div>
+        ))}
+      </div>
+    );
+  }
+  return (
+    <div className="asked">
+      <span className="unseen">You asked: </span>
+      {asked.text}
+      <PictureList pictures={asked.pictures} />
+    </div>
+  );
+}
+
+/** An end that is not the model's own choice is said; so is an answer with nothing in it. */
+function FinishNote({ finish, empty }: { readonly finish: string | null; readonly empty: boolean }) {
+  if (finish === "length") return <Note>Cut off at the most tokens that were allowed.</Note>;
+  if (finish === "content_filter") return <Note>The provider's content filter ended this answer.</Note>;
+  return empty ? <Note>The answer is empty.</Note> : null;
+}
+
+function Note({ children }: { readonly children: string }) {
+  return (
+    <Text size="xs" c="dimmed">
+      {children}
+    </Text>
+  );
+}

@@ -1,0 +1,119 @@
+import { Group, NumberInput, Stack, Text, Textarea } from "@mantine/core";
+import { IconCursorText } from "@tabler/icons-react";
+import { CopyButton } from "../../../components/copy-button.tsx";
+import { Section } from "../../../components/section.tsx";
+import { useKept } from "../../media/kept.ts";
+import type { ModelPanelProps } from "../model-panel-props.ts";
+import { RunButton } from "../run-button.tsx";
+import { RunOutcome } from "../run-outcome.tsx";
+import { SameCallButton } from "../same-call/same-call-button.tsx";
+import { useRun } from "../use-run.ts";
+import { type Completed, type CompletionDraft, complete, completionBody, plainCompletion } from "./complete.ts";
+
+/** Goes on from a prompt, or fills in between it and a suffix. */
+export function CompletionPanel({ call, model }: ModelPanelProps) {
+  const [draft, setDraft] = useKept<CompletionDraft>("completion draft", plainCompletion);
+  const run = useRun<Completed>(`completion of ${call.workspace}`);
+  const set = (change: Partial<CompletionDraft>) => setDraft((before) => ({ ...before, ...change }));
+  const errorOf = (param: string) => (run.problem?.param === param ? run.problem.message : null);
+  const body = () => completionBody(model, draft.prompt === "" ? { ...draft, prompt: "Once upon a time" } : draft);
+  return (
+    <div className="play-grid play-grid-form">
+      <Section
+        title="Complete"
+        actions={<SameCallButton make={() => ({ path: "/v1/completions", sdk: "completions", body: body() })} />}
+      >
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (draft.prompt !== "") run.start((signal, show) => complete(call, body(), { signal, show }));
+          }}
+        >
+          <Stack gap="sm">
+            <Textarea
+              label="Prompt"
+              placeholder="def fib(n):"
+              autosize
+              minRows={4}
+              maxRows={16}
+              required
+              className="written"
+              spellCheck={false}
+              value={draft.prompt}
+              error={errorOf("prompt")}
+              onChange={(event) => set({ prompt: event.currentTarget.value })}
+            />
+            <Textarea
+              label="Suffix"
+              description="Text after the gap, for models that fill in the middle."
+              placeholder="print(fib(8))"
+              autosize
+              minRows={2}
+              maxRows={10}
+              className="written"
+              spellCheck={false}
+              value={draft.suffix}
+              error={errorOf("suffix")}
+              onChange={(event) => set({ suffix: event.currentTarget.value })}
+            />
+            <Group grow gap="xs" align="flex-start">
+              <NumberInput
+                label="Max tokens"
+                placeholder="default"
+                min={1}
+                allowDecimal={false}
+                value={draft.maxTokens ?? ""}
+                error={errorOf("max_tokens")}
+                onChange={(next) => set({ maxTokens: typeof next === "number" ? next : null })}
+              />
+              <NumberInput
+                label="Temperature"
+                placeholder="default"
+                min={0}
+                max={2}
+                step={0.1}
+                value={draft.temperature ?? ""}
+                error={errorOf("temperature")}
+                onChange={(next) => set({ temperature: typeof next === "number" ? next : null })}
+              />
+            </Group>
+            <RunButton run={run} disabled={draft.prompt === ""}>
+              Complete
+            </RunButton>
+          </Stack>
+        </form>
+      </Section>
+      <Section
+        title="Completion"
+        actions={run.result !== null && <CopyButton value={run.result.text} label="Copy completion" />}
+      >
+        <RunOutcome
+          run={run}
+          workspace={call.workspace}
+          icon={<IconCursorText />}
+          title="No completion yet"
+          hint="The model goes on where your prompt ends. With a suffix it fills in what lies between."
+        >
+          {run.result !== null && <CompletedText completed={run.result} />}
+        </RunOutcome>
+      </Section>
+    </div>
+  );
+}
+
+function CompletedText({ completed: { prompt, text, suffix, finish } }: { readonly completed: Completed }) {
+  return (
+    <>
+      <pre className="completed">
+        <span className="completed-given">{prompt}</span>
+        <mark>{text}</mark>
+        <span className="completed-given">{suffix}</span>
+      </pre>
+      {finish === "length" && (
+        <Text size="xs" c="dimmed">
+          It ended at the limit of tokens.
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+import { Badge, Button, FileButton, Group, Stack, Text, Textarea } from "@mantine/core";
+import { IconPhotoPlus, IconShieldCheck } from "@tabler/icons-react";
+import { useState } from "react";
+import { Section } from "../../../components/section.tsx";
+import { pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
+import { useKept } from "../../media/kept.ts";
+import { PictureList } from "../chat/picture-list.tsx";
+import type { ModelPanelProps } from "../model-panel-props.ts";
+import { RunButton } from "../run-button.tsx";
+import { RunOutcome } from "../run-outcome.tsx";
+import { SameCallButton } from "../same-call/same-call-button.tsx";
+import { ScoreList } from "../score-list.tsx";
+import { useRun } from "../use-run.ts";
+import {
+  categoryWords,
+  type Moderated,
+  type ModerationDraft,
+  moderate,
+  moderationBody,
+  plainModeration,
+  type Verdict,
+} from "./verdicts.ts";
+
+/** Judges a text, or a picture, by its content. */
+export function ModerationPanel({ call, model }: ModelPanelProps) {
+  const [draft, setDraft] = useKept<ModerationDraft>("moderation draft", plainModeration);
+  const [fileProblem, setFileProblem] = useState<string | null>(null);
+  const run = useRun<Moderated>(`moderation of ${call.workspace}`);
+  const set = (change: Partial<ModerationDraft>) => setDraft((before) => ({ ...before, ...change }));
+  const ready = draft.text.trim() !== "" || draft.picture !== null;
+  const addFile = async (file: File | null) => {
+    if (file === null) return;
+    const wrong = pictureProblem(file);
+    setFileProblem(wrong);
+    if (wrong === null) set({ picture: await readAsDataUrl(file) });
+  };
+  return (
+    <div className="play-grid play-grid-form">
+      <Section
+        title="Moderate"
+        actions={
+          <SameCallButton
+            make={() => ({
+              path: "/v1/moderations",
+              sdk: "moderations",
+              body: moderationBody(model, ready ? draft : { ...draft, text: "Hello" }),
+            })}
+          />
+        }
+      >
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (ready) run.start((signal) => moderate(call, moderationBody(model, draft), signal));
+          }}
+        >
+          <Stack gap="sm">
+            <Textarea
+              label="Text"
+              placeholder="What somebody wrote"
+              autosize
+              minRows={4}
+              maxRows={16}
+              value={draft.text}
+              error={run.problem?.param === "input" ? run.problem.message : null}
+              onChange={(event) => set({ text: event.currentTarget.value })}
+            />
+            <div>
+              <FileButton accept={pictureTypes.join(",")} onChange={addFile}>
+                {(button) => (
+                  <Button {...button} variant="default" leftSection={<IconPhotoPlus size={15} aria-hidden />}>
+                    Add a picture
+                  </Button>
+                )}
+              </FileButton>
+              {fileProblem !== null && (
+                <Text size="xs" c="var(--mantine-color-error)" role="alert" mt={4}>
+                  {fileProblem}
+                </Text>
+              )}
+              <PictureList
+                pictures={draft.picture === null ? [] : [draft.picture]}
+                onRemove={() => set({ picture: null })}
+              />
+            </div>
+            <RunButton run={run} disabled={!ready}>
+              Check content
+            </RunButton>
+          </Stack>
+        </form>
+      </Section>
+      <Section title="Result">
+        <RunOutcome
+          run={run}
+          workspace={call.workspace}
+          icon={<IconShieldCheck />}
+          title="Nothing checked yet"
+          hint="Each category comes with its score: what the model flags stands first."
+        >
+          {run.result?.verdicts.length === 0 && (
+            <Text size="sm" c="dimmed">
+              The answer holds no categories.
+            </Text>
+          )}
+          {run.result?.verdicts.map((verdict, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: they come in an order and keep it.
+            <VerdictView key={at} verdict={verdict} />
+          ))}
+        </RunOutcome>
+      </Section>
+    </div>
+  );
+}
+
+function VerdictView({ verdict: { flagged, categories } }: { readonly verdict: Verdict }) {
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Badge color={flagged ? "red" : "green"} variant="light">
+          {flagged ? "Flagged" : "Not flagged"}
+        </Badge>
+      </Group>
+      <ScoreList
+        label="Categories"
+        rows={categories.map(({ name, flagged: bad, score }) => ({
+          id: name,
+          name: categoryWords(name),
+          ...(bad ? { note: "flagged", tone: "bad" as const } : {}),
+          score: score ?? (bad ? 1 : 0),
+        }))}
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,63 @@
+import { type ModelTypeName, modelTypeLabels, modelTypes } from "@sluice/contract";
+import { isDemoName } from "../first-run/demo-name.ts";
+
+/** What can be tried here: each type of model. */
+export const modes = modelTypes;
+export type Mode = ModelTypeName;
+export const modeWords: Readonly<Record<Mode, string>> = modelTypeLabels;
+
+/** A model as its key sees it in `GET /v1/models`. */
+export interface PlayModel {
+  readonly id: string;
+  readonly type: Mode;
+  /** Paths that it is called at. */
+  readonly endpoints: readonly string[];
+}
+
+/** A model is offered where one of its endpoints begins so. */
+const paths: Readonly<Record<Mode, string>> = {
+  chat: "/v1/chat/completions",
+  completion: "/v1/completions",
+  image: "/v1/images/",
+  video: "/v1/video/tasks",
+  embedding: "/v1/embeddings",
+  rerank: "/v1/rerank",
+  moderation: "/v1/moderations",
+  transcription: "/v1/audio/tran",
+  speech: "/v1/audio/speech",
+};
+
+/** The models of an answer that can be called in their mode; the built-in demo's come last. */
+export function modelsIn(answer: unknown): readonly PlayModel[] {
+  const models = callableIn(answer);
+  return [...models.filter(({ id }) => !isDemoName(id)), ...models.filter(({ id }) => isDemoName(id))];
+}
+
+function callableIn(answer: unknown): readonly PlayModel[] {
+  const data = answer !== null && typeof answer === "object" && "data" in answer ? answer.data : null;
+  if (!Array.isArray(data)) return [];
+  return data.flatMap((item: { id?: unknown; type?: unknown; endpoints?: unknown }): PlayModel[] => {
+    const type = modes.find((mode) => mode === item.type);
+    const { id } = item;
+    if (type === undefined || typeof id !== "string" || !Array.isArray(item.endpoints)) return [];
+    const endpoints = item.endpoints.map(String);
+    return endpoints.some((path) => path.startsWith(paths[type])) ? [{ id, type, endpoints }] : [];
+  });
+}
+
+export interface Choice {
+  readonly mode: Mode;
+  /** null: the key may call none of this mode. */
+  readonly model: string | null;
+}
+
+/** What to try: the model that was asked for wins over the mode, and the first that there is stands in for what is not. */
+export function chosen(models: readonly PlayModel[], askedMode: string, askedModel: string): Choice {
+  const named = models.find((model) => model.id === askedModel);
+  const wanted = modes.find((mode) => mode === askedMode);
+  if (named !== undefined && (wanted === undefined || named.type === wanted)) {
+    return { mode: named.type, model: named.id };
+  }
+  const mode = wanted ?? modes.find((each) => models.some((model) => model.type === each)) ?? "chat";
+  return { mode, model: models.find((model) => model.type === mode)?.id ?? null };
+}

@@ -1,0 +1,174 @@
+import { Button, Group, Select, Skeleton } from "@mantine/core";
+import { asKeyPath } from "@sluice/contract";
+import { IconBox } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ComponentType, lazy, Suspense } from "react";
+import { useAsk } from "../../api/call-context.tsx";
+import type { Problem } from "../../client/problem.ts";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { useUrlChange, useUrlSearch } from "../../routes/search.ts";
+import { useSession } from "../../session/session-context.tsx";
+import { useKeyCall } from "../media/key-call.ts";
+import { KeySelect } from "../media/key-select.tsx";
+import { NoKey } from "../media/no-key.tsx";
+import { useChosenKey } from "../media/use-usable-keys.ts";
+import { ChatPanel } from "./chat/chat-panel.tsx";
+import type { ModelPanelProps } from "./model-panel-props.ts";
+import { chosen, type Mode, modelsIn, modes, modeWords, type PlayModel } from "./modes.ts";
+
+/** First the key, then what it may call. */
+export function Playground({ slug }: { readonly slug: string }) {
+  const { may } = useSession();
+  const search = useUrlSearch();
+  const change = useUrlChange();
+  const { key, keys, problem, reload, choose } = useChosenKey(slug, search["key"]);
+  const choosing = (id: string) => {
+    choose(id);
+    change({ key: id });
+  };
+  const none = keys !== null && key === null;
+  if (!may("member", slug) || none) {
+    return <NoKey slug={slug} what="Calls of the playground are made as a key of the workspace." onMade={choosing} />;
+  }
+  if (key !== null) return <WithKey slug={slug} chosenKey={key} onKey={choosing} />;
+  return problem === null ? <Skeleton height={56} /> : <ProblemAlert problem={problem} onRetry={reload} />;
+}
+
+interface WithKeyProps {
+  readonly slug: string;
+  readonly chosenKey: string;
+  readonly onKey: (key: string) => void;
+}
+
+function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
+  const search = useUrlSearch();
+  const change = useUrlChange();
+  const { models, problem, reload } = useModels(slug, chosenKey);
+  const { mode, model } = chosen(models ?? [], search["type"] ?? "", search["model"] ?? "");
+  const ofMode = (models ?? []).filter((each) => each.type === mode);
+  return (
+    <>
+      <Group gap="sm" align="flex-end" className="play-bar">
+        <div className="play-key">
+          <KeySelect slug={slug} value={chosenKey} onChange={onKey} label="Called as key" />
+        </div>
+        <div className="play-mode">
+          <Select
+            label="Type"
+            data={modes.map((each) => ({ value: each, label: modeWords[each] }))}
+            value={mode}
+            onChange={(next) => next !== null && change({ type: next, model: "" })}
+            allowDeselect={false}
+          />
+        </div>
+        <div className="play-model">
+          <Select
+            label="Model"
+            data={ofMode.map((each) => each.id)}
+            value={model}
+            onChange={(next) => next !== null && change({ type: mode, model: next })}
+            allowDeselect={false}
+            disabled={ofMode.length === 0}
+            placeholder={models === null ? "Loading…" : "No such model"}
+            searchable={ofMode.length > 8}
+            limit={200}
+          />
+        </div>
+      </Group>
+      {problem !== null && <ProblemAlert problem={problem} onRetry={reload} />}
+      {models === null && problem === null && <Skeleton height={360} />}
+      {models !== null && model === null && (
+        <NoModel slug={slug} chosenKey={chosenKey} mode={mode} none={models.length === 0} />
+      )}
+      {model !== null && (
+        <Panel
+          slug={slug}
+          chosenKey={chosenKey}
+          mode={mode}
+          model={model}
+          endpoints={ofMode.find((each) => each.id === model)?.endpoints ?? []}
+        />
+      )}
+    </>
+  );
+}
+
+interface PanelProps {
+  readonly slug: string;
+  readonly chosenKey: string;
+  readonly mode: Mode;
+  readonly model: string;
+  readonly endpoints: readonly string[];
+}
+
+function Panel({ slug, chosenKey, mode, model, endpoints }: PanelProps) {
+  const call = useKeyCall(slug, chosenKey);
+  const OfMode = panels[mode];
+  return (
+    <Suspense fallback={<Skeleton height={360} />}>
+      <OfMode call={call} model={model} endpoints={endpoints} />
+    </Suspense>
+  );
+}
+
+/** Whoever chats does not wait for what the other types need. */
+const panels: Readonly<Record<Mode, ComponentType<ModelPanelProps>>> = {
+  chat: ChatPanel,
+  completion: lazy(async () => ({ default: (await import("./completion/completion-panel.tsx")).CompletionPanel })),
+  image: lazy(async () => ({ default: (await import("./images/images-panel.tsx")).ImagesPanel })),
+  video: lazy(async () => ({ default: (await import("./video/video-panel.tsx")).VideoPanel })),
+  embedding: lazy(async () => ({ default: (await import("./embeddings/embeddings-panel.tsx")).EmbeddingsPanel })),
+  rerank: lazy(async () => ({ default: (await import("./rerank/rerank-panel.tsx")).RerankPanel })),
+  moderation: lazy(async () => ({ default: (await import("./moderation/moderation-panel.tsx")).ModerationPanel })),
+  transcription: lazy(async () => ({
+    default: (await import("./transcription/transcription-panel.tsx")).TranscriptionPanel,
+  })),
+  speech: lazy(async () => ({ default: (await import("./speech/speech-panel.tsx")).SpeechPanel })),
+};
+
+interface NoModelProps {
+  readonly slug: string;
+  readonly chosenKey: string;
+  readonly mode: Mode;
+  readonly none: boolean;
+}
+
+function NoModel({ slug, chosenKey, mode, none }: NoModelProps) {
+  const { user } = useSession();
+  return (
+    <EmptyState
+      icon={<IconBox />}
+      title={none ? "This key may call no model" : `This key may call no model for ${modeWords[mode].toLowerCase()}`}
+      action={
+        user.administrator ? (
+          <Button renderRoot={(props) => <Link to="/models" {...props} />}>See the models</Button>
+        ) : (
+          <Button
+            variant="default"
+            renderRoot={(props) => (
+              <Link to="/keys/$key" params={{ key: chosenKey }} search={{ workspace: slug }} {...props} />
+            )}
+          >
+            See why
+          </Button>
+        )
+      }
+    >
+      Either there is none, or the key, its group or its workspace does not allow it. Choose another key, or ask whoever
+      runs this gateway.
+    </EmptyState>
+  );
+}
+
+/** What the key may call, in its own words: `GET /v1/models`. */
+function useModels(workspace: string, key: string) {
+  const ask = useAsk();
+  const path = `${asKeyPath(workspace, key)}/v1/models`;
+  const query = useQuery<readonly PlayModel[], Problem>({
+    queryKey: ["models of key", workspace, key],
+    queryFn: async ({ signal }) => modelsIn(await ask(path, { method: "GET", body: null, signal })),
+  });
+  return { models: query.data ?? null, problem: query.error, reload: () => void query.refetch() };
+}

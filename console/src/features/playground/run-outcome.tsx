@@ -1,0 +1,63 @@
+import { Loader, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { ProblemAlert } from "../../components/problem-alert.tsx";
+import type { Told } from "../media/key-call.ts";
+import { CallFacts, RequestLink } from "./call-facts.tsx";
+import type { Run } from "./use-run.ts";
+
+interface Outcome {
+  readonly told: Told;
+  readonly totalMs: number | null;
+  readonly firstTokenMs?: number | null;
+}
+
+interface RunOutcomeProps {
+  readonly run: Omit<Run<Outcome>, "start">;
+  readonly workspace: string;
+  readonly icon: ReactNode;
+  /** Of the place while nothing was asked yet. */
+  readonly title: string;
+  readonly hint: string;
+  /** The result itself. */
+  readonly children: ReactNode;
+}
+
+/** What became of a call: its result, what it took, or what went wrong. */
+export function RunOutcome({ run, workspace, icon, title, hint, children }: RunOutcomeProps) {
+  const { result, running, stopped, problem } = run;
+  return (
+    <div className="run-outcome" aria-busy={running}>
+      {running && result === null && (
+        <div className="icon-link" role="status">
+          <Loader size="xs" aria-hidden /> <Text size="sm">Waiting for the answer…</Text>
+        </div>
+      )}
+      {!running && result === null && problem === null && !stopped && (
+        <EmptyState icon={icon} title={title}>
+          {hint}
+        </EmptyState>
+      )}
+      {result !== null && children}
+      {stopped && (
+        <Text size="xs" c="dimmed" role="status">
+          You stopped it. The provider may charge for what it had done.
+        </Text>
+      )}
+      {problem !== null && <ProblemAlert problem={problem} />}
+      {problem?.requestId != null && result === null && (
+        <div className="call-facts">
+          <RequestLink workspace={workspace} requestId={problem.requestId} />
+        </div>
+      )}
+      {result !== null && !running && (
+        <CallFacts
+          workspace={workspace}
+          told={result.told}
+          totalMs={result.totalMs}
+          firstTokenMs={result.firstTokenMs ?? null}
+        />
+      )}
+    </div>
+  );
+}

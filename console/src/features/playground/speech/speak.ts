@@ -1,0 +1,91 @@
+import { Problem } from "../../../client/problem.ts";
+import { type KeyCall, type Told, toldBy } from "../../media/key-call.ts";
+
+export const soundFormats = ["mp3", "wav", "opus", "aac", "flac", "pcm"] as const;
+export type SoundFormat = (typeof soundFormats)[number];
+
+/** OpenAI's voices; other vendors have their own, which can be written. */
+export const voices = [
+  "alloy",
+  "ash",
+  "ballad",
+  "cedar",
+  "coral",
+  "echo",
+  "fable",
+  "marin",
+  "nova",
+  "onyx",
+  "sage",
+  "shimmer",
+  "verse",
+];
+
+/** An hour of MP3. */
+const soundBytesMax = 64_000_000;
+
+export interface SpeechDraft {
+  readonly text: string;
+  readonly voice: string;
+  readonly format: SoundFormat;
+  /** How to speak it, for models that take it. */
+  readonly instructions: string;
+}
+
+export const plainSpeech: SpeechDraft = { text: "", voice: "alloy", format: "mp3", instructions: "" };
+
+export interface Spoken {
+  readonly told: Told;
+  /** null while it comes. */
+  readonly sound: Blob | null;
+  readonly bytes: number;
+  readonly format: SoundFormat;
+  readonly firstTokenMs: number | null;
+  readonly totalMs: number | null;
+}
+
+export function speechBody(model: string, { text, voice, format, instructions }: SpeechDraft) {
+  return {
+    model,
+    input: text.trim(),
+    voice: voice.trim(),
+    response_format: format,
+    ...(instructions.trim() === "" ? {} : { instructions: instructions.trim() }),
+  };
+}
+
+/** Has a text spoken, and tells how much of the sound has come. */
+export async function speak(
+  call: KeyCall,
+  body: ReturnType<typeof speechBody>,
+  { signal, show }: { readonly signal: AbortSignal; readonly show: (part: Spoken) => void },
+): Promise<Spoken> {
+  const startedMs = performance.now();
+  const response = await call.send("/v1/audio/speech", {
+    method: "POST",
+    signal,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const told = toldBy(response);
+  const type = response.headers.get("content-type") ?? "audio/mpeg";
+  const format = body.response_format;
+  if (response.body === null) throw new Problem("upstream_truncated", "The answer held no sound.", told.requestId);
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let sofar: Spoken = { told, sound: null, bytes: 0, format, firstTokenMs: null, totalMs: null };
+  const reader = response.body.getReader();
+  try {
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      pieces.push(piece.value);
+      const bytes = sofar.bytes + piece.value.length;
+      if (bytes > soundBytesMax)
+        throw new Problem("upstream_error", "The sound is too long to be kept in this page.", told.requestId);
+      sofar = { ...sofar, bytes, firstTokenMs: sofar.firstTokenMs ?? performance.now() - startedMs };
+      show(sofar);
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+  if (sofar.bytes === 0) throw new Problem("upstream_truncated", "The answer held no sound.", told.requestId);
+  return { ...sofar, sound: new Blob(pieces, { type }), totalMs: performance.now() - startedMs };
+}

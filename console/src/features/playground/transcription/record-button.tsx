@@ -1,0 +1,104 @@
+import { Button } from "@mantine/core";
+import { IconMicrophone, IconPlayerStopFilled } from "@tabler/icons-react";
+import { useEffect, useRef, useState } from "react";
+import { formatElapsed } from "../../media/task-words.ts";
+import { useNow } from "../../media/use-now.ts";
+
+const recordingMsMax = 10 * 60_000;
+
+interface RecordButtonProps {
+  readonly disabled: boolean;
+  readonly onRecorded: (file: File) => void;
+  /** null: all is well again. */
+  readonly onProblem: (problem: string | null) => void;
+}
+
+/** Records with the microphone, ten minutes at most. */
+export function RecordButton({ disabled, onRecorded, onProblem }: RecordButtonProps) {
+  const [startedAt, setStartedAt] = useState<number | null>(null);
+  const recorder = useRef<MediaRecorder | null>(null);
+  useEffect(() => () => release(recorder.current), []);
+  const start = async () => {
+    onProblem(null);
+    const stream = await microphone();
+    if (typeof stream === "string") {
+      onProblem(stream);
+      return;
+    }
+    const made = new MediaRecorder(stream);
+    const pieces: Blob[] = [];
+    made.ondataavailable = ({ data }) => pieces.push(data);
+    made.onstop = () => {
+      release(made);
+      setStartedAt(null);
+      onRecorded(fileOf(pieces, made.mimeType));
+    };
+    recorder.current = made;
+    made.start();
+    setStartedAt(Date.now());
+  };
+  if (startedAt === null) {
+    return (
+      <Button
+        key="record"
+        variant="default"
+        leftSection={<IconMicrophone size={15} aria-hidden />}
+        disabled={disabled}
+        onClick={start}
+      >
+        Record
+      </Button>
+    );
+  }
+  return (
+    <Button
+      key="stop"
+      color="red"
+      variant="light"
+      leftSection={<IconPlayerStopFilled size={15} aria-hidden />}
+      onClick={() => recorder.current?.stop()}
+    >
+      Stop recording <Elapsed since={startedAt} onLate={() => recorder.current?.stop()} />
+    </Button>
+  );
+}
+
+function Elapsed({ since, onLate }: { readonly since: number; readonly onLate: () => void }) {
+  const elapsedMs = Math.max(0, useNow(true) - since);
+  const late = elapsedMs > recordingMsMax;
+  useEffect(() => {
+    if (late) onLate();
+  });
+  return (
+    <span className="tabular" aria-hidden>
+      &nbsp;{formatElapsed(elapsedMs)}
+    </span>
+  );
+}
+
+/** Its sound, or why there is none. A page that did not come over https has no microphones at all. */
+async function microphone(): Promise<MediaStream | string> {
+  if (!("mediaDevices" in navigator) || typeof MediaRecorder === "undefined") {
+    return "The browser records only on pages that come over https. Choose a file instead.";
+  }
+  try {
+    return await navigator.mediaDevices.getUserMedia({ audio: true });
+  } catch (thrown) {
+    return thrown instanceof DOMException && thrown.name === "NotFoundError"
+      ? "No microphone was found. Choose a file instead."
+      : "The browser did not allow the microphone. Allow it in the address bar, or choose a file instead.";
+  }
+}
+
+/** A microphone that is let go shows no red light any more. */
+function release(recorder: MediaRecorder | null): void {
+  if (recorder === null) return;
+  recorder.onstop = null;
+  if (recorder.state !== "inactive") recorder.stop();
+  for (const track of recorder.stream.getTracks()) track.stop();
+}
+
+function fileOf(pieces: readonly Blob[], mimeType: string): File {
+  const type = mimeType.split(";", 1)[0] || "audio/webm";
+  return new File([...pieces], `recording.${type.slice(type.indexOf("/") + 1)}`, { type });
+}

@@ -1,0 +1,117 @@
+import { formatBytes } from "../../../client/format.ts";
+import { Problem, problemOfBody } from "../../../client/problem.ts";
+import { type KeyCall, type Told, toldBy } from "../../media/key-call.ts";
+import { answerEvents, isEventStream } from "../answer-events.ts";
+
+export const transcriptFormats = ["json", "text", "srt", "vtt", "verbose_json"] as const;
+export type TranscriptFormat = (typeof transcriptFormats)[number];
+
+/** OpenAI's maximum; others take less or a little more, and say so themselves. */
+export const soundBytesMax = 25_000_000;
+export const soundTypes = ".flac,.mp3,.mp4,.mpeg,.mpga,.m4a,.ogg,.oga,.opus,.wav,.webm,audio/*";
+
+export const transcriptionsPath = "/v1/audio/transcriptions";
+export const translationsPath = "/v1/audio/translations";
+
+export interface TranscriptionDraft {
+  readonly file: File | null;
+  /** Into English instead of as it was spoken. */
+  readonly translate: boolean;
+  /** ISO-639-1; empty leaves it to the model. */
+  readonly language: string;
+  readonly prompt: string;
+  readonly format: TranscriptFormat;
+  readonly stream: boolean;
+}
+
+export const plainTranscription: TranscriptionDraft = {
+  ...{ file: null, translate: false, language: "", prompt: "", format: "json", stream: true },
+};
+
+export interface Transcript {
+  readonly fileName: string;
+  readonly text: string;
+  readonly told: Told;
+  readonly firstTokenMs: number | null;
+  readonly totalMs: number | null;
+}
+
+/** Why a file cannot be sent; null when it can. Which sounds it may hold, the model says itself. */
+export function soundProblem(file: Pick<File, "name" | "size">): string | null {
+  if (file.size === 0) return `${file.name} is empty.`;
+  if (file.size <= soundBytesMax) return null;
+  return `${file.name} has ${formatBytes(file.size)}; at most ${formatBytes(soundBytesMax)} can be sent.`;
+}
+
+/** The fields beside the file. A translation is always into English, and streams nowhere. */
+export function transcriptionFields(model: string, draft: TranscriptionDraft): Readonly<Record<string, string>> {
+  const { translate, language, prompt, format, stream } = draft;
+  return {
+    model,
+    response_format: format,
+    ...(translate || language.trim() === "" ? {} : { language: language.trim() }),
+    ...(prompt.trim() === "" ? {} : { prompt: prompt.trim() }),
+    ...(streams({ translate, format, stream }) ? { stream: "true" } : {}),
+  };
+}
+
+/** Subtitles and words with their times come whole. */
+export function streams({ translate, format, stream }: Pick<TranscriptionDraft, "translate" | "format" | "stream">) {
+  return stream && !translate && (format === "json" || format === "text");
+}
+
+interface Asked {
+  readonly path: string;
+  readonly file: File;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Sends a sound and hands on its text as it comes. Some models answer whole although a stream was asked for. */
+export async function transcribe(
+  call: KeyCall,
+  { path, file, fields }: Asked,
+  { signal, show }: { readonly signal: AbortSignal; readonly show: (part: Transcript) => void },
+): Promise<Transcript> {
+  const startedMs = performance.now();
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append("file", file, file.name);
+  const response = await call.send(path, { method: "POST", signal, body: form });
+  const told = toldBy(response);
+  const begun: Transcript = { fileName: file.name, text: "", told, firstTokenMs: null, totalMs: null };
+  let sofar = begun;
+  if (isEventStream(response)) {
+    for await (const event of answerEvents(response, isLast)) {
+      const text = isLast(event) ? (textIn(event, "text") ?? sofar.text) : sofar.text + (textIn(event, "delta") ?? "");
+      const firstTokenMs = sofar.firstTokenMs ?? (text === "" ? null : performance.now() - startedMs);
+      sofar = { ...sofar, text, firstTokenMs };
+      show(sofar);
+    }
+  } else {
+    sofar = { ...begun, text: readWhole(await response.text(), told.requestId) };
+  }
+  return { ...sofar, totalMs: performance.now() - startedMs };
+}
+
+/** JSON has the text in a member; with more than that in it, it is shown whole. Anything else is the text. */
+export function readWhole(body: string, requestId: string | null): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return body;
+  }
+  const failed = problemOfBody(value, requestId);
+  if (failed !== null) throw failed;
+  if (value === null || typeof value !== "object") return body;
+  const text = textIn(value, "text");
+  if (text === null) throw new Problem("upstream_error", "The answer holds no text.", requestId);
+  return "segments" in value || "words" in value ? JSON.stringify(value, null, 2) : text;
+}
+
+const isLast = (event: unknown) => textIn(event, "type") === "transcript.text.done";
+
+function textIn(value: unknown, name: string): string | null {
+  const text = value !== null && typeof value === "object" ? Reflect.get(value, name) : null;
+  return typeof text === "string" ? text : null;
+}

@@ -1,0 +1,51 @@
+import { useEffect, useRef, useState } from "react";
+import { asProblem, isAbort, type Problem } from "../../client/problem.ts";
+import { useKept } from "../media/kept.ts";
+
+export interface Run<Result> {
+  /** Of the last call, as far as it has come. */
+  readonly result: Result | null;
+  readonly running: boolean;
+  readonly stopped: boolean;
+  readonly problem: Problem | null;
+  /** `show` hands on a result that is not whole yet. */
+  readonly start: (work: (signal: AbortSignal, show: (result: Result) => void) => Promise<Result>) => void;
+  readonly stop: () => void;
+}
+
+/** One call at a time. Its result outlives the page, by `name`; whoever leaves while it runs stops it. */
+export function useRun<Result>(name: string): Run<Result> {
+  const [result, setResult] = useKept<Result | null>(name, null);
+  const [state, setState] = useState<"idle" | "running" | "stopped">("idle");
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  return {
+    result,
+    running: state === "running",
+    stopped: state === "stopped",
+    problem,
+    start: (work) => {
+      const controller = new AbortController();
+      abort.current?.abort();
+      abort.current = controller;
+      setState("running");
+      setProblem(null);
+      setResult(null);
+      const mine = () => abort.current === controller;
+      work(controller.signal, (part) => mine() && setResult(() => part)).then(
+        (whole) => {
+          if (!mine()) return;
+          setResult(() => whole);
+          setState("idle");
+        },
+        (thrown: unknown) => {
+          if (!mine()) return;
+          if (!isAbort(thrown)) setProblem(asProblem(thrown));
+          setState(isAbort(thrown) ? "stopped" : "idle");
+        },
+      );
+    },
+    stop: () => abort.current?.abort(),
+  };
+}

@@ -1,0 +1,105 @@
+import { ActionIcon, Button, FileButton, Group, Text, TextInput, Tooltip } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { assetContentPath } from "@sluice/contract";
+import { IconLibraryPhoto, IconUpload } from "@tabler/icons-react";
+import { useState } from "react";
+import { formatBytes } from "../../../client/format.ts";
+import { AssetPicker } from "../../media/asset-picker.tsx";
+import { bytesOfDataUrl, pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
+
+interface MaterialInputProps {
+  readonly workspace: string;
+  readonly label: string;
+  readonly value: string;
+  readonly error: string | null;
+  readonly onChange: (value: string) => void;
+}
+
+/** A picture for a video: an address, an asset of the workspace, or a file that goes along with the request. */
+export function MaterialInput({ workspace, label, value, error, onChange }: MaterialInputProps) {
+  const [picking, { open, close }] = useDisclosure(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const inline = value.startsWith("data:");
+  const upload = async (file: File | null) => {
+    if (file === null) return;
+    const wrong = pictureProblem(file);
+    setProblem(wrong);
+    if (wrong !== null) return;
+    const url = await readAsDataUrl(file).catch(() => null);
+    if (url === null) setProblem(`${file.name} could not be read.`);
+    else onChange(url);
+  };
+  return (
+    <div className="material">
+      <MaterialView key={value} workspace={workspace} value={value} alt={label} />
+      <div className="grow">
+        <TextInput
+          label={label}
+          placeholder="https://… or asset://…"
+          maxLength={inline ? undefined : 8_192}
+          readOnly={inline}
+          value={inline ? `A picture of ${formatBytes(bytesOfDataUrl(value))}` : value}
+          error={error ?? problem}
+          onChange={(event) => onChange(event.currentTarget.value)}
+          rightSectionWidth={64}
+          rightSection={
+            <Group gap={2} wrap="nowrap">
+              <Tooltip label="Choose an asset">
+                <ActionIcon variant="subtle" color="gray" onClick={open} aria-label={`Choose an asset as ${label}`}>
+                  <IconLibraryPhoto size={16} stroke={1.6} />
+                </ActionIcon>
+              </Tooltip>
+              <FileButton accept={pictureTypes.join(",")} onChange={(file) => void upload(file)}>
+                {(button) => (
+                  <Tooltip label="Upload a picture">
+                    <ActionIcon {...button} variant="subtle" color="gray" aria-label={`Upload a picture as ${label}`}>
+                      <IconUpload size={16} stroke={1.6} />
+                    </ActionIcon>
+                  </Tooltip>
+                )}
+              </FileButton>
+            </Group>
+          }
+        />
+        {value !== "" && (
+          <Button variant="subtle" size="compact-xs" mt={2} onClick={() => onChange("")}>
+            Take out
+          </Button>
+        )}
+        {value === "" && label === "First frame" && (
+          <Text size="xs" c="dimmed" mt={2}>
+            The video begins with it.
+          </Text>
+        )}
+      </div>
+      <AssetPicker
+        workspace={workspace}
+        opened={picking}
+        type="Image"
+        onClose={close}
+        onPick={(asset) => {
+          onChange(`asset://${asset.id}`);
+          close();
+        }}
+      />
+    </div>
+  );
+}
+
+/** What can be shown of it: nothing is loaded from elsewhere. */
+export function MaterialView({
+  workspace,
+  value,
+  alt,
+}: {
+  readonly workspace: string;
+  readonly value: string;
+  readonly alt: string;
+}) {
+  const [broken, setBroken] = useState(false);
+  const asset = /^asset:\/\/(as_[\w-]+)$/.exec(value.trim())?.[1];
+  const source =
+    asset !== undefined ? assetContentPath(workspace, asset) : value.startsWith("data:image/") ? value : null;
+  if (source === null || broken) return null;
+  return <img src={source} alt={alt} className="material-view" onError={() => setBroken(true)} />;
+}

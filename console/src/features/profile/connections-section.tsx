@@ -1,0 +1,136 @@
+import { Alert, Button, Group } from "@mantine/core";
+import { IconPlugConnected } from "@tabler/icons-react";
+import type { AuthConnection } from "../../api/auth-answers.ts";
+import { useAsk } from "../../api/call-context.tsx";
+import { useAuthAct } from "../../api/use-auth.ts";
+import { ConfirmButton } from "../../components/confirm-button.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { When } from "../../components/figures.tsx";
+import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { rowsOf } from "../../components/rows.ts";
+import { Section } from "../../components/section.tsx";
+import { useUrlText } from "../../routes/search.ts";
+import { useSessionAnswer } from "../../session/session-context.tsx";
+import { goElsewhere } from "../../session/sign-in-calls.ts";
+import { useDoing } from "../../session/use-doing.ts";
+import { elsewhereWords } from "../sign-in/came-back.tsx";
+
+/** Accounts elsewhere that sign one in. Only whoever is signed in connects one; an address connects nothing by itself. */
+export function ConnectionsSection({ connections }: { readonly connections: readonly AuthConnection[] }) {
+  const { methods } = useSessionAnswer();
+  const { connect, doing, problem } = useConnect();
+  if (methods.oidc.length === 0 && connections.length === 0) return null;
+  return (
+    <Section
+      flush
+      title="Accounts elsewhere"
+      description="Sign in with an account that you have at another place."
+      actions={methods.oidc.map(({ id, name }) => (
+        <Button key={id} variant="default" loading={doing} onClick={() => connect(id)}>
+          Connect {name}
+        </Button>
+      ))}
+    >
+      <CameBack />
+      {problem !== null && <ProblemAlert problem={problem} />}
+      <DataTable
+        label="Accounts elsewhere"
+        columns={columns}
+        rows={rowsOf(connections)}
+        rowKey={(connection) => connection.id}
+        empty={
+          <EmptyState icon={<IconPlugConnected />} title="Nothing is connected">
+            Once connected, an account elsewhere signs you in here. A second factor of yours is asked for all the same,
+            unless whoever runs this gateway leaves that to the other side.
+          </EmptyState>
+        }
+      />
+    </Section>
+  );
+}
+
+function useConnect() {
+  const ask = useAsk();
+  const { run, doing, problem } = useDoing();
+  const connect = (provider: string) =>
+    void run(async () => {
+      const body = JSON.stringify({ provider });
+      const { url } = (await ask("/api/auth/oidc/connect", { method: "POST", body, signal: null })) as { url: string };
+      goElsewhere(url);
+    });
+  return { connect, doing, problem };
+}
+
+/** How the trip ended that one set out on here: `?connected=` or `?error=`, words of the gateway's. */
+function CameBack() {
+  const [connected, forgetConnected] = useUrlText("connected");
+  const [error, forgetError] = useUrlText("error");
+  const { methods } = useSessionAnswer();
+  if (connected === "" && error === "") return null;
+  const name = methods.oidc.find(({ id }) => id === connected)?.name ?? "It";
+  return error === "" ? (
+    <Alert
+      variant="light"
+      color="teal"
+      role="status"
+      withCloseButton
+      closeButtonLabel="Hide"
+      onClose={() => forgetConnected("")}
+      m="md"
+    >
+      {name} is connected: it signs you in from now on.
+    </Alert>
+  ) : (
+    <Alert
+      variant="light"
+      color="red"
+      role="alert"
+      title="Nothing was connected"
+      withCloseButton
+      closeButtonLabel="Hide"
+      onClose={() => forgetError("")}
+      m="md"
+    >
+      {elsewhereWords(error)}
+    </Alert>
+  );
+}
+
+const columns: readonly Column<AuthConnection>[] = [
+  {
+    id: "name",
+    header: "Account",
+    cell: (connection) => (
+      <span className="key-name">
+        {connection.name ?? connection.provider}
+        <small>{connection.name === null ? "no longer taken by this gateway" : connection.issuer}</small>
+      </span>
+    ),
+  },
+  { id: "made", header: "Connected", cell: (connection) => <When at={connection.connected_at} /> },
+  {
+    id: "do",
+    header: "Actions",
+    quiet: true,
+    align: "right",
+    cell: (connection) => <Disconnect connection={connection} />,
+  },
+];
+
+function Disconnect({ connection }: { readonly connection: AuthConnection }) {
+  const disconnect = useAuthAct<{ id: string }>("/oidc/disconnect", { done: "Disconnected." });
+  const name = connection.name ?? connection.provider;
+  return (
+    <Group justify="flex-end">
+      <ConfirmButton
+        size="compact-xs"
+        title={`Disconnect ${name}?`}
+        verb="Disconnect"
+        onConfirm={() => disconnect.mutateAsync({ id: connection.id })}
+      >
+        It no longer signs you in here, and every other session of yours ends.
+      </ConfirmButton>
+    </Group>
+  );
+}

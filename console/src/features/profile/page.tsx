@@ -1,0 +1,32 @@
+import type { AuthAccount } from "../../api/auth-answers.ts";
+import { useAuthGet } from "../../api/use-auth.ts";
+import { PageFrame } from "../../components/page-frame.tsx";
+import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { PageWaiting } from "../../shell/page-waiting.tsx";
+import { ConnectionsSection } from "./connections-section.tsx";
+import { PasskeysSection } from "./passkeys-section.tsx";
+import { PasswordSection } from "./password-section.tsx";
+import { SessionsSection } from "./sessions-section.tsx";
+import { TwoFactorSection } from "./two-factor-section.tsx";
+import { YouSection } from "./you-section.tsx";
+
+/** Who one is here, and everything one signs in with. */
+export default function ProfilePage() {
+  const account = useAuthGet<AuthAccount>("/account");
+  return (
+    <PageFrame title="Profile and sign-in" description="Your name, what you sign in with, and where you are signed in.">
+      {account.isPending && <PageWaiting />}
+      {account.error !== null && <ProblemAlert problem={account.error} onRetry={() => void account.refetch()} />}
+      {account.data !== undefined && (
+        <>
+          <YouSection />
+          {account.data.password && <PasswordSection />}
+          {account.data.password && <TwoFactorSection on={account.data.two_factor} />}
+          <PasskeysSection />
+          <ConnectionsSection connections={account.data.connections} />
+          <SessionsSection />
+        </>
+      )}
+    </PageFrame>
+  );
+}

@@ -1,0 +1,66 @@
+import { Anchor } from "@mantine/core";
+import { type ConsoleProvider, everyWorkspace, type RequestRow } from "@sluice/contract";
+import { IconMoodSmile } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useCall } from "../../../api/use-call.ts";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { EmptyState } from "../../../components/empty-state.tsx";
+import { Duration, When } from "../../../components/figures.tsx";
+import { rowsIn } from "../../../components/rows.ts";
+import { Section } from "../../../components/section.tsx";
+import { useTimeRange } from "../../../components/use-time-range.ts";
+import { OutcomeCell } from "../../requests/outcome.tsx";
+
+const shown = 20;
+
+/** What went wrong here in the last hour, whoever asked. */
+export function FailuresSection({ provider }: { readonly provider: ConsoleProvider }) {
+  const { from } = useTimeRange("1h");
+  const query = useCall("requests.list", {
+    params: { workspace: everyWorkspace },
+    query: { provider: provider.id, outcome: "unsuccessful", from, limit: shown },
+    keepBefore: true,
+  });
+  return (
+    <Section
+      title="Errors of the last hour"
+      description="Attempts that did not end well, the newest first."
+      actions={
+        <Anchor
+          size="xs"
+          renderRoot={(props) => (
+            <Link
+              to="/requests"
+              search={{ provider: provider.id, outcome: "unsuccessful", range: "24h", workspace: "" }}
+              {...props}
+            />
+          )}
+        >
+          All of its errors
+        </Anchor>
+      }
+      flush
+    >
+      <DataTable
+        label="Errors of the last hour"
+        columns={columns}
+        rows={rowsIn(query, (answer) => answer.data)}
+        rowKey={(row) => row.attempt_id}
+        rowLink={(row) => ({ to: "/requests/$request", params: { request: row.request_id }, search: {} })}
+        empty={
+          <EmptyState icon={<IconMoodSmile />} title="No errors">
+            Nothing failed here in the last hour.
+          </EmptyState>
+        }
+      />
+    </Section>
+  );
+}
+
+const columns: readonly Column<RequestRow>[] = [
+  { id: "time", header: "Time", cell: (row) => <When at={row.at} /> },
+  { id: "model", header: "Model", cell: (row) => row.model || row.requested_model },
+  { id: "workspace", header: "Workspace", cell: (row) => row.workspace.slug || row.workspace.id },
+  { id: "result", header: "Result", cell: (row) => <OutcomeCell row={row} /> },
+  { id: "duration", header: "Duration", cell: (row) => <Duration ms={row.total_ms} />, align: "right" },
+];

@@ -1,0 +1,39 @@
+import { Button, Group, Text } from "@mantine/core";
+import type { Problem } from "../../../client/problem.ts";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { choiceMax } from "./import-choice.ts";
+
+interface ImportFootProps {
+  readonly chosen: number;
+  /** How many of them cannot be made as they stand. */
+  readonly wrong: number;
+  readonly saving: boolean;
+  readonly problem: Problem | null;
+  readonly onClear: () => void;
+  readonly onImport: () => void;
+}
+
+/** Stays in sight while a long list is gone through. */
+export function ImportFoot({ chosen, wrong, saving, problem, onClear, onImport }: ImportFootProps) {
+  if (chosen === 0) return null;
+  return (
+    <div className="list-foot">
+      {problem !== null && <ProblemAlert problem={problem} />}
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" aria-live="polite">
+          {chosen === 1 ? "1 model chosen" : `${chosen} models chosen`}
+          {chosen >= choiceMax && ", as many as go at once"}
+          {wrong > 0 && <span className="failed-share">, {wrong} of them cannot be made as they stand</span>}
+        </Text>
+        <Group gap="xs">
+          <Button variant="default" onClick={onClear}>
+            Choose none
+          </Button>
+          <Button onClick={onImport} loading={saving} disabled={wrong > 0}>
+            {chosen === 1 ? "Import model" : `Import ${chosen} models`}
+          </Button>
+        </Group>
+      </Group>
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+import { Checkbox, NativeSelect, TextInput } from "@mantine/core";
+import type { ConsoleModel, UpstreamModel } from "@sluice/contract";
+import { memo } from "react";
+import { formatRelative } from "../../../client/format.ts";
+import { modelTypes, typeWords } from "../../catalog/price-words.ts";
+import { type Choice, type Chosen, effectOf, toggled } from "./import-choice.ts";
+
+interface ImportRowProps {
+  readonly provider: string;
+  readonly model: UpstreamModel;
+  readonly models: ReadonlyMap<string, ConsoleModel>;
+  readonly chosen: Chosen | undefined;
+  /** Stays the same between draws, so that a key typed in one row draws one row. */
+  readonly onChoice: (change: (before: Choice) => Choice) => void;
+}
+
+export const typeChoices = modelTypes.map((value) => ({ value, label: typeWords[value] }));
+
+/** One upstream model; once it is ticked, what it is to be called here and what that will do. */
+export const ImportRow = memo(function ImportRow({ provider, model, models, chosen, onChoice }: ImportRowProps) {
+  const about = aboutOf(model);
+  return (
+    <li className="import-row" data-chosen={chosen !== undefined || undefined}>
+      <Checkbox
+        size="xs"
+        checked={chosen !== undefined}
+        onChange={() => onChoice((before) => toggled(before, model))}
+        label={<span className="break">{model.id}</span>}
+        description={about === "" ? undefined : about}
+        className="import-check"
+      />
+      {chosen !== undefined && (
+        <NameFields
+          upstreamModel={model.id}
+          chosen={chosen}
+          onName={(next) => onChoice((before) => new Map(before).set(model.id, next))}
+          effect={effectOf(provider, model.id, chosen, models)}
+        />
+      )}
+    </li>
+  );
+});
+
+interface NameFieldsProps {
+  readonly upstreamModel: string;
+  readonly chosen: Chosen;
+  readonly onName: (chosen: Chosen) => void;
+  readonly effect: ReturnType<typeof effectOf>;
+}
+
+function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) {
+  return (
+    <div className="import-fields">
+      <TextInput
+        size="xs"
+        aria-label={`Name of ${upstreamModel} here`}
+        maxLength={256}
+        autoComplete="off"
+        spellCheck={false}
+        value={chosen.name}
+        onChange={(event) => onName({ ...chosen, name: event.currentTarget.value })}
+        error={effect.tone === "wrong" ? effect.words : undefined}
+        description={effect.tone === "wrong" ? undefined : effect.words}
+        inputWrapperOrder={["input", "description", "error"]}
+        className="grow"
+      />
+      {/* A browser's own: a hundred of the others take a second to draw. */}
+      <NativeSelect
+        size="xs"
+        aria-label={`Type of ${upstreamModel}`}
+        w={112}
+        data={typeChoices}
+        value={chosen.type}
+        onChange={({ currentTarget: { value } }) =>
+          onName({ ...chosen, type: modelTypes.find((type) => type === value) ?? chosen.type })
+        }
+      />
+    </div>
+  );
+}
+
+function aboutOf({ served_as, owned_by, created_at, suggested }: UpstreamModel): string {
+  return [
+    served_as.length === 0 ? null : `served as ${served_as.join(", ")}`,
+    typeWords[suggested.type].toLowerCase(),
+    owned_by === null || owned_by === "" ? null : `by ${owned_by}`,
+    // Vendors that do not know say 0.
+    created_at === null || created_at <= 0 ? null : `from ${formatRelative(created_at, Date.now())}`,
+  ]
+    .filter((part) => part !== null)
+    .join(" · ");
+}

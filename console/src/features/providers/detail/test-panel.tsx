@@ -1,0 +1,135 @@
+import { Autocomplete, Button, Group, Loader, Stack, Text } from "@mantine/core";
+import type { ConsoleProvider, TestAnswer } from "@sluice/contract";
+import { IconCircleCheck, IconCircleX } from "@tabler/icons-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { useCall } from "../../../api/use-call.ts";
+import { formatDuration } from "../../../client/format.ts";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { Section } from "../../../components/section.tsx";
+import { useUrlChange, useUrlText } from "../../../routes/search.ts";
+
+/** Asks the provider something small, step by step, and says what to do about what fails. */
+export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) {
+  const [model, setModel] = useState("");
+  const change = useUrlChange();
+  const test = useAct("providers.test", { inline: true, invalidates: ["providers.show", "providers.list"] });
+  const known = useKnownModels(provider.id);
+  const run = () => {
+    const named = model.trim();
+    test.mutate({ params: { provider: provider.id }, body: named === "" ? {} : { upstream_model: named } });
+  };
+  useAskedRun(run);
+  return (
+    <Section
+      title="Test"
+      description="Lists the account's models, then asks one of them the smallest question there is. It costs next to nothing, and no picture or video is made."
+    >
+      <Stack gap="md">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            run();
+          }}
+        >
+          <Group gap="xs" align="flex-end">
+            <Autocomplete
+              label="Upstream model"
+              placeholder="whichever is known"
+              data={known}
+              limit={50}
+              maxLength={256}
+              value={model}
+              onChange={setModel}
+              className="filter grow-to-22"
+            />
+            <Button type="submit" size="sm" loading={test.isPending}>
+              Run the test
+            </Button>
+          </Group>
+        </form>
+        <div aria-live="polite">
+          {test.isPending && (
+            <Group gap="xs">
+              <Loader size="xs" aria-hidden />
+              <Text size="sm" c="dimmed">
+                Asking {provider.id}. This may take half a minute.
+              </Text>
+            </Group>
+          )}
+          {test.error !== null && <ProblemAlert problem={test.error} />}
+          {test.data !== undefined && !test.isPending && <Verdict answer={test.data} />}
+        </div>
+        {test.data?.ok === true && !test.isPending && (
+          <Group gap="xs">
+            <Text size="sm">Next: choose the models that callers may ask for.</Text>
+            <Button variant="default" onClick={() => change({ tab: "import" })}>
+              Import models
+            </Button>
+          </Group>
+        )}
+        {test.data?.ok === false && !test.isPending && (
+          <Group gap="xs">
+            <Button variant="default" onClick={() => change({ tab: "settings" })}>
+              Change its settings
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Section>
+  );
+}
+
+function Verdict({ answer }: { readonly answer: TestAnswer }) {
+  return (
+    <Stack gap="sm">
+      <Text fw={500} size="sm">
+        {answer.ok ? "It works." : "It does not work yet."}
+      </Text>
+      <ol className="test-steps">
+        {answer.steps.map((step) => (
+          <li key={step.name} data-tone={step.ok ? "good" : "bad"}>
+            <span className="test-mark">
+              {step.ok ? <IconCircleCheck size={18} aria-hidden /> : <IconCircleX size={18} aria-hidden />}
+            </span>
+            <div className="grow">
+              <div className="break">
+                <span className="test-name">{step.name}</span>{" "}
+                <span className="aside">
+                  {step.ok ? "went well" : "failed"}
+                  {step.status === 0 ? "" : ` · HTTP ${step.status}`}
+                  {step.ms > 0 && ` · ${formatDuration(step.ms)}`}
+                </span>
+              </div>
+              {step.problem !== null && <div className="break">{step.problem}</div>}
+              {step.advice !== null && <div className="test-advice break">{step.advice}</div>}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Stack>
+  );
+}
+
+/** Names that the provider is known to have: of its deployments. */
+function useKnownModels(provider: string): string[] {
+  const models = useCall("models.list").data?.data;
+  return useMemo(() => {
+    const names = (models ?? []).flatMap((model) =>
+      model.deployments.filter((each) => each.provider === provider).map((each) => each.upstream_model),
+    );
+    return [...new Set(names)].toSorted();
+  }, [models, provider]);
+}
+
+/** `run=now` in the address runs it once, and goes from the address: a reload does not run it again. */
+function useAskedRun(run: () => void): void {
+  const [asked, setAsked] = useUrlText("run");
+  const done = useRef(false);
+  useEffect(() => {
+    if (asked !== "now" || done.current) return;
+    done.current = true;
+    setAsked("");
+    run();
+  });
+}

@@ -1,0 +1,78 @@
+import { Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import type { ProviderKindForm } from "@sluice/contract";
+import { IconSearch } from "@tabler/icons-react";
+import { useState } from "react";
+import { typeWords } from "../../catalog/price-words.ts";
+import { fittingKinds } from "./kind-search.ts";
+
+interface KindGalleryProps {
+  /** null while they load. */
+  readonly kinds: readonly ProviderKindForm[] | null;
+  readonly onChoose: (kind: string) => void;
+}
+
+/** Every kind of provider there is, found by name or by what it makes. Enter takes the first. */
+export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
+  const [search, setSearch] = useState("");
+  const found = kinds === null ? null : fittingKinds(kinds, search);
+  return (
+    <Stack gap="md">
+      <TextInput
+        label="Find a kind"
+        placeholder="Name, or what it makes: video"
+        type="search"
+        data-autofocus
+        leftSection={<IconSearch size={15} aria-hidden />}
+        value={search}
+        onChange={(event) => setSearch(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          const first = found?.[0];
+          if (event.key === "Enter" && first !== undefined && search.trim() !== "") onChoose(first.kind);
+        }}
+      />
+      <div className="unseen" aria-live="polite">
+        {found === null ? "" : `${found.length} kinds`}
+      </div>
+      {found === null ? (
+        <div className="kind-gallery">
+          {[1, 2, 3, 4, 5, 6].map((place) => (
+            <Skeleton key={place} height={76} />
+          ))}
+        </div>
+      ) : (
+        <ul className="kind-gallery" aria-label="Kinds of providers">
+          {found.map((kind) => (
+            <li key={kind.kind}>
+              <KindCard kind={kind} onChoose={onChoose} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {found?.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No kind is called that. Most servers speak the API of OpenAI: choose{" "}
+          <button type="button" className="text-button" onClick={() => onChoose("openai-compatible")}>
+            OpenAI-compatible
+          </button>{" "}
+          for them.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function KindCard({ kind, onChoose }: { readonly kind: ProviderKindForm; readonly onChoose: (kind: string) => void }) {
+  return (
+    <button type="button" className="kind-card" onClick={() => onChoose(kind.kind)}>
+      <span className="kind-title">{kind.title}</span>
+      <span className="kind-types">{kind.types.map((type) => typeWords[type]).join(" · ")}</span>
+      <span className="kind-address cut">{addressOf(kind)}</span>
+    </button>
+  );
+}
+
+function addressOf({ base_url, kind, fields }: ProviderKindForm): string {
+  if (base_url !== null) return URL.parse(base_url)?.host || kind;
+  // A region, a project or a resource says where it is.
+  return fields.some((field) => field.name !== "endpoints") ? "where its settings say" : "at an address of yours";
+}

@@ -1,0 +1,70 @@
+import { Accordion, Group, Text } from "@mantine/core";
+import type { AttemptDetail, RequestDetail } from "@sluice/contract";
+import { Duration, Money } from "../../../components/figures.tsx";
+import { Section } from "../../../components/section.tsx";
+import { StatusBadge } from "../../../components/status-badge.tsx";
+import { outcomeWords } from "../outcome.tsx";
+import { AttemptFacts } from "./attempt-facts.tsx";
+import { CostTable } from "./cost-table.tsx";
+import { statusOf } from "./summary-text.ts";
+
+/** Every attempt with all that the ledger keeps of it; the last one stands open. */
+export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
+  const { attempts, explanation } = detail;
+  const failures = new Map(explanation?.failures.map((failure) => [failure.attempt_id, failure]));
+  const last = attempts.at(-1);
+  if (attempts.length === 1 && last !== undefined) {
+    return (
+      <>
+        <Section title="The attempt">
+          <AttemptFacts attempt={last} failure={failures.get(last.attempt_id) ?? null} />
+        </Section>
+        {last.outcome !== "rejected" && (
+          <Section title="What it cost">
+            <CostTable attempt={last} />
+          </Section>
+        )}
+      </>
+    );
+  }
+  return (
+    <Section title={`${attempts.length} attempts`} description="In the order in which they were made." flush>
+      <Accordion multiple defaultValue={last === undefined ? [] : [last.attempt_id]} keepMounted={false}>
+        {attempts.map((attempt, place) => (
+          <Accordion.Item key={attempt.attempt_id} value={attempt.attempt_id}>
+            <Accordion.Control>
+              <AttemptHead attempt={attempt} place={place} isLast={attempt === last} />
+            </Accordion.Control>
+            <Accordion.Panel>
+              <AttemptFacts attempt={attempt} failure={failures.get(attempt.attempt_id) ?? null} />
+              <Text fw={600} fz="sm" mt="md" mb={4} component="h3">
+                What it cost
+              </Text>
+              <CostTable attempt={attempt} />
+            </Accordion.Panel>
+          </Accordion.Item>
+        ))}
+      </Accordion>
+    </Section>
+  );
+}
+
+interface AttemptHeadProps {
+  readonly attempt: AttemptDetail;
+  readonly place: number;
+  readonly isLast: boolean;
+}
+
+function AttemptHead({ attempt, place, isLast }: AttemptHeadProps) {
+  return (
+    <Group gap="xs" fz="sm">
+      <span>
+        {place + 1}. {attempt.provider || "none chosen"}
+      </span>
+      <StatusBadge status={attempt.outcome} label={`${outcomeWords[attempt.outcome]} ${statusOf(attempt, isLast)}`} />
+      <Text span fz="xs" c="dimmed">
+        <Duration ms={attempt.total_ms} /> · <Money usd={attempt.cost_usd} />
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,69 @@
+import type { RequestDetail } from "@sluice/contract";
+import { useParams } from "@tanstack/react-router";
+import { useCall } from "../../../api/use-call.ts";
+import { CopyText } from "../../../components/copy-button.tsx";
+import { When } from "../../../components/figures.tsx";
+import { PageFrame, type PageFrameProps } from "../../../components/page-frame.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { StatusBadge } from "../../../components/status-badge.tsx";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { outcomeHints, outcomeWords } from "../outcome.tsx";
+import { AttemptList } from "./attempt-list.tsx";
+import { CaptureSection } from "./capture-section.tsx";
+import { PlanSection } from "./plan-section.tsx";
+import { RequestWaiting } from "./request-waiting.tsx";
+import { SimilarMenu } from "./similar-menu.tsx";
+import { Summary } from "./summary.tsx";
+import { TimingSection } from "./timing-section.tsx";
+
+const crumbs: NonNullable<PageFrameProps["crumbs"]> = [{ label: "Requests", link: { to: "/requests" } }];
+
+/** What has ended stays as it is; and each look at what a key had kept leaves a line in the audit log. */
+const settledMs = 600_000;
+
+export default function RequestPage() {
+  const { request } = useParams({ from: "/requests/$request" });
+  const workspace = useWorkspace();
+  const shown = useCall("requests.show", {
+    params: { workspace: workspace.path, request },
+    enabled: !workspace.none,
+    staleMs: settledMs,
+  });
+  if (shown.data !== undefined) return <Explained detail={shown.data} />;
+  return (
+    <PageFrame title="Request" description={<CopyText value={request} label="Copy request id" />} crumbs={crumbs}>
+      {shown.error === null ? (
+        <RequestWaiting />
+      ) : (
+        <ProblemAlert problem={shown.error} onRetry={() => void shown.refetch()} />
+      )}
+    </PageFrame>
+  );
+}
+
+function Explained({ detail }: { readonly detail: RequestDetail }) {
+  const last = detail.attempts.at(-1);
+  return (
+    <PageFrame
+      title="Request"
+      crumbs={crumbs}
+      badges={
+        last !== undefined && (
+          <StatusBadge status={last.outcome} label={outcomeWords[last.outcome]} hint={outcomeHints[last.outcome]} />
+        )
+      }
+      description={
+        <>
+          <CopyText value={detail.request_id} label="Copy request id" /> · <When at={detail.at} />
+        </>
+      }
+      actions={last !== undefined && <SimilarMenu attempt={last} />}
+    >
+      <Summary detail={detail} />
+      <TimingSection attempts={detail.attempts} />
+      <PlanSection detail={detail} />
+      <AttemptList detail={detail} />
+      <CaptureSection detail={detail} />
+    </PageFrame>
+  );
+}

@@ -1,0 +1,52 @@
+import type { AttemptDetail, Explanation } from "@sluice/contract";
+import type { Tone } from "../../../components/status-badge.tsx";
+import { outcomeTone, outcomeWords } from "../outcome.tsx";
+
+export interface PlanRow {
+  readonly place: number;
+  readonly provider: string;
+  readonly model: string;
+  readonly upstreamModel: string;
+  readonly priority: number | null;
+  readonly weight: number | null;
+  readonly note: string | null;
+  readonly leftOut: boolean;
+  /** What became of the last attempt there; null: not tried. */
+  readonly result: { readonly status: string; readonly tone: Tone; readonly label: string } | null;
+}
+
+/** The plan beside what came of it. */
+export function planRows(
+  { plan }: Pick<Explanation, "plan">,
+  attempts: readonly Pick<AttemptDetail, "deployment" | "outcome" | "http_status">[],
+): readonly PlanRow[] {
+  return plan.map((step, place) => {
+    const made = attempts.filter((attempt) => attempt.deployment === step.deployment);
+    const last = made.at(-1);
+    const times = made.length > 1 ? `, ${made.length} times` : "";
+    return {
+      place,
+      provider: step.provider,
+      model: step.model,
+      upstreamModel: step.upstream_model,
+      priority: step.priority,
+      weight: step.weight,
+      note: step.note,
+      leftOut: step.note?.startsWith("left out") ?? false,
+      result:
+        last === undefined
+          ? null
+          : {
+              status: last.outcome,
+              tone: outcomeTone(last.outcome),
+              label: `${outcomeWords[last.outcome]} ${last.http_status}${times}`,
+            },
+    };
+  });
+}
+
+/** Lines that name deployments by their ids, with the names that the plan has for them. */
+export function namedLines(lines: readonly string[], plan: Explanation["plan"]): readonly string[] {
+  const names = new Map(plan.map((step) => [step.deployment, `${step.provider} (${step.upstream_model})`]));
+  return lines.map((line) => line.replaceAll(/[^\s:,;]+/g, (word) => names.get(word) ?? word));
+}

@@ -1,0 +1,45 @@
+import { Button, Menu } from "@mantine/core";
+import type { AttemptDetail } from "@sluice/contract";
+import { IconChevronDown, IconListSearch } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { outcomeWords } from "../outcome.tsx";
+
+/** Other requests that share something with this one. */
+export function SimilarMenu({ attempt }: { readonly attempt: AttemptDetail }) {
+  return (
+    <Menu width={260}>
+      <Menu.Target>
+        <Button
+          variant="default"
+          leftSection={<IconListSearch size={15} aria-hidden />}
+          rightSection={<IconChevronDown size={14} aria-hidden />}
+        >
+          Find similar
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {linksOf(attempt).map(({ label, search }) => (
+          <Menu.Item key={label} renderRoot={(props) => <Link to="/requests" search={search} {...props} />}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+const range = "7d";
+
+function linksOf({ model, requested_model: asked, key, provider, error_code: code, outcome }: AttemptDetail) {
+  const name = model || asked;
+  return [
+    { label: `Same key: ${key.name || key.id}`, search: { range, key: key.id } },
+    ...(name === "" ? [] : [{ label: `Same model: ${name}`, search: { range, model: name } }]),
+    ...(provider === "" ? [] : [{ label: `Same provider: ${provider}`, search: { range, provider } }]),
+    ...(code === null ? [] : [{ label: `Same error: ${code}`, search: { range, error_code: code } }]),
+    ...(code === null || name === ""
+      ? []
+      : [{ label: `Same error and model`, search: { range, error_code: code, model: name } }]),
+    { label: `Same key and outcome: ${outcomeWords[outcome]}`, search: { range, key: key.id, outcome } },
+  ];
+}

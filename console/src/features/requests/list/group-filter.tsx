@@ -1,0 +1,14 @@
+import { useCall } from "../../../api/use-call.ts";
+import { useUrlText } from "../../../routes/search.ts";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { ChoiceFilter } from "./choice-filter.tsx";
+
+/** Groups belong to a workspace; among all workspaces there is only the one that a link came with. */
+export function GroupFilter() {
+  const { slug, path } = useWorkspace();
+  const [group] = useUrlText("group");
+  const groups = useCall("groups.list", { params: { workspace: path }, enabled: slug !== null });
+  const choices = (groups.data?.data ?? []).map((each) => ({ value: each.id, label: each.name }));
+  if (group === "" && choices.length < 2) return null;
+  return <ChoiceFilter name="group" label="Group" choices={choices} within />;
+}

@@ -1,0 +1,63 @@
+import { Select } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useState } from "react";
+import { useCall } from "../../../api/use-call.ts";
+import { useUrlText } from "../../../routes/search.ts";
+import { useWorkspace } from "../../../session/workspace.ts";
+
+const offered = 30;
+const quietMs = 250;
+
+/** There may be a hundred thousand keys: the gateway looks for them while one types. */
+export function KeyFilter() {
+  const workspace = useWorkspace();
+  const [key, setKey] = useUrlText("key");
+  const [text, setText] = useState("");
+  const [opened, setOpened] = useState(false);
+  const [asked] = useDebouncedValue(text, quietMs);
+  const chosenName = useKeyName(key);
+  // The box shows the name of what is chosen; that is no search.
+  const search = asked === chosenName ? "" : asked;
+  const found = useCall("keys.list", {
+    params: { workspace: workspace.path },
+    query: { limit: offered, ...(search === "" ? {} : { search }) },
+    enabled: opened && !workspace.none,
+    keepBefore: true,
+  });
+  const choices = (found.data?.data ?? []).map((each) => ({
+    value: each.id,
+    label: workspace.all ? `${each.workspace.slug}/${each.name}` : each.name,
+  }));
+  const known = key === "" || choices.some((choice) => choice.value === key);
+  return (
+    <Select
+      className="filter"
+      aria-label="Key"
+      placeholder="Key"
+      data={known ? choices : [{ value: key, label: chosenName }, ...choices]}
+      value={key === "" ? null : key}
+      onChange={(value) => setKey(value ?? "")}
+      searchable
+      searchValue={text}
+      onSearchChange={setText}
+      onDropdownOpen={() => setOpened(true)}
+      // The gateway has searched already, and by more than the name.
+      filter={({ options }) => options}
+      nothingFoundMessage={found.isFetching ? "Looking…" : "No such key"}
+      maxLength={256}
+      clearable
+    />
+  );
+}
+
+/** The name behind the id in the address. Among all workspaces only its requests tell it. */
+function useKeyName(key: string): string {
+  const { path, slug } = useWorkspace();
+  const inOne = key !== "" && slug !== null;
+  const shown = useCall("keys.show", { params: { workspace: path, key: key || "-" }, enabled: inOne });
+  const inAll = key !== "" && slug === null;
+  const used = useCall("requests.list", { params: { workspace: path }, query: { key, limit: 1 }, enabled: inAll });
+  const row = used.data?.data[0];
+  if (slug !== null) return shown.data?.name ?? key;
+  return row === undefined || row.key.name === "" ? key : `${row.workspace.slug}/${row.key.name}`;
+}

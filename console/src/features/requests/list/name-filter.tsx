@@ -1,0 +1,56 @@
+import { Autocomplete, type ComboboxItem, type OptionsFilter } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { useUrlText } from "../../../routes/search.ts";
+
+interface NameFilterProps {
+  /** Its name in the address. */
+  readonly name: string;
+  readonly label: string;
+  /** What is offered. Any other text may be written: what is gone by now still has its requests. */
+  readonly names: readonly string[];
+  /** Stands in a dialog: its label above it, its list inside. */
+  readonly within?: boolean;
+}
+
+const shownMax = 50;
+
+/** A filter by an exact name: chosen from a list or written out, then Enter. */
+export function NameFilter({ name, label, names, within = false }: NameFilterProps) {
+  const [kept, keep] = useUrlText(name);
+  const [text, setText] = useState(kept);
+  useEffect(() => setText(kept), [kept]);
+  const commit = (value: string) => {
+    setText(value);
+    keep(value.trim());
+  };
+  return (
+    <Autocomplete
+      {...(within
+        ? { label, placeholder: "Any", comboboxProps: { withinPortal: false } }
+        : { "aria-label": label, placeholder: label, className: "filter" })}
+      size="sm"
+      data={[...new Set(names)]}
+      limit={shownMax}
+      filter={leastSurprising}
+      maxLength={256}
+      value={text}
+      onChange={setText}
+      onOptionSubmit={commit}
+      onBlur={() => commit(text)}
+      onKeyDown={(event) => {
+        // With an option in hand, Enter takes that one.
+        if (event.key === "Enter" && event.currentTarget.getAttribute("aria-activedescendant") === null) commit(text);
+      }}
+      clearable
+      onClear={() => commit("")}
+    />
+  );
+}
+
+/** What contains the text; all of it once the text is one of the names, so that another can be chosen. */
+const leastSurprising: OptionsFilter = ({ options, search, limit }) => {
+  const wanted = search.trim().toLowerCase();
+  const items = options as ComboboxItem[];
+  const exact = items.some((item) => item.label.toLowerCase() === wanted);
+  return (exact ? items : items.filter((item) => item.label.toLowerCase().includes(wanted))).slice(0, limit);
+};

@@ -1,0 +1,67 @@
+import { Button } from "@mantine/core";
+import type { RequestRow } from "@sluice/contract";
+import { IconActivity, IconRefresh } from "@tabler/icons-react";
+import { useMemo } from "react";
+import { type Rows, usePages } from "../../../api/use-pages.ts";
+import { DataTable } from "../../../components/data-table.tsx";
+import { PageFrame } from "../../../components/page-frame.tsx";
+import { TimeRange } from "../../../components/time-range.tsx";
+import { useUrlSearch } from "../../../routes/search.ts";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { useRequestColumns } from "../request-columns.tsx";
+import { groupRequests, type RequestGroup } from "../request-group.ts";
+import { requestQueryOf } from "../request-query.ts";
+import { useStillRange } from "../use-still-range.ts";
+import { NoRequests } from "./no-requests.tsx";
+import { RequestFilters } from "./request-filters.tsx";
+
+const fallbackRange = "24h";
+const pageRows = 100;
+
+export default function RequestsPage() {
+  const workspace = useWorkspace();
+  const search = useUrlSearch();
+  const span = useStillRange(fallbackRange);
+  const rows = usePages("requests.list", {
+    params: { workspace: workspace.path },
+    query: { limit: pageRows, ...requestQueryOf(search, span) },
+    enabled: !workspace.none,
+  });
+  return (
+    <PageFrame
+      title="Requests"
+      description="Every call, who made it, who answered, and what it cost. Attempts of one request share a line."
+      actions={
+        <>
+          <TimeRange fallback={fallbackRange} />
+          <Button
+            variant="default"
+            leftSection={<IconRefresh size={15} aria-hidden />}
+            onClick={rows.reload}
+            loading={rows.loading}
+          >
+            Refresh
+          </Button>
+        </>
+      }
+    >
+      <RequestFilters />
+      <DataTable
+        label="Requests"
+        columns={useRequestColumns(workspace.all)}
+        rows={useGrouped(rows)}
+        rowKey={(group) => group.requestId}
+        rowLink={(group) => ({ to: "/requests/$request", params: { request: group.requestId }, search: linkSearch })}
+        empty={<NoRequests icon={<IconActivity />} />}
+      />
+    </PageFrame>
+  );
+}
+
+/** A request has its own page: the filters stay behind. */
+const linkSearch = {};
+
+function useGrouped(rows: Rows<RequestRow>): Rows<RequestGroup> {
+  const groups = useMemo(() => (rows.rows === null ? null : groupRequests(rows.rows)), [rows.rows]);
+  return { ...rows, rows: groups };
+}

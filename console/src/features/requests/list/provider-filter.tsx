@@ -1,0 +1,17 @@
+import { useCall } from "../../../api/use-call.ts";
+import { useSession } from "../../../session/session-context.tsx";
+import { NameFilter } from "./name-filter.tsx";
+
+/** Only administrators see the list of providers; others know the names from the requests. */
+export function ProviderFilter() {
+  const { user } = useSession();
+  const providers = useCall("providers.list", { enabled: user.administrator });
+  return (
+    <NameFilter
+      name="provider"
+      label="Provider"
+      names={providers.data?.data.map((provider) => provider.id) ?? []}
+      within
+    />
+  );
+}

@@ -1,0 +1,26 @@
+import { outcomes } from "@sluice/contract";
+import { FilterBar } from "../../../components/filter-bar.tsx";
+import { SearchBox } from "../../../components/search-box.tsx";
+import { outcomeWords } from "../outcome.tsx";
+import { requestFilters } from "../request-query.ts";
+import { ChoiceFilter } from "./choice-filter.tsx";
+import { KeyFilter } from "./key-filter.tsx";
+import { ModelFilter } from "./model-filter.tsx";
+import { MoreFilters } from "./more-filters.tsx";
+
+const outcomeChoices = [
+  { value: "unsuccessful", label: "Not succeeded" },
+  ...outcomes.map((outcome) => ({ value: outcome, label: outcomeWords[outcome] })),
+];
+
+export function RequestFilters() {
+  return (
+    <FilterBar alsoClears={requestFilters}>
+      <SearchBox label="Find a request" placeholder="Request, attempt or upstream id" />
+      <ModelFilter />
+      <KeyFilter />
+      <ChoiceFilter name="outcome" label="Outcome" choices={outcomeChoices} />
+      <MoreFilters />
+    </FilterBar>
+  );
+}

@@ -1,0 +1,126 @@
+import { useMediaQuery } from "@mantine/hooks";
+import type { RequestRow } from "@sluice/contract";
+import { Fragment } from "react";
+import { formatCompact, formatCount } from "../../client/format.ts";
+import type { Column } from "../../components/data-table.tsx";
+import { Duration, Money, Nothing, When } from "../../components/figures.tsx";
+import { OutcomeCell } from "./outcome.tsx";
+import type { RequestGroup } from "./request-group.ts";
+
+const time: Column<RequestGroup> = { id: "time", header: "Time", cell: (group) => <When at={group.at} /> };
+const workspace: Column<RequestGroup> = {
+  id: "workspace",
+  header: "Workspace",
+  cell: ({ last }) => <span className="short-name">{last.workspace.slug || last.workspace.id}</span>,
+};
+const model: Column<RequestGroup> = {
+  id: "model",
+  header: "Model",
+  cell: ({ last }) => (
+    <span className="model-name">
+      <ModelCell row={last} />
+    </span>
+  ),
+};
+const key: Column<RequestGroup> = {
+  id: "key",
+  header: "Key",
+  cell: ({ last }) => <span className="short-name">{last.key.name || last.key.id}</span>,
+};
+const provider: Column<RequestGroup> = {
+  id: "provider",
+  header: "Provider",
+  cell: (group) => (
+    <span className="short-name">
+      <ProviderTrail group={group} />
+    </span>
+  ),
+};
+const result: Column<RequestGroup> = {
+  id: "result",
+  header: "Result",
+  cell: ({ last }) => <OutcomeCell row={last} />,
+};
+const duration: Column<RequestGroup> = {
+  id: "duration",
+  header: "Duration",
+  cell: (group) => <Duration ms={group.totalMs} />,
+  align: "right",
+};
+const firstToken: Column<RequestGroup> = {
+  id: "first-token",
+  secondary: true,
+  header: "First token",
+  cell: ({ last }) => <Duration ms={last.first_token_ms} />,
+  align: "right",
+};
+const tokens: Column<RequestGroup> = {
+  id: "tokens",
+  secondary: true,
+  header: "Tokens in / out",
+  cell: (group) => <TokensCell group={group} />,
+  align: "right",
+};
+const cost: Column<RequestGroup> = {
+  id: "cost",
+  header: "Cost",
+  cell: (group) => <Money usd={group.costUsd} aligned />,
+  align: "right",
+};
+
+const wide: readonly Column<RequestGroup>[] = [time, model, key, provider, result, duration, firstToken, tokens, cost];
+const wideOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...wide.slice(1)];
+/** On a narrow screen a row becomes a card: what one looks for first, the rest a tap away. */
+const narrow: readonly Column<RequestGroup>[] = [time, model, key, result, duration, cost];
+const narrowOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...narrow.slice(1)];
+
+/** The columns for requests of one workspace or of all, for the width of the screen. */
+export function useRequestColumns(all: boolean): readonly Column<RequestGroup>[] {
+  const isNarrow = useMediaQuery("(max-width: 40rem)", false, { getInitialValueInEffect: false });
+  if (isNarrow) return all ? narrowOfAll : narrow;
+  return all ? wideOfAll : wide;
+}
+
+function ModelCell({ row }: { readonly row: RequestRow }) {
+  if (row.model === row.requested_model || row.requested_model === "") return row.model || row.requested_model;
+  return (
+    <>
+      {row.model || row.requested_model}{" "}
+      {row.model !== "" && <span className="aside">asked for {row.requested_model}</span>}
+    </>
+  );
+}
+
+/** Who was tried, in order. What failed says how. */
+function ProviderTrail({ group }: { readonly group: RequestGroup }) {
+  const { attempts } = group;
+  const tried = attempts.filter((each) => each.provider !== "");
+  if (tried.length === 0) return <Nothing word="none was chosen" />;
+  const before = (tried[0]?.retry_index ?? 0) > 0;
+  return (
+    <>
+      {before && <span className="aside">… → </span>}
+      {tried.map((each, place) => (
+        <Fragment key={each.attempt_id}>
+          {place > 0 && <span className="aside"> → </span>}
+          {place < tried.length - 1 ? (
+            <span className="aside">
+              {each.provider} {each.http_status}
+            </span>
+          ) : (
+            each.provider
+          )}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+function TokensCell({ group: { inputTokens, outputTokens } }: { readonly group: RequestGroup }) {
+  if (inputTokens === 0 && outputTokens === 0) return <Nothing word="no tokens" />;
+  return (
+    <span className="nowrap" title={`${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out`}>
+      {formatCompact(inputTokens)} / {formatCompact(outputTokens)}
+    </span>
+  );
+}

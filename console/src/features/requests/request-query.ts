@@ -1,0 +1,50 @@
+import { outcomes, type QueryInput } from "@sluice/contract";
+import type { Search } from "../../routes/search.ts";
+
+export type RequestQuery = NonNullable<QueryInput<"requests.list">>;
+
+/** The names that the filters of requests have in the address. */
+export const requestFilters = [
+  "search",
+  "model",
+  "provider",
+  "key",
+  "group",
+  "endpoint",
+  "outcome",
+  "status",
+  "error_code",
+  "min_ms",
+] as const;
+
+const plainTexts = ["search", "model", "provider", "key", "group", "endpoint", "error_code"] as const;
+const textMax = 256;
+
+/**
+ * What an address asks the list for. Whoever looks for an id wants it whenever it was, so that a search leaves the time
+ * out. What the gateway would refuse (somebody typed it) is left out too.
+ */
+export function requestQueryOf(
+  search: Search,
+  span: { readonly name: string | null; readonly from: number; readonly to: number },
+): RequestQuery {
+  const query: Record<string, string | number> = {};
+  for (const name of plainTexts) {
+    const text = (search[name] ?? "").trim().slice(0, textMax);
+    if (text !== "") query[name] = text;
+  }
+  const { outcome, status, min_ms: minMs } = search;
+  if (outcome !== undefined && isOutcome(outcome)) query["outcome"] = outcome;
+  if (status !== undefined && /^[1-5]\d\d$/.test(status)) query["status"] = Number(status);
+  if (minMs !== undefined && /^\d{1,9}$/.test(minMs)) query["min_ms"] = Number(minMs);
+  if (query["search"] === undefined) {
+    query["from"] = span.from;
+    // A time that ends now stays open, so that what comes in while the list is read belongs to it.
+    if (span.name === null) query["to"] = span.to;
+  }
+  return query as RequestQuery;
+}
+
+function isOutcome(text: string): boolean {
+  return text === "unsuccessful" || outcomes.some((each) => each === text);
+}

@@ -1,0 +1,69 @@
+import { Tabs } from "@mantine/core";
+import type { ReactNode } from "react";
+import { PageFrame } from "../../components/page-frame.tsx";
+import { TabRow } from "../../components/tab-row.tsx";
+import { useUrlChange, useUrlText } from "../../routes/search.ts";
+import { useSession } from "../../session/session-context.tsx";
+import { settingsTabs } from "../../shell/page-list.ts";
+import { BackupTab } from "./backup-tab.tsx";
+import { ConfigTab } from "./config-tab.tsx";
+import { GeneralTab } from "./general-tab.tsx";
+import { SignInTab } from "./sign-in-tab.tsx";
+import { SystemTab } from "./system-tab.tsx";
+import { TokensTab } from "./tokens-tab.tsx";
+import { UsersTab } from "./users-tab.tsx";
+
+const bodies: Readonly<Record<(typeof settingsTabs)[number]["id"], ReactNode>> = {
+  general: <GeneralTab />,
+  "sign-in": <SignInTab />,
+  users: <UsersTab />,
+  tokens: <TokensTab />,
+  config: <ConfigTab />,
+  backup: <BackupTab />,
+  system: <SystemTab />,
+};
+
+/** The installation itself. Whoever is no administrator has only their own admin tokens here. */
+export default function SettingsPage() {
+  const { user } = useSession();
+  const parts = settingsTabs
+    .filter(({ id }) => user.administrator || id === "tokens")
+    .map((tab) => ({ ...tab, body: bodies[tab.id] }));
+  const [asked] = useUrlText("tab");
+  const change = useUrlChange();
+  const shown = parts.find((part) => part.id === asked) ?? parts[0];
+  return (
+    <PageFrame
+      title="Settings"
+      description={
+        user.administrator
+          ? "What counts for the whole installation: every workspace, every user."
+          : "What you may call the admin API with."
+      }
+    >
+      {parts.length === 1 ? (
+        shown?.body
+      ) : (
+        <Tabs
+          value={shown?.id ?? null}
+          // What belongs to one part (a search, an opened form) does not go along to another.
+          onChange={(tab) => change({ tab: tab ?? "", search: "", account: "", make: "" })}
+          keepMounted={false}
+        >
+          <TabRow value={shown?.id ?? null}>
+            {parts.map((part) => (
+              <Tabs.Tab key={part.id} value={part.id}>
+                {part.label}
+              </Tabs.Tab>
+            ))}
+          </TabRow>
+          {parts.map((part) => (
+            <Tabs.Panel key={part.id} value={part.id}>
+              {part.body}
+            </Tabs.Panel>
+          ))}
+        </Tabs>
+      )}
+    </PageFrame>
+  );
+}

@@ -1,0 +1,15 @@
+import { ManagedByFile } from "../../components/managed-by-file.tsx";
+
+interface SettingLabelProps {
+  readonly label: string;
+  readonly locked: boolean;
+}
+
+/** The name of a setting, with the lock when the config file sets it. */
+export function SettingLabel({ label, locked }: SettingLabelProps) {
+  return (
+    <>
+      {label} <ManagedByFile by={locked ? "file" : "console"} />
+    </>
+  );
+}

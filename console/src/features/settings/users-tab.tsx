@@ -1,0 +1,123 @@
+import { Button, Group, Stack, Text, Tooltip } from "@mantine/core";
+import type { ConsoleUser } from "@sluice/contract";
+import { IconUsers } from "@tabler/icons-react";
+import { usePages } from "../../api/use-pages.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { Nothing, When } from "../../components/figures.tsx";
+import { FilterBar } from "../../components/filter-bar.tsx";
+import { SearchBox } from "../../components/search-box.tsx";
+import { Section } from "../../components/section.tsx";
+import { StatusBadge } from "../../components/status-badge.tsx";
+import { useUrlText } from "../../routes/search.ts";
+import { useSession } from "../../session/session-context.tsx";
+import { AdministratorInvitations } from "./administrator-invitations.tsx";
+import { InviteAdministrator } from "./invite-administrator.tsx";
+import { UserActions } from "./user-actions.tsx";
+
+/** Everybody who may open the console. */
+export function UsersTab() {
+  const [search] = useUrlText("search");
+  const [make, setMake] = useUrlText("make");
+  const users = usePages("users.list", { query: search === "" ? {} : { search } });
+  return (
+    <Stack gap="lg">
+      <Section
+        flush
+        title="Users"
+        description="Everybody who may open the console. Members are invited in their workspace; administrators here."
+        actions={<Button onClick={() => setMake("administrator")}>Invite administrator</Button>}
+      >
+        <Group px="md" pb="sm">
+          <FilterBar>
+            <SearchBox label="Find a user" placeholder="Name or e-mail address" />
+          </FilterBar>
+        </Group>
+        <DataTable
+          label="Users"
+          columns={columns}
+          rows={users}
+          rowKey={(user) => user.id}
+          dimmed={(user) => user.disabled}
+          empty={
+            <EmptyState icon={<IconUsers />} title="Nobody is found">
+              Nobody's name or address holds these letters.
+            </EmptyState>
+          }
+        />
+      </Section>
+      <AdministratorInvitations />
+      <InviteAdministrator opened={make === "administrator"} onClose={() => setMake("")} />
+    </Stack>
+  );
+}
+
+const columns: readonly Column<ConsoleUser>[] = [
+  { id: "who", header: "User", cell: (user) => <Who user={user} />, sortBy: (user) => user.name.toLowerCase() },
+  { id: "may", header: "Workspaces", cell: (user) => <Places user={user} /> },
+  { id: "factors", header: "Second factor", cell: (user) => <Factors user={user} /> },
+  {
+    id: "made",
+    header: "Since",
+    cell: (user) => <When at={user.created_at} />,
+    sortBy: (user) => user.created_at,
+  },
+  {
+    id: "seen",
+    header: "Last seen",
+    cell: (user) => <When at={user.last_seen_at} />,
+    sortBy: (user) => user.last_seen_at,
+  },
+  { id: "do", header: "Actions", quiet: true, align: "right", cell: (user) => <UserActions user={user} /> },
+];
+
+function Who({ user }: { readonly user: ConsoleUser }) {
+  const { user: me } = useSession();
+  return (
+    <div>
+      <Group gap="xs">
+        <span className="break">{user.name}</span>
+        {user.id === me.id && <StatusBadge status="you" tone="off" />}
+        {user.administrator && <StatusBadge status="administrator" tone="busy" />}
+        {user.disabled && <StatusBadge status="disabled" tone="bad" />}
+      </Group>
+      <Text fz="xs" c="dimmed" className="break">
+        {user.email}
+      </Text>
+    </div>
+  );
+}
+
+const placesShown = 2;
+
+function Places({ user }: { readonly user: ConsoleUser }) {
+  if (user.administrator) return "all";
+  if (user.workspaces.length === 0) return <Nothing />;
+  const words = user.workspaces.map(({ slug, role }) => `${slug} (${role})`);
+  const rest = words.slice(placesShown);
+  return (
+    <span>
+      {words.slice(0, placesShown).join(", ")}
+      {rest.length > 0 && (
+        <Tooltip label={rest.join(", ")}>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the rest must be reachable by keyboard. */}
+          <span tabIndex={0}> and {rest.length} more</span>
+        </Tooltip>
+      )}
+    </span>
+  );
+}
+
+function Factors({ user }: { readonly user: ConsoleUser }) {
+  if (!user.two_factor && user.passkeys === 0) {
+    return (
+      <StatusBadge
+        status="none"
+        tone="warn"
+        hint="Only a password, or an account elsewhere, stands before what they may do."
+      />
+    );
+  }
+  const passkeys = user.passkeys === 0 ? [] : [user.passkeys === 1 ? "1 passkey" : `${user.passkeys} passkeys`];
+  return <span>{[...(user.two_factor ? ["authenticator app"] : []), ...passkeys].join(", ")}</span>;
+}

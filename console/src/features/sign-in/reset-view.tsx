@@ -1,0 +1,54 @@
+import { Button, Stack } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { useClient } from "../../api/call-context.tsx";
+import { noticeDone } from "../../components/notice.tsx";
+import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { useArrival } from "../../session/arrival.tsx";
+import { NewPassword, noPassword, passwordReady } from "../../session/new-password.tsx";
+import { signInWithPassword } from "../../session/sign-in-calls.ts";
+import { useDoing } from "../../session/use-doing.ts";
+import { Card } from "./card.tsx";
+
+interface ResetViewProps {
+  readonly token: string;
+  readonly onSignedIn: () => void;
+}
+
+/** A new password by a one-time link. Every session of before has ended; a second factor is asked for as ever. */
+export function ResetView({ token, onSignedIn }: ResetViewProps) {
+  const [password, setPassword] = useState(noPassword);
+  const [tried, setTried] = useState(false);
+  const { run, doing, problem } = useDoing();
+  const { leave } = useArrival();
+  const call = useClient();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (!passwordReady(password)) return;
+    await run(async () => {
+      const { email } = await call("reset.complete", { body: { token, password: password.password } });
+      const step = await signInWithPassword(email, password.password);
+      if (step === "code") noticeDone("The new password is set. Sign in with it.");
+      leave();
+      onSignedIn();
+    });
+  };
+  return (
+    <Card title="Set a new password" description="This link works once. You are signed out everywhere else.">
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <NewPassword value={password} onChange={setPassword} tried={tried} />
+          {problem !== null && <ProblemAlert problem={problem} />}
+          <Button type="submit" size="sm" loading={doing}>
+            Set password
+          </Button>
+          {problem !== null && (
+            <Button variant="subtle" size="sm" onClick={leave}>
+              Go to sign-in
+            </Button>
+          )}
+        </Stack>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,101 @@
+import { Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
+import type { TaskDetail } from "@sluice/contract";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useRef, useState } from "react";
+import { asProblem, type Problem } from "../../../client/problem.ts";
+import { noticeDone } from "../../../components/notice.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { askAs, useKeyCall } from "../../media/key-call.ts";
+import { KeySelect } from "../../media/key-select.tsx";
+import { NoKey } from "../../media/no-key.tsx";
+import { randomId } from "../../media/random-id.ts";
+import { useChosenKey } from "../../media/use-usable-keys.ts";
+
+interface SendAgainProps {
+  readonly slug: string;
+  readonly task: TaskDetail;
+  readonly opened: boolean;
+  readonly onClose: () => void;
+}
+
+/** The same body once more, as a new task that is paid for by itself. */
+export function SendAgain({ opened, ...rest }: SendAgainProps) {
+  return (
+    <Modal opened={opened} onClose={rest.onClose} title="Send the same request again">
+      {opened && <SendAgainForm {...rest} />}
+    </Modal>
+  );
+}
+
+function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) {
+  const { key, keys, choose, problem: keysProblem, reload } = useChosenKey(slug);
+  const call = useKeyCall(slug, key ?? "");
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [quiet, setQuiet] = useState(true);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [sending, setSending] = useState(false);
+  // The same for each try of this dialog: a second click after a lost answer makes no second video.
+  const once = useRef(randomId());
+  const calledBack = typeof task.request["callback_url"] === "string";
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (key === null || sending) return;
+    setSending(true);
+    setProblem(null);
+    try {
+      const { callback_url: _, ...silent } = task.request;
+      const headers = { "idempotency-key": once.current };
+      const { value } = await askAs(call, "/v1/video/tasks", calledBack && quiet ? silent : task.request, { headers });
+      await queries.invalidateQueries({ queryKey: ["tasks.list"] });
+      noticeDone("Sent again, as a new task.");
+      onClose();
+      const id = value !== null && typeof value === "object" ? Reflect.get(value, "id") : null;
+      if (typeof id === "string")
+        await navigate({ to: "/tasks/$task", params: { task: id }, search: { workspace: slug } });
+    } catch (thrown) {
+      const failed = asProblem(thrown);
+      setProblem(failed);
+      // What was refused is remembered under its key, and would only be found again.
+      if (failed.code !== "unreachable") once.current = randomId();
+    } finally {
+      setSending(false);
+    }
+  };
+  if (keysProblem !== null && key === null) return <ProblemAlert problem={keysProblem} onRetry={reload} />;
+  if (keys !== null && key === null) return <NoKey slug={slug} what="A task is started as a key." onMade={choose} />;
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <Text size="sm">
+          The same body goes out as a new task of <strong>{task.model}</strong>. It is made and paid for by itself; this
+          one stays as it is.
+        </Text>
+        <KeySelect
+          slug={slug}
+          value={key}
+          onChange={choose}
+          label="As key"
+          description="Its limits hold and its budget pays."
+        />
+        {calledBack && (
+          <Checkbox
+            label="Without the callback_url: the caller's program is not told of this one"
+            checked={quiet}
+            onChange={(event) => setQuiet(event.currentTarget.checked)}
+          />
+        )}
+        {problem !== null && <ProblemAlert problem={problem} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Leave it
+          </Button>
+          <Button type="submit" loading={sending} disabled={key === null}>
+            Send again
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

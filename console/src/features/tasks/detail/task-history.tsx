@@ -1,0 +1,36 @@
+import { Text } from "@mantine/core";
+import type { TaskDetail } from "@sluice/contract";
+import { formatDuration, formatMoment } from "../../../client/format.ts";
+import { Section } from "../../../components/section.tsx";
+import { toneOf } from "../../../components/status-badge.tsx";
+import { stepsOf } from "./steps.ts";
+
+/** The states it went through, and how long it stayed in each. */
+export function TaskHistory({ task }: { readonly task: TaskDetail }) {
+  return (
+    <Section title="States over time">
+      <ol className="history">
+        {stepsOf(task.events).map((step) => (
+          <li key={`${step.at} ${step.status} ${step.detail}`} data-tone={toneOf(step.status)}>
+            <div className="history-line">
+              <span>{step.words}</span>
+              <time dateTime={new Date(step.at).toISOString()} className="tabular history-quiet">
+                {formatMoment(step.at)}
+              </time>
+            </div>
+            <div className="history-quiet">
+              {[step.detail, step.stayedMs === null ? null : `for ${formatDuration(step.stayedMs)}`]
+                .filter((each) => each !== null)
+                .join(" · ")}
+            </div>
+          </li>
+        ))}
+      </ol>
+      {task.events.length === 0 && (
+        <Text size="sm" c="dimmed">
+          Nothing was noted.
+        </Text>
+      )}
+    </Section>
+  );
+}

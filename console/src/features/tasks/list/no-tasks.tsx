@@ -1,0 +1,66 @@
+import { Button, Stack } from "@mantine/core";
+import { IconMovie } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useCall } from "../../../api/use-call.ts";
+import { CodeBlock } from "../../../components/code-block.tsx";
+import { EmptyState } from "../../../components/empty-state.tsx";
+import { snippetsFor } from "../../../components/snippet-texts.ts";
+import { useUrlChange, useUrlSearch } from "../../../routes/search.ts";
+import { useSession } from "../../../session/session-context.tsx";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { taskFilters } from "./task-query.ts";
+
+/** Nothing fits the filters, or nothing was made yet: then how to make the first, from here and from a program. */
+export function NoTasks() {
+  const { answer } = useSession();
+  const workspace = useWorkspace();
+  const search = useUrlSearch();
+  const change = useUrlChange();
+  const models = useCall("models.list");
+  if (taskFilters.some((name) => (search[name] ?? "") !== "")) {
+    return (
+      <EmptyState
+        icon={<IconMovie />}
+        title="No task fits these filters"
+        action={
+          <Button variant="default" onClick={() => change(Object.fromEntries(taskFilters.map((name) => [name, ""])))}>
+            Clear the filters
+          </Button>
+        }
+      >
+        Clear some of them to see more.
+      </EmptyState>
+    );
+  }
+  const video = models.data?.data.find((model) => model.type === "video");
+  const curl = snippetsFor({
+    baseUrl: answer.public_url,
+    apiKey: null,
+    model: video?.name ?? "your-video-model",
+    type: "video",
+  })[0]?.parts[0]?.code;
+  return (
+    <Stack gap={0} align="center">
+      <EmptyState
+        icon={<IconMovie />}
+        title="No videos yet"
+        action={
+          workspace.may("member") && (
+            <Button renderRoot={(props) => <Link to="/playground" search={{ type: "video" }} {...props} />}>
+              Open the playground
+            </Button>
+          )
+        }
+      >
+        {models.data !== undefined && video === undefined
+          ? "There is no video model yet. Once an administrator has added one, a prompt or a picture becomes a clip here."
+          : "A prompt or a picture becomes a clip. Each task shows up here with its video, its state and its cost; from a program it is one call."}
+      </EmptyState>
+      {curl !== undefined && (
+        <div className="teaching-code">
+          <CodeBlock code={curl} label="A video task with curl" wrap />
+        </div>
+      )}
+    </Stack>
+  );
+}

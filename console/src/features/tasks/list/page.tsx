@@ -1,0 +1,97 @@
+import { Button, SegmentedControl } from "@mantine/core";
+import { taskStates } from "@sluice/contract";
+import { IconLayoutGrid, IconList } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { usePages } from "../../../api/use-pages.ts";
+import "../../../styles/media.css";
+import { DataTable } from "../../../components/data-table.tsx";
+import { FilterBar } from "../../../components/filter-bar.tsx";
+import { PageFrame } from "../../../components/page-frame.tsx";
+import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { isOpen } from "../../media/task-words.ts";
+import { KeyFilter } from "../../requests/list/key-filter.tsx";
+import { ModelFilter } from "../../requests/list/model-filter.tsx";
+import { NoTasks } from "./no-tasks.tsx";
+import { taskColumns, taskColumnsOfAll } from "./task-columns.tsx";
+import { TaskGallery } from "./task-gallery.tsx";
+import { taskFilters, taskQueryOf } from "./task-query.ts";
+
+const liveMs = 3_000;
+const quietMs = 20_000;
+const pageRows = 60;
+
+/** Video tasks: a gallery to look at, a list to compare. */
+export default function TasksPage() {
+  const workspace = useWorkspace();
+  const search = useUrlSearch();
+  const [view, setView] = useUrlText("view", "gallery");
+  const [live, setLive] = useState(false);
+  const rows = usePages("tasks.list", {
+    params: { workspace: workspace.path },
+    query: { limit: pageRows, ...taskQueryOf(search) },
+    enabled: !workspace.none,
+    // Also when all have ended: a program may start one at any time.
+    everyMs: live ? liveMs : quietMs,
+  });
+  const running = rows.rows?.some(isOpen) === true;
+  useEffect(() => setLive(running), [running]);
+  const empty = <NoTasks />;
+  return (
+    <PageFrame
+      title="Video tasks"
+      description="A video takes minutes, so it is a task: started by a call, looked at until it ends, paid for once."
+      actions={
+        <>
+          <SegmentedControl
+            aria-label="View"
+            data={[
+              { value: "gallery", label: <ViewWord icon={<IconLayoutGrid size={14} aria-hidden />} word="Gallery" /> },
+              { value: "list", label: <ViewWord icon={<IconList size={14} aria-hidden />} word="List" /> },
+            ]}
+            value={view === "list" ? "list" : "gallery"}
+            onChange={setView}
+          />
+          {workspace.may("member") && (
+            <Button renderRoot={(props) => <Link to="/playground" search={{ type: "video" }} {...props} />}>
+              Make video
+            </Button>
+          )}
+        </>
+      }
+    >
+      <FilterBar
+        filters={[{ name: "status", label: "State", choices: [...taskStates] }]}
+        alsoClears={taskFilters.filter((name) => name !== "status")}
+      >
+        <ModelFilter />
+        <KeyFilter />
+      </FilterBar>
+      {view === "list" ? (
+        <DataTable
+          label="Video tasks"
+          columns={workspace.all ? taskColumnsOfAll : taskColumns}
+          rows={rows}
+          rowKey={(task) => task.id}
+          rowLink={(task) => ({
+            to: "/tasks/$task",
+            params: { task: task.id },
+            search: { workspace: task.workspace.slug },
+          })}
+          empty={empty}
+        />
+      ) : (
+        <TaskGallery rows={rows} withWorkspace={workspace.all} empty={empty} />
+      )}
+    </PageFrame>
+  );
+}
+
+function ViewWord({ icon, word }: { readonly icon: React.ReactNode; readonly word: string }) {
+  return (
+    <span className="icon-link">
+      {icon} {word}
+    </span>
+  );
+}

@@ -1,0 +1,69 @@
+import type { ConsoleTask } from "@sluice/contract";
+import type { Column } from "../../../components/data-table.tsx";
+import { Money, Nothing, When } from "../../../components/figures.tsx";
+import { StatusBadge } from "../../../components/status-badge.tsx";
+import { TaskProgress } from "../../media/task-progress.tsx";
+import { formatElapsed, isOpen, shapeOf, tookMs } from "../../media/task-words.ts";
+
+const prompt: Column<ConsoleTask> = {
+  id: "prompt",
+  header: "Prompt",
+  cell: (task) => (task.prompt === null || task.prompt === "" ? "Without a prompt" : cut(task.prompt)),
+};
+
+const rest: readonly Column<ConsoleTask>[] = [
+  {
+    id: "status",
+    header: "State",
+    cell: (task) => <StatusBadge status={task.status} {...(task.error === null ? {} : { hint: task.error.message })} />,
+  },
+  { id: "model", header: "Model", cell: (task) => <span className="break">{task.model}</span> },
+  { id: "shape", header: "Shape", cell: (task) => shapeOf(task) || <Nothing /> },
+  {
+    id: "key",
+    header: "Key",
+    cell: (task) => (task.key.name ? <span className="task-key cut">{task.key.name}</span> : <Nothing />),
+  },
+  {
+    id: "took",
+    header: "Took",
+    align: "right",
+    cell: (task) => {
+      if (isOpen(task)) return <TaskProgress task={task} />;
+      if (task.finished_at === null) return <Nothing />;
+      return <span className="tabular nowrap">{formatElapsed(tookMs(task, task.finished_at))}</span>;
+    },
+  },
+  {
+    id: "cost",
+    header: "Cost",
+    align: "right",
+    sortBy: (task) => task.cost_usd,
+    cell: (task) => (
+      <span title={task.cost_estimated ? "Set aside until it has ended" : undefined}>
+        {task.cost_estimated && task.cost_usd !== null ? "~ " : ""}
+        <Money usd={task.cost_usd} aligned />
+      </span>
+    ),
+  },
+  {
+    id: "at",
+    header: "Started",
+    align: "right",
+    sortBy: (task) => task.created_at,
+    cell: (task) => <When at={task.created_at} />,
+  },
+];
+
+export const taskColumns: readonly Column<ConsoleTask>[] = [prompt, ...rest];
+export const taskColumnsOfAll: readonly Column<ConsoleTask>[] = [
+  prompt,
+  { id: "workspace", header: "Workspace", cell: (task) => task.workspace.slug },
+  ...rest,
+];
+
+const promptChars = 120;
+
+function cut(text: string): string {
+  return text.length > promptChars ? `${text.slice(0, promptChars).trimEnd()}…` : text;
+}

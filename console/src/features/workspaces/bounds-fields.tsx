@@ -1,0 +1,65 @@
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract";
+import type { Problem } from "../../client/problem.ts";
+import { BudgetForm } from "../../components/budget-form.tsx";
+import { wrongField } from "../../components/form-drawer.tsx";
+import { LimitsForm } from "../../components/limits-form.tsx";
+import { PassThroughField } from "../../components/pass-through-field.tsx";
+import { PatternsInput } from "../../components/patterns-input.tsx";
+
+/** What bounds a workspace or a group. */
+export interface Bounds {
+  readonly models: readonly string[];
+  /** Ids of providers. */
+  readonly pass_through: readonly string[];
+  readonly limits: LimitsConfig;
+  readonly budget: BudgetConfig | null;
+}
+
+interface BoundsFieldsProps {
+  readonly value: Bounds;
+  readonly onChange: (changes: Partial<Bounds>) => void;
+  readonly problem: Problem | null;
+  readonly disabled?: boolean;
+  readonly wider?: LimitsConfig;
+}
+
+export function BoundsFields({ value, onChange, problem, disabled = false, wider }: BoundsFieldsProps) {
+  return (
+    <>
+      <PatternsInput
+        label="Models that may be called"
+        value={value.models}
+        onChange={(models) => onChange({ models })}
+        disabled={disabled}
+        error={wrongField(problem, "models")}
+      />
+      <PassThroughField
+        value={value.pass_through}
+        onChange={(providers) => onChange({ pass_through: providers })}
+        disabled={disabled}
+        error={wrongField(problem, "pass_through")}
+      />
+      <LimitsForm
+        value={value.limits}
+        onChange={(limits) => onChange({ limits })}
+        disabled={disabled}
+        {...(wider === undefined ? {} : { wider })}
+      />
+      <BudgetForm value={value.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
+    </>
+  );
+}
+
+/** The fields that differ, as they are sent. */
+export function changedBounds(
+  before: Bounds,
+  after: Bounds,
+): { models?: string[]; pass_through?: string[] } & Partial<Omit<Bounds, "models" | "pass_through">> {
+  const differs = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other);
+  return {
+    ...(differs(before.models, after.models) ? { models: [...after.models] } : {}),
+    ...(differs(before.pass_through, after.pass_through) ? { pass_through: [...after.pass_through] } : {}),
+    ...(differs(before.limits, after.limits) ? { limits: after.limits } : {}),
+    ...(differs(before.budget, after.budget) ? { budget: after.budget } : {}),
+  };
+}

@@ -1,0 +1,73 @@
+import { TextInput } from "@mantine/core";
+import type { ConsoleGroup, ConsoleWorkspace } from "@sluice/contract";
+import { useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
+import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
+import { type Bounds, BoundsFields, changedBounds } from "../bounds-fields.tsx";
+import { slugFault } from "../slug-of.ts";
+import { afterWorkspaceChange } from "../workspace-routes.ts";
+
+interface GroupDrawerProps {
+  readonly workspace: ConsoleWorkspace;
+  /** null: a new one. */
+  readonly group: ConsoleGroup | null;
+  readonly mayChange: boolean;
+  readonly onClose: () => void;
+}
+
+const fresh = { name: "", models: ["*"], pass_through: [], limits: {}, budget: null } as const;
+
+export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawerProps) {
+  const [before] = useState<Bounds & { readonly name: string }>(group ?? fresh);
+  const [name, setName] = useState(before.name);
+  const [bounds, setBounds] = useState<Bounds>(before);
+  const settings = { inline: true, invalidates: afterWorkspaceChange, onDone: onClose };
+  const create = useAct("groups.create", { ...settings, done: (made) => `Group ${made.name} is made.` });
+  const update = useAct("groups.update", { ...settings, done: "Group changed. Calls go by it at once." });
+  const act = group === null ? create : update;
+  const changes = { ...(name === before.name ? {} : { name }), ...changedBounds(before, bounds) };
+  const submit = () => {
+    const { slug } = workspace;
+    if (group === null) create.mutate({ params: { workspace: slug }, body: { ...changes, name } });
+    else update.mutate({ params: { workspace: slug, group: group.id }, body: changes });
+  };
+  const locked = !mayChange || group?.managed_by === "file";
+  const nameWrong = name === "" ? null : slugFault(name);
+  const nothing = Object.keys(changes).length === 0 ? "Nothing changed yet." : null;
+  return (
+    <FormDrawer
+      opened
+      title={group === null ? "Make a group" : `${locked ? "Group" : "Change group"} ${before.name}`}
+      verb={group === null ? "Make group" : "Save group"}
+      onClose={onClose}
+      onSubmit={submit}
+      saving={act.isPending}
+      problem={act.error}
+      blocked={name === "" ? "Give it a name." : (nameWrong ?? nothing)}
+      locked={locked}
+    >
+      <ManagedByFileNote by={group?.managed_by ?? "console"} />
+      <TextInput
+        label="Name"
+        description="Lower-case letters, digits and dashes."
+        placeholder="premium"
+        required
+        data-autofocus
+        spellCheck={false}
+        maxLength={63}
+        disabled={locked}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={nameWrong ?? wrongField(act.error, "name")}
+      />
+      <BoundsFields
+        value={bounds}
+        onChange={(next) => setBounds((current) => ({ ...current, ...next }))}
+        problem={act.error}
+        disabled={locked}
+        wider={workspace.limits}
+      />
+    </FormDrawer>
+  );
+}

@@ -1,0 +1,126 @@
+import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { type AnswerOf, type ConsoleWorkspace, type Need, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
+import { IconMail } from "@tabler/icons-react";
+import { type FormEvent, useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { CodeBlock } from "../../../components/code-block.tsx";
+import { CopyButton } from "../../../components/copy-button.tsx";
+import { When } from "../../../components/figures.tsx";
+import { wrongField } from "../../../components/form-drawer.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { rolesUpTo, roleWords } from "../role-words.ts";
+
+interface InviteDialogProps {
+  readonly workspace: ConsoleWorkspace;
+  readonly held: Need;
+  readonly onClose: () => void;
+}
+
+/** Whom to invite, and then the link, shown once. */
+export function InviteDialog({ workspace, held, onClose }: InviteDialogProps) {
+  const [sent, setSent] = useState<AnswerOf<"invitations.create"> | null>(null);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={sent === null ? `Invite somebody to ${workspace.name}` : `${sent.email} is invited`}
+      closeOnClickOutside={false}
+    >
+      {sent === null ? (
+        <InviteForm workspace={workspace} held={held} onClose={onClose} onSent={setSent} />
+      ) : (
+        <Invited sent={sent} onClose={onClose} />
+      )}
+    </Modal>
+  );
+}
+
+interface InviteFormProps extends InviteDialogProps {
+  readonly onSent: (sent: AnswerOf<"invitations.create">) => void;
+}
+
+function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<WorkspaceRole>("member");
+  const invite = useAct("invitations.create", { inline: true, invalidates: ["invitations.list"], onDone: onSent });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    invite.mutate({ params: { workspace: workspace.slug }, body: { email: email.trim(), role } });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <TextInput
+          type="email"
+          label="E-mail"
+          placeholder="grace@example.com"
+          required
+          data-autofocus
+          autoComplete="off"
+          maxLength={254}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+          error={wrongField(invite.error, "email")}
+        />
+        <Radio.Group
+          label="Role"
+          value={role}
+          onChange={(value) => setRole(workspaceRoles.find((each) => each === value) ?? "member")}
+        >
+          <Stack gap="xs" mt={6}>
+            {rolesUpTo(held).map((each) => (
+              <Radio
+                key={each}
+                size="sm"
+                value={each}
+                label={roleWords[each].label}
+                description={roleWords[each].may}
+              />
+            ))}
+          </Stack>
+        </Radio.Group>
+        {invite.error !== null && <ProblemAlert problem={invite.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={invite.isPending} disabled={email.trim() === ""}>
+            Invite
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface InvitedProps {
+  readonly sent: AnswerOf<"invitations.create">;
+  readonly onClose: () => void;
+}
+
+function Invited({ sent, onClose }: InvitedProps) {
+  return (
+    <Stack gap="md">
+      {sent.mailed ? (
+        <Alert variant="light" color="cyan" icon={<IconMail size={16} />}>
+          The link was sent to {sent.email}. You can also pass it on yourself.
+        </Alert>
+      ) : (
+        <Text size="sm">
+          Give this link to {sent.email} yourself: this gateway sent no e-mail. It is shown this once, opens for whoever
+          has it, and works one time.
+        </Text>
+      )}
+      <CodeBlock code={sent.link} label="invitation link" wrap />
+      <Text size="xs" c="dimmed">
+        It ends <When at={sent.expires_at} />.
+      </Text>
+      <Group justify="flex-end">
+        <CopyButton value={sent.link} label="Copy link" wide />
+        <Button onClick={onClose} data-autofocus>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,139 @@
+import { Select, Stack, Tooltip } from "@mantine/core";
+import {
+  type ConsoleWorkspace,
+  type LeaverKeys,
+  type Member,
+  meets,
+  type Need,
+  type WorkspaceRole,
+  workspaceRoles,
+} from "@sluice/contract";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { ConfirmButton } from "../../../components/confirm-button.tsx";
+import type { Column } from "../../../components/data-table.tsx";
+import { When } from "../../../components/figures.tsx";
+import { noticeUndo } from "../../../components/notice.tsx";
+import { StatusBadge } from "../../../components/status-badge.tsx";
+import { LeaverKeysChoice } from "../../people/leaver-keys.tsx";
+import { rolesUpTo, roleWords } from "../role-words.ts";
+import { afterWorkspaceChange } from "../workspace-routes.ts";
+
+interface Looker {
+  readonly workspace: ConsoleWorkspace;
+  /** What the one who looks holds here. */
+  readonly held: Need;
+  /** Their id. */
+  readonly me: string;
+}
+
+export function memberColumns(looker: Looker): readonly Column<Member>[] {
+  return [
+    {
+      id: "name",
+      header: "Name",
+      sortBy: (member) => (member.name || member.email).toLowerCase(),
+      cell: (member) => (
+        <span className="key-name">
+          {member.name || member.email}
+          {member.id === looker.me && " (you)"} {member.disabled && <StatusBadge status="disabled" />}
+          <small>{member.email}</small>
+        </span>
+      ),
+    },
+    {
+      id: "role",
+      header: "Role",
+      width: "11rem",
+      sortBy: (member) => workspaceRoles.indexOf(member.role),
+      cell: (member) => <RoleSelect member={member} looker={looker} />,
+    },
+    {
+      id: "since",
+      header: "Since",
+      sortBy: (member) => member.since,
+      cell: (member) => <When at={member.since} />,
+      align: "right",
+    },
+    {
+      id: "do",
+      header: "Actions",
+      quiet: true,
+      cell: (member) => <RemoveMember member={member} looker={looker} />,
+    },
+  ];
+}
+
+interface MemberProps {
+  readonly member: Member;
+  readonly looker: Looker;
+}
+
+function RoleSelect({ member, looker: { workspace, held } }: MemberProps) {
+  const update = useAct("members.update", { invalidates: afterWorkspaceChange });
+  const { label } = roleWords[member.role];
+  if (!meets(held, "admin")) return <>{label}</>;
+  if (!meets(held, member.role)) {
+    return (
+      <Tooltip label="Somebody with a role above yours: an owner or an administrator may change it.">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the reason must be reachable by keyboard. */}
+        <span tabIndex={0}>{label}</span>
+      </Tooltip>
+    );
+  }
+  const give = async (role: WorkspaceRole, undo: boolean) => {
+    await update.mutateAsync({ params: { workspace: workspace.slug, user: member.id }, body: { role } });
+    const words = `${member.name || member.email} is ${roleWords[role].label.toLowerCase()} now.`;
+    if (undo) noticeUndo(words, () => void give(member.role, false).catch(() => undefined));
+  };
+  return (
+    <Select
+      size="xs"
+      aria-label={`Role of ${member.name || member.email}`}
+      data={rolesUpTo(held).map((role) => ({ value: role, label: roleWords[role].label }))}
+      value={member.role}
+      allowDeselect={false}
+      disabled={update.isPending}
+      onChange={(value) => {
+        const role = workspaceRoles.find((each) => each === value);
+        // A failure is said in a notice by whoever asks.
+        if (role !== undefined && role !== member.role) void give(role, true).catch(() => undefined);
+      }}
+    />
+  );
+}
+
+function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) {
+  const navigate = useNavigate();
+  const self = member.id === me;
+  const [keys, setKeys] = useState<LeaverKeys | undefined>(undefined);
+  const remove = useAct("members.remove", {
+    invalidates: afterWorkspaceChange,
+    done: self ? `You left ${workspace.name}.` : `${member.name || member.email} is no longer a member.`,
+  });
+  if (!self && !(meets(held, "admin") && meets(held, member.role))) return null;
+  const name = member.name || member.email;
+  return (
+    <ConfirmButton
+      title={self ? `Leave ${workspace.name}?` : `Remove ${name} from ${workspace.name}?`}
+      verb={self ? "Leave workspace" : "Remove member"}
+      label={self ? "Leave" : "Remove"}
+      size="compact-xs"
+      onConfirm={async () => {
+        await remove.mutateAsync({
+          params: { workspace: workspace.slug, user: member.id },
+          body: keys === undefined ? {} : { keys },
+        });
+        if (self && held !== "administrator") await navigate({ to: "/workspaces", search: { workspace: "" } });
+      }}
+    >
+      <Stack gap="sm">
+        {self
+          ? "You no longer see its keys and its use. To come back, somebody has to invite you."
+          : "They no longer see its keys and its use, and the admin tokens they made for it stop."}
+        <LeaverKeysChoice leaver={member} workspace={workspace.slug} onChoice={setKeys} />
+      </Stack>
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,57 @@
+import { Button, Stack } from "@mantine/core";
+import type { ConsoleWorkspace } from "@sluice/contract";
+import { IconUserPlus, IconUsers } from "@tabler/icons-react";
+import { useMemo } from "react";
+import { useCall } from "../../../api/use-call.ts";
+import { DataTable } from "../../../components/data-table.tsx";
+import { EmptyState } from "../../../components/empty-state.tsx";
+import { rowsIn } from "../../../components/rows.ts";
+import { Section } from "../../../components/section.tsx";
+import { useUrlText } from "../../../routes/search.ts";
+import { heldIn, useSession } from "../../../session/session-context.tsx";
+import { InvitationsSection } from "./invitations-section.tsx";
+import { InviteDialog } from "./invite-dialog.tsx";
+import { memberColumns } from "./member-columns.tsx";
+import { RolesSection } from "./roles-section.tsx";
+
+/** Who belongs to a workspace and what they may do there. */
+export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace }) {
+  const { answer, user, may } = useSession();
+  const { slug } = workspace;
+  const held = heldIn(answer, slug);
+  const mayManage = may("admin", slug);
+  const [invite, setInvite] = useUrlText("invite");
+  const query = useCall("members.list", { params: { workspace: slug } });
+  const columns = useMemo(() => memberColumns({ workspace, held, me: user.id }), [workspace, held, user.id]);
+  const inviteButton = mayManage ? (
+    <Button leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInvite("1")}>
+      Invite somebody
+    </Button>
+  ) : undefined;
+  return (
+    <Stack gap="lg">
+      <Section
+        title="Members"
+        description="They open the console and see this workspace. Programs need a key, not a member."
+        actions={(query.data?.data.length ?? 0) > 0 && inviteButton}
+        flush
+      >
+        <DataTable
+          label="Members"
+          columns={columns}
+          rows={rowsIn(query, (page) => page.data)}
+          rowKey={(member) => member.id}
+          dimmed={(member) => member.disabled}
+          empty={
+            <EmptyState icon={<IconUsers />} title="No members yet" action={inviteButton}>
+              Administrators can do everything here without being members. Invite whoever looks after this workspace.
+            </EmptyState>
+          }
+        />
+      </Section>
+      {mayManage && <InvitationsSection workspace={slug} held={held} />}
+      <RolesSection />
+      {invite !== "" && mayManage && <InviteDialog workspace={workspace} held={held} onClose={() => setInvite("")} />}
+    </Stack>
+  );
+}

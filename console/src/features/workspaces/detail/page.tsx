@@ -1,0 +1,92 @@
+import { Button, Skeleton, Stack, Tabs } from "@mantine/core";
+import { Link, useParams } from "@tanstack/react-router";
+import { useCall } from "../../../api/use-call.ts";
+import { CopyText } from "../../../components/copy-button.tsx";
+import { ManagedByFile, ManagedByFileNote } from "../../../components/managed-by-file.tsx";
+import { PageFrame } from "../../../components/page-frame.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { StatusBadge } from "../../../components/status-badge.tsx";
+import { TabRow } from "../../../components/tab-row.tsx";
+import { useUrlText } from "../../../routes/search.ts";
+import { useSession } from "../../../session/session-context.tsx";
+import { AccessTab } from "./access-tab.tsx";
+import { EditWorkspace } from "./edit-workspace.tsx";
+import { GroupsTab } from "./groups-tab.tsx";
+import { MembersTab } from "./members-tab.tsx";
+import { OverviewTab } from "./overview-tab.tsx";
+
+const crumbs = [{ label: "Workspaces", link: { to: "/workspaces" } }] as const;
+
+/** One workspace: what bounds it, its groups, its members, and who may call what. */
+export default function WorkspacePage() {
+  const { workspace: path } = useParams({ from: "/workspaces/$workspace" });
+  const { may } = useSession();
+  const [tab, setTab] = useUrlText("tab", "overview");
+  const [edit, setEdit] = useUrlText("edit");
+  const query = useCall("workspaces.show", { params: { workspace: path } });
+  const workspace = query.data;
+  if (workspace === undefined) {
+    return (
+      <PageFrame title="Workspace" crumbs={crumbs}>
+        {query.error === null ? (
+          <Stack gap="lg" aria-busy="true">
+            <Skeleton height={36} />
+            <Skeleton height={220} />
+          </Stack>
+        ) : (
+          <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
+        )}
+      </PageFrame>
+    );
+  }
+  const { slug } = workspace;
+  const mayEdit = may("owner", slug) && workspace.managed_by === "console";
+  return (
+    <PageFrame
+      title={workspace.name}
+      crumbs={crumbs}
+      badges={
+        <>
+          {!workspace.enabled && <StatusBadge status="disabled" tone="warn" hint="None of its keys opens." />}
+          <ManagedByFile by={workspace.managed_by} />
+        </>
+      }
+      description={<CopyText value={slug} label="Copy the slug" />}
+      actions={
+        <>
+          <Button variant="default" renderRoot={(props) => <Link to="/keys" search={{ workspace: slug }} {...props} />}>
+            See its keys
+          </Button>
+          {mayEdit && (
+            <Button variant={tab === "overview" ? "filled" : "default"} onClick={() => setEdit("1")}>
+              Change workspace
+            </Button>
+          )}
+        </>
+      }
+    >
+      <ManagedByFileNote by={workspace.managed_by} />
+      <Tabs value={tab} onChange={(next) => setTab(next ?? "overview")} keepMounted={false}>
+        <TabRow value={tab}>
+          <Tabs.Tab value="overview">Overview</Tabs.Tab>
+          <Tabs.Tab value="groups">Groups</Tabs.Tab>
+          <Tabs.Tab value="members">Members</Tabs.Tab>
+          <Tabs.Tab value="access">Access</Tabs.Tab>
+        </TabRow>
+        <Tabs.Panel value="overview">
+          <OverviewTab workspace={workspace} />
+        </Tabs.Panel>
+        <Tabs.Panel value="groups">
+          <GroupsTab workspace={workspace} />
+        </Tabs.Panel>
+        <Tabs.Panel value="members">
+          <MembersTab workspace={workspace} />
+        </Tabs.Panel>
+        <Tabs.Panel value="access">
+          <AccessTab workspace={slug} />
+        </Tabs.Panel>
+      </Tabs>
+      {edit !== "" && mayEdit && <EditWorkspace workspace={workspace} onClose={() => setEdit("")} />}
+    </PageFrame>
+  );
+}

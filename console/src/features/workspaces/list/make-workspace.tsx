@@ -1,0 +1,76 @@
+import { TextInput } from "@mantine/core";
+import type { ConsoleWorkspace } from "@sluice/contract";
+import { useState } from "react";
+import { useAct } from "../../../api/use-act.ts";
+import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
+import { type Bounds, BoundsFields } from "../bounds-fields.tsx";
+import { slugFault, slugOf } from "../slug-of.ts";
+import { afterWorkspaceChange } from "../workspace-routes.ts";
+
+interface MakeWorkspaceProps {
+  readonly onClose: () => void;
+  readonly onMade: (workspace: ConsoleWorkspace) => void;
+}
+
+export function MakeWorkspace({ onClose, onMade }: MakeWorkspaceProps) {
+  const [name, setName] = useState("");
+  // null: made of the name until somebody writes another.
+  const [written, setWritten] = useState<string | null>(null);
+  const [bounds, setBounds] = useState<Bounds>({ models: ["*"], pass_through: [], limits: {}, budget: null });
+  const make = useAct("workspaces.create", {
+    inline: true,
+    invalidates: afterWorkspaceChange,
+    done: (made) => `Workspace ${made.name} is made, with a group called default.`,
+    onDone: onMade,
+  });
+  const slug = written ?? slugOf(name);
+  const { limits, budget } = bounds;
+  const body = {
+    slug,
+    name: name.trim(),
+    models: [...bounds.models],
+    pass_through: [...bounds.pass_through],
+    limits,
+    budget,
+  };
+  const slugWrong = slug === "" ? null : slugFault(slug);
+  return (
+    <FormDrawer
+      opened
+      title="Make a workspace"
+      verb="Make workspace"
+      onClose={onClose}
+      onSubmit={() => make.mutate({ body })}
+      saving={make.isPending}
+      problem={make.error}
+      blocked={name.trim() === "" ? "Give it a name." : slug === "" ? "Give it a slug." : slugWrong}
+    >
+      <TextInput
+        label="Name"
+        placeholder="Acme Robotics"
+        required
+        data-autofocus
+        maxLength={256}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={wrongField(make.error, "name")}
+      />
+      <TextInput
+        label="Slug"
+        description="Its name in addresses and in the config file. It stays as it is."
+        placeholder="acme-robotics"
+        required
+        spellCheck={false}
+        maxLength={63}
+        value={slug}
+        onChange={(event) => setWritten(event.currentTarget.value)}
+        error={slugWrong ?? wrongField(make.error, "slug")}
+      />
+      <BoundsFields
+        value={bounds}
+        onChange={(changes) => setBounds((before) => ({ ...before, ...changes }))}
+        problem={make.error}
+      />
+    </FormDrawer>
+  );
+}

@@ -1,0 +1,45 @@
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { IconKey } from "@tabler/icons-react";
+import { useAct } from "../../api/use-act.ts";
+import { CodeBlock } from "../../components/code-block.tsx";
+import { CopyButton } from "../../components/copy-button.tsx";
+
+/** Shows what receivers check the webhooks of a workspace with. It leaves the page with the dialog. */
+export function WebhookSecret({ workspace }: { readonly workspace: string }) {
+  // Not kept among the answers that pages share: a secret is asked for anew each time, and whoever asks is noted.
+  const look = useAct("workspaces.webhookSecret");
+  const secret = look.data?.secret ?? null;
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconKey size={14} aria-hidden />}
+        loading={look.isPending}
+        onClick={() => look.mutate({ params: { workspace } })}
+      >
+        Show signing secret
+      </Button>
+      <Modal opened={secret !== null} onClose={look.reset} title={`Signing secret of ${workspace}`} size="lg">
+        {secret !== null && (
+          <Stack gap="md">
+            <CodeBlock code={secret} label="signing secret" wrap />
+            <Text size="sm">
+              Give it to the receiver: any Standard Webhooks library checks the headers <code>webhook-id</code>,{" "}
+              <code>webhook-timestamp</code> and <code>webhook-signature</code> of each message with it.
+            </Text>
+            <Text size="sm" c="dimmed">
+              It signs the notices and video task messages of this workspace, and stays the same. Keep it like a key:
+              whoever has it can sign as this gateway. That you looked is in the audit log.
+            </Text>
+            <Group justify="flex-end">
+              <CopyButton value={secret} label="Copy signing secret" wide />
+              <Button onClick={look.reset} data-autofocus>
+                Done
+              </Button>
+            </Group>
+          </Stack>
+        )}
+      </Modal>
+    </>
+  );
+}

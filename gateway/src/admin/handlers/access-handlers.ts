@@ -1,0 +1,131 @@
+import type { AccessCheck, ConsoleKey } from "@sluice/contract";
+import { bounds, type Catalog, Failure, type Model } from "#core/index.ts";
+import {
+  accessReason,
+  deploymentsReady,
+  isGranted,
+  type KeyStanding,
+  matches,
+  matchingPattern,
+} from "#identity/index.ts";
+import type { Clock, ControlStore, ReportStore } from "#ports/index.ts";
+import { modelPage } from "./access-models.ts";
+import type { ConsoleCall, Handlers } from "./handler.ts";
+import { TimeSlice } from "./time-slice.ts";
+
+export interface AccessHandlerDependencies {
+  readonly controlStore: ControlStore;
+  readonly reports: ReportStore;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+}
+
+/**
+ * The calls about effective access: the rules that a call goes by, asked for many keys and models at once. Which models there
+ * are that a workspace may not call is for administrators only.
+ */
+export function accessHandlers(dependencies: AccessHandlerDependencies): Handlers<"access.table" | "access.check"> {
+  return {
+    "access.table": async ({ query, workspace, actor }) => {
+      const catalog = dependencies.catalog();
+      const slice = new TimeSlice(dependencies.clock);
+      const { search } = query;
+      const keys = await dependencies.reports.keys(
+        {
+          workspaceId: workspace?.id ?? null,
+          now: dependencies.clock.now(),
+          ...(search === undefined || search === "" ? {} : { search }),
+          ...(query.key === undefined ? {} : { keyId: query.key }),
+        },
+        query.cursor ?? null,
+        Math.min(query.limit ?? bounds.accessKeysMax, bounds.accessKeysMax),
+      );
+      const visible = actor?.administrator === true ? null : (workspace?.models ?? []);
+      const page = { part: query.model ?? "", cursor: query.models_cursor ?? null, visible };
+      const { models, next } = await modelPage(catalog, page, slice);
+      const rows = [];
+      for (const key of keys.data) {
+        if (slice.over) await slice.rest();
+        const standing = standingOf(key, catalog);
+        // Its group was made a moment ago and is not in force here yet.
+        if (standing === null) continue;
+        const cells = models.map((model) => accessReason(standing, model, catalog));
+        rows.push({ id: key.id, name: key.name, group: key.group, cells });
+      }
+      return {
+        models: models.map(({ name, type }) => ({ name, type })),
+        keys: rows,
+        next: keys.next,
+        next_models: next,
+      };
+    },
+    "access.check": async (call) => {
+      const key = await dependencies.controlStore.key(call.workspace?.id ?? null, call.params.key);
+      const catalog = dependencies.catalog();
+      const standing = key === null ? null : standingOf(key, catalog);
+      if (key === null || standing === null) {
+        throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
+      }
+      return checked(call, key, standing, catalog);
+    },
+  };
+}
+
+function checked(
+  { query, actor }: ConsoleCall<"access.check">,
+  key: ConsoleKey,
+  standing: KeyStanding,
+  catalog: Catalog,
+): AccessCheck {
+  const seesAll = actor?.administrator === true;
+  const model = catalog.models.get(query.model);
+  const hidden = !seesAll && !matches(standing.workspace.models, query.model);
+  if (model === undefined && !hidden) {
+    throw new Failure("not_found", `There is no model called ${query.model}.`, { param: "model" });
+  }
+  const about = { key: { id: key.id, name: key.name }, model: query.model, steps: stepsOf(key, standing, query.model) };
+  if (model === undefined || hidden) {
+    // Whether there is such a model is not for everybody: one that exists and one that does not look alike.
+    const reason = standing.workspace.enabled ? "workspace_models" : "workspace_disabled";
+    return { ...about, allowed: false, reason, deployments: 0, fallbacks: [] };
+  }
+  const reason = accessReason(standing, model, catalog);
+  return {
+    ...about,
+    allowed: reason === "yes",
+    reason,
+    deployments: deploymentsReady(model),
+    fallbacks: fallbacksOf(model, standing, seesAll),
+  };
+}
+
+function fallbacksOf(model: Model, standing: KeyStanding, seesAll: boolean): AccessCheck["fallbacks"] {
+  return model.fallbacks
+    .filter((name) => seesAll || matches(standing.workspace.models, name))
+    .map((name) => ({ model: name, allowed: isGranted(standing, name) }));
+}
+
+function stepsOf(key: ConsoleKey, { workspace, group }: KeyStanding, model: string): AccessCheck["steps"] {
+  const step = (scope: "workspace" | "group" | "key", label: string, patterns: readonly string[] | null) => {
+    const matched = patterns === null ? null : matchingPattern(patterns, model);
+    return {
+      scope,
+      label,
+      patterns: patterns === null ? null : [...patterns],
+      matched,
+      allowed: patterns === null || matched !== null,
+    };
+  };
+  return [
+    step("workspace", workspace.scope.label, workspace.models),
+    step("group", group.scope.label, group.models),
+    step("key", `key ${workspace.slug}/${key.name}`, key.models),
+  ];
+}
+
+function standingOf(key: ConsoleKey, catalog: Catalog): KeyStanding | null {
+  const workspace = catalog.workspaces.get(key.workspace.id);
+  const group = catalog.groups.get(key.group.id);
+  if (workspace === undefined || group === undefined) return null;
+  return { workspace, group, models: key.models, state: key.state };
+}

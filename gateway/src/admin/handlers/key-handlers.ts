@@ -1,0 +1,120 @@
+import type { ConsoleKey } from "@sluice/contract";
+import { meets } from "@sluice/contract/words";
+import { type Catalog, Failure, Secret, type Workspace } from "#core/index.ts";
+import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
+import type { Clock, ControlStore, KeyFilter, ReportStore } from "#ports/index.ts";
+import { checkGrantedProviders } from "./granted-providers.ts";
+import type { ConsoleCall, Handlers } from "./handler.ts";
+import { boundsSetBy, checkWidening } from "./key-bounds-set.ts";
+import { checkKeyFields, keyChangeOf } from "./key-fields.ts";
+import { oneWorkspace } from "./one-workspace.ts";
+import { requireActor } from "./require-actor.ts";
+
+export interface KeyHandlerDependencies {
+  readonly controlStore: ControlStore;
+  readonly reports: ReportStore;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly randomBytes: (size: number) => Uint8Array;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+}
+
+type KeyRoutes = "keys.list" | "keys.create" | "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
+type OneKeyRoute = "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
+
+/** The calls about keys. A member manages the keys they made, an admin of the workspace all of them. */
+export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyRoutes> {
+  const { controlStore, clock } = dependencies;
+  return {
+    "keys.list": async (call) => {
+      const { cursor = null, limit = 50 } = call.query;
+      const { data, next } = await dependencies.reports.keys(filterOf(call, dependencies), cursor, limit);
+      return { data: [...data], next };
+    },
+    "keys.create": async (call) => {
+      const { id } = oneWorkspace(call);
+      checkKeyFields(call.body, { now: clock.now(), before: null });
+      checkGrantedProviders(call.body.pass_through, dependencies.catalog());
+      const secret = newSecret(dependencies);
+      const createdBy = requireActor(call.actor).userId;
+      const setByAdmins = boundsSetBy(call, null);
+      const wanted = { ...keyChangeOf(call.body), name: call.body.name, secret, createdBy, setByAdmins };
+      const key = await controlStore.addKey(id, wanted, call.auditSource);
+      await dependencies.changesSeen();
+      return { key, secret: secret.reveal() };
+    },
+    "keys.show": (call) => theKey(call, dependencies),
+    "keys.update": async (call) => {
+      const { id, workspace } = await ownKey(call, dependencies);
+      const change = (before: ConsoleKey) => {
+        checkKeyFields(call.body, { now: clock.now(), before });
+        checkGrantedProviders(call.body.pass_through, dependencies.catalog(), before.pass_through);
+        checkWidening(call, before);
+        return { ...keyChangeOf(call.body), setByAdmins: boundsSetBy(call, before) };
+      };
+      const key = await controlStore.updateKey(workspace.id, id, change, call.auditSource);
+      await dependencies.changesSeen();
+      return key;
+    },
+    "keys.rotate": async (call) => {
+      const before = await ownKey(call, dependencies);
+      const secret = newSecret(dependencies);
+      const rotation = { secret, graceMs: (call.body.grace_seconds ?? 0) * 1_000 };
+      const key = await controlStore.rotateKey(before.workspace.id, before.id, rotation, call.auditSource);
+      await dependencies.changesSeen();
+      return { key, secret: secret.reveal() };
+    },
+    "keys.revoke": async (call) => {
+      const before = await ownKey(call, dependencies);
+      const key = await controlStore.endKey(before.workspace.id, before.id, call.auditSource);
+      await dependencies.changesSeen();
+      return key;
+    },
+  };
+}
+
+function newSecret({ randomBytes }: KeyHandlerDependencies): Secret {
+  return new Secret(makeKeySecret(randomBytes(keySecretBytes)));
+}
+
+/** A key of the workspace that the path names; one of another looks missing. */
+async function theKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: KeyHandlerDependencies): Promise<ConsoleKey> {
+  const key = await controlStore.key(call.workspace?.id ?? null, call.params.key);
+  if (key !== null) return key;
+  throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
+}
+
+async function ownKey(call: ConsoleCall<OneKeyRoute>, dependencies: KeyHandlerDependencies): Promise<ConsoleKey> {
+  const key = await theKey(call, dependencies);
+  if (meets(call.held, "admin") || key.created_by?.id === requireActor(call.actor).userId) return key;
+  throw new Failure("forbidden", "Somebody else made this key. An admin of the workspace may change it.");
+}
+
+function filterOf(
+  { actor, query, workspace }: ConsoleCall<"keys.list">,
+  { catalog, clock }: KeyHandlerDependencies,
+): KeyFilter {
+  const { search, group, state, mine, made_by: madeBy } = query;
+  return {
+    workspaceId: workspace?.id ?? null,
+    now: clock.now(),
+    ...(search === undefined || search === "" ? {} : { search }),
+    ...(group === undefined ? {} : { groupId: groupIdOf(group, workspace, catalog()) }),
+    ...(state === undefined ? {} : { state }),
+    ...(mine === "true"
+      ? { createdBy: requireActor(actor).userId }
+      : madeBy === undefined
+        ? {}
+        : { createdBy: madeBy }),
+  };
+}
+
+/** A group may be named in one workspace; among all of them only its id tells which. */
+function groupIdOf(idOrName: string, workspace: Workspace | null, catalog: Catalog): string {
+  if (workspace === null || catalog.groups.has(idOrName)) return idOrName;
+  const named = [...catalog.groups.values()].find(
+    (group) => group.workspaceId === workspace.id && group.name === idOrName,
+  );
+  return named?.id ?? idOrName;
+}

@@ -1,0 +1,56 @@
+import type { LimitUsageRow } from "@sluice/contract";
+import type { Catalog } from "#core/index.ts";
+import type { Admission } from "#limits/index.ts";
+import type { Clock, ControlStore, ReportStore } from "#ports/index.ts";
+import { forecastDays, forecastOf, spendRates } from "../budgets/forecast.ts";
+import { limitScopes } from "../budgets/limit-scopes.ts";
+import type { Handlers } from "./handler.ts";
+
+export interface LimitHandlerDependencies {
+  readonly admission: Pick<Admission, "limitUsages">;
+  readonly controlStore: Pick<ControlStore, "limitedKeys">;
+  readonly reports: Pick<ReportStore, "dailySpend">;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+}
+
+/** The calls about limits. */
+export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<"limits.list"> {
+  return {
+    "limits.list": async ({ query, workspace }) => {
+      const catalog = dependencies.catalog();
+      const { scopes, homes, truncated } = await limitScopes(
+        { workspace, ...query },
+        catalog,
+        dependencies.controlStore,
+      );
+      const now = dependencies.clock.now();
+      const since = now - forecastDays * 86_400_000;
+      const spend = scopes.some((scope) => scope.budget !== null)
+        ? await dependencies.reports.dailySpend(workspace?.id ?? null, since)
+        : [];
+      const rates = spendRates(spend, now);
+      const limitUsages = await dependencies.admission.limitUsages(scopes);
+      return {
+        data: limitUsages.map((limitUsage) => ({
+          scope: limitUsage.scope,
+          scope_id: limitUsage.scopeId,
+          label: limitUsage.label,
+          workspace: homeOf(homes.get(limitUsage.scopeId) ?? "", catalog),
+          kind: limitUsage.name,
+          period: limitUsage.period,
+          limit: limitUsage.limit,
+          used: limitUsage.used,
+          resets_at: limitUsage.resetsAt === null ? null : limitUsage.resetsAt * 1_000,
+          forecast: forecastOf(limitUsage, rates.get(`${limitUsage.scope} ${limitUsage.scopeId}`) ?? 0, now),
+        })),
+        truncated,
+      };
+    },
+  };
+}
+
+/** A workspace that was made a moment ago and is not in force here yet is known by its id. */
+function homeOf(id: string, catalog: Catalog): LimitUsageRow["workspace"] {
+  return { id, slug: catalog.workspaces.get(id)?.slug ?? id };
+}

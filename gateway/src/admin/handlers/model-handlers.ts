@@ -1,0 +1,107 @@
+import type { ConsoleModel } from "@sluice/contract";
+import { type Actor, type Catalog, Failure, type Model } from "#core/index.ts";
+import type { ControlStore, ModelRecord, ReportStore } from "#ports/index.ts";
+import { type HealthSources, readHealth } from "../catalog/health.ts";
+import { changedModel, newModel } from "../catalog/model-change.ts";
+import { type ModelSurroundings, modelView, priceVersionView, visibleModels } from "../catalog/model-view.ts";
+import { simulatePrice } from "../catalog/price-simulation.ts";
+import type { Handlers } from "./handler.ts";
+
+export interface ModelHandlerDependencies extends HealthSources {
+  readonly controlStore: ControlStore;
+  readonly reports: Pick<ReportStore, "deploymentUse" | "modelUsage">;
+  readonly catalog: () => Catalog;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+  /** Where a model can be called. */
+  readonly endpointsOf: (model: Model) => readonly string[];
+}
+
+type ModelRouteId =
+  | "models.list"
+  | "models.create"
+  | "models.show"
+  | "models.update"
+  | "models.remove"
+  | "models.prices"
+  | "models.simulate";
+
+const weekMs = 7 * 86_400_000;
+
+/** The calls about models. */
+export function modelHandlers(dependencies: ModelHandlerDependencies): Handlers<ModelRouteId> {
+  const { controlStore, reports } = dependencies;
+  const changed = async (record: ModelRecord, actor: Actor | null): Promise<ConsoleModel> => {
+    await dependencies.changesSeen();
+    return modelView(record, await surroundings(dependencies, actor, record.name));
+  };
+  return {
+    "models.list": async ({ query, actor }) => {
+      const may = visibleModels(actor, dependencies.catalog());
+      const found = (await controlStore.listModels()).filter(
+        (record) => may(record.name) && fits(record, query.search),
+      );
+      const around = await surroundings(dependencies, actor, null);
+      return { data: found.map((record) => modelView(record, around)), next: null };
+    },
+    "models.create": async ({ body, auditSource, actor }) =>
+      changed(await controlStore.createModel(newModel(body), auditSource), actor),
+    "models.show": async ({ params, actor }) => {
+      const record = await visibleRecord(dependencies, params.model, actor);
+      return modelView(record, await surroundings(dependencies, actor, record.name));
+    },
+    "models.update": async ({ params, body, auditSource, actor }) =>
+      changed(await controlStore.updateModel(params.model, (before) => changedModel(before, body), auditSource), actor),
+    "models.remove": async ({ params, auditSource }) => {
+      await controlStore.removeModel(params.model, auditSource);
+      await dependencies.changesSeen();
+      return {};
+    },
+    "models.prices": async ({ params, actor }) => {
+      const record = await visibleRecord(dependencies, params.model, actor);
+      const versions = await controlStore.listPrices(record.name);
+      return { data: versions.map((version) => priceVersionView(version, record.price?.id ?? null)), next: null };
+    },
+    "models.simulate": async ({ params, body, actor }) => {
+      const { price, from, to } = body;
+      if (from >= to) throw new Failure("invalid_request", "`to` must be later than `from`.", { param: "to" });
+      const record = await visibleRecord(dependencies, params.model, actor);
+      return { from, to, ...simulatePrice(price, await reports.modelUsage(record.name, from, to)) };
+    },
+  };
+}
+
+/** One that somebody may not call looks missing to them. */
+async function visibleRecord(
+  dependencies: ModelHandlerDependencies,
+  name: string,
+  actor: Actor | null,
+): Promise<ModelRecord> {
+  const record = visibleModels(actor, dependencies.catalog())(name)
+    ? await dependencies.controlStore.model(name)
+    : null;
+  if (record === null) throw new Failure("not_found", "There is no such model.", { param: "model" });
+  return record;
+}
+
+/** Health and figures are worked out for administrators only: nobody else is shown them. */
+async function surroundings(
+  dependencies: ModelHandlerDependencies,
+  actor: Actor | null,
+  model: string | null,
+): Promise<ModelSurroundings> {
+  const { catalog, endpointsOf } = dependencies;
+  const shown = actor?.administrator === true;
+  const now = dependencies.clock.now();
+  const used = shown ? await dependencies.reports.modelUsage(model, now - weekMs, now) : [];
+  const health = await readHealth(
+    shown ? dependencies : { ...dependencies, reports: { deploymentUse: async () => [] } },
+  );
+  const week = used.map((each) => [each.model, { requests: each.requests, cost_usd: each.costUsd }] as const);
+  return { health, lastWeek: new Map(week), catalog: catalog(), endpointsOf };
+}
+
+function fits(record: ModelRecord, search: string | undefined): boolean {
+  const part = search?.trim().toLowerCase() ?? "";
+  return record.name.toLowerCase().includes(part) || record.ownedBy.toLowerCase().includes(part);
+}

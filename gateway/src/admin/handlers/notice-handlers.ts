@@ -1,0 +1,106 @@
+import type { BodyOf } from "@sluice/contract";
+import { bounds, type Catalog, Failure, type Workspace } from "#core/index.ts";
+import type { Clock, ControlStore, NoticeFields, NoticeStore, StoredNotice } from "#ports/index.ts";
+import type { NoticeSender } from "../budgets/notice-sender.ts";
+import type { Handlers } from "./handler.ts";
+
+export interface NoticeHandlerDependencies {
+  readonly notices: NoticeStore;
+  readonly noticeSender: NoticeSender;
+  readonly controlStore: Pick<ControlStore, "keyById">;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+}
+
+type NoticeRoutes = "notices.list" | "notices.create" | "notices.update" | "notices.remove" | "notices.test";
+
+/** The calls about notices. */
+export function noticeHandlers(dependencies: NoticeHandlerDependencies): Handlers<NoticeRoutes> {
+  const { notices } = dependencies;
+  return {
+    "notices.list": async ({ workspace }) => ({
+      data: (await notices.list(workspace?.id ?? null)).map(shown),
+      next: null,
+    }),
+    "notices.create": async ({ workspace, body, auditSource }) => {
+      const home = one(workspace);
+      if ((await notices.list(home.id)).length >= bounds.noticesPerWorkspaceMax) {
+        throw new Failure("conflict", `A workspace has at most ${bounds.noticesPerWorkspaceMax} notices.`);
+      }
+      await checkScope(dependencies, home, body);
+      return shown(await notices.create(home.id, body, auditSource));
+    },
+    "notices.update": async ({ workspace, params, body, auditSource }) => {
+      const notice = await find(dependencies, workspace, params.notice);
+      const fields = given(body);
+      await checkScope(dependencies, one(workspace), { ...notice, ...fields });
+      return shown((await notices.update(notice.id, fields, auditSource)) ?? notice);
+    },
+    "notices.remove": async ({ workspace, params, auditSource }) => {
+      await notices.remove((await find(dependencies, workspace, params.notice)).id, auditSource);
+      return {};
+    },
+    "notices.test": async ({ workspace, params, signal }) => {
+      const home = one(workspace);
+      const notice = await find(dependencies, home, params.notice);
+      const began = dependencies.clock.monotonic();
+      const message = {
+        noticeId: notice.id,
+        budget: "test",
+        periodStart: dependencies.clock.now(),
+        percent: notice.percent[0] ?? 100,
+        label: `workspace ${home.slug}`,
+        usedUsd: 0,
+        limitUsd: 0,
+        workspaceId: home.id,
+        workspaceSlug: home.slug,
+        noticeName: notice.name,
+        test: true,
+      };
+      const problem = await dependencies.noticeSender.send(notice.channel, message, signal);
+      return { ok: problem === null, problem, ms: dependencies.clock.monotonic() - began };
+    },
+  };
+}
+
+function shown({ workspaceId: _workspaceId, ...notice }: StoredNotice) {
+  return notice;
+}
+
+function one(workspace: Workspace | null): Workspace {
+  if (workspace !== null) return workspace;
+  throw new Failure("invalid_request", "A notice belongs to one workspace. Name it.", { param: "workspace" });
+}
+
+async function find(
+  dependencies: NoticeHandlerDependencies,
+  workspace: Workspace | null,
+  id: string,
+): Promise<StoredNotice> {
+  const notice = await dependencies.notices.find(id);
+  if (notice !== null && notice.workspaceId === one(workspace).id) return notice;
+  throw new Failure("not_found", "There is no such notice.", { param: "notice" });
+}
+
+/** What a notice listens to must belong to its workspace. */
+async function checkScope(
+  { catalog, controlStore }: NoticeHandlerDependencies,
+  workspace: Workspace,
+  { scope, scope_id: id }: Pick<NoticeFields, "scope" | "scope_id">,
+): Promise<void> {
+  if (scope === null || id === null) return;
+  const owner =
+    scope === "workspace"
+      ? catalog().workspaces.get(id)?.id
+      : scope === "group"
+        ? catalog().groups.get(id)?.workspaceId
+        : (await controlStore.keyById(id))?.workspaceId;
+  if (owner !== workspace.id) {
+    throw new Failure("invalid_request", `There is no such ${scope} in this workspace.`, { param: "scope_id" });
+  }
+}
+
+/** Without what was not sent. */
+function given(body: BodyOf<"notices.update">): Partial<NoticeFields> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}

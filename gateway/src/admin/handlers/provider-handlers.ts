@@ -1,0 +1,158 @@
+import type { UpstreamModel } from "@sluice/contract";
+import { type Catalog, Failure, type Provider } from "#core/index.ts";
+import type { ControlStore, ProviderRecord } from "#ports/index.ts";
+import { type ProviderKind, providerKind, providerKinds, starterPrice, suggestedModel } from "#providers/index.ts";
+import { type HealthSources, readHealth } from "../catalog/health.ts";
+import { changedProvider, newProvider } from "../catalog/provider-change.ts";
+import { type ProviderTrials, tryProvider } from "../catalog/provider-trial.ts";
+import { kindView, providerView } from "../catalog/provider-view.ts";
+import type { Handlers } from "./handler.ts";
+
+export interface ProviderHandlerDependencies extends HealthSources {
+  readonly controlStore: ControlStore;
+  readonly catalog: () => Catalog;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+  readonly probe: ProviderTrials;
+}
+
+type ProviderRouteId =
+  | "providers.kinds"
+  | "providers.list"
+  | "providers.create"
+  | "providers.show"
+  | "providers.update"
+  | "providers.remove"
+  | "providers.test"
+  | "providers.upstreamModels"
+  | "providers.import";
+
+/** The calls about providers. */
+export function providerHandlers(dependencies: ProviderHandlerDependencies): Handlers<ProviderRouteId> {
+  const { controlStore } = dependencies;
+  const shown = async (records: readonly ProviderRecord[]) => {
+    const health = await readHealth(dependencies);
+    const deployments = deploymentsByProvider(dependencies.catalog());
+    return records.map((record) => {
+      const own = deployments.get(record.id) ?? [];
+      return providerView(record, own.length, health.ofProvider(record.id, own));
+    });
+  };
+  const changed = async (record: ProviderRecord) => {
+    await dependencies.changesSeen();
+    const [view] = await shown([record]);
+    if (view === undefined) throw noProvider();
+    return view;
+  };
+  return {
+    "providers.kinds": () => ({ data: providerKinds.map(kindView), next: null }),
+    "providers.list": async () => ({ data: await shown(await controlStore.listProviders()), next: null }),
+    "providers.create": async ({ body, auditSource }) =>
+      changed(await controlStore.createProvider(newProvider(body), auditSource)),
+    "providers.show": async ({ params }) => {
+      const record = await controlStore.provider(params.provider);
+      const [view] = record === null ? [] : await shown([record]);
+      if (view === undefined) throw noProvider();
+      return view;
+    },
+    "providers.update": async ({ params, body, auditSource }) =>
+      changed(
+        await controlStore.updateProvider(params.provider, (before) => changedProvider(before, body), auditSource),
+      ),
+    "providers.remove": async ({ params, auditSource }) => {
+      await controlStore.removeProvider(params.provider, auditSource);
+      await dependencies.changesSeen();
+      return {};
+    },
+    "providers.test": async ({ params, body, signal }) => {
+      const subject = await subjectOf(dependencies, params.provider);
+      const { catalog } = dependencies;
+      return await tryProvider(
+        dependencies.probe,
+        { ...subject, catalog: catalog(), model: body.upstream_model ?? null },
+        signal,
+      );
+    },
+    "providers.upstreamModels": async ({ params, signal }) => ({
+      data: await upstreamModels(dependencies, params.provider, signal),
+      next: null,
+    }),
+    "providers.import": async ({ params, body, auditSource }) => {
+      const { kind } = await subjectOf(dependencies, params.provider);
+      const wanted = body.models.map(({ upstream_model, name, type }) => ({
+        upstreamModel: upstream_model,
+        name,
+        type,
+        price: starterPrice(kind, upstream_model),
+      }));
+      const { created, extended, refused } = await controlStore.importModels(params.provider, wanted, auditSource);
+      await dependencies.changesSeen();
+      return { created: [...created], extended: [...extended], refused: [...refused] };
+    },
+  };
+}
+
+/** As it is stored now: a provider that was changed a moment ago on another replica is tried as it was changed. */
+async function subjectOf(
+  dependencies: ProviderHandlerDependencies,
+  id: string,
+): Promise<{ readonly provider: Provider; readonly kind: ProviderKind }> {
+  await dependencies.changesSeen();
+  const provider = dependencies.catalog().providers.get(id);
+  if (provider === undefined) throw noProvider();
+  const kind = providerKind(provider.kind);
+  if (kind !== null) return { provider, kind };
+  throw new Failure("conflict", `Its kind ${provider.kind} is not known to this version of the gateway.`);
+}
+
+async function upstreamModels(
+  dependencies: ProviderHandlerDependencies,
+  id: string,
+  signal: AbortSignal,
+): Promise<UpstreamModel[]> {
+  const { provider, kind } = await subjectOf(dependencies, id);
+  const listing = await dependencies.probe.listModels(provider, kind, signal);
+  if (listing === null) {
+    throw new Failure("conflict", `Providers of the kind ${kind.id} tell no models. Name them yourself.`);
+  }
+  if (listing.models === null || listing.problem !== null) {
+    const advice = listing.advice === null ? "" : ` ${listing.advice}`;
+    throw new Failure("upstream_error", `${listing.problem ?? "No list of models came."}${advice}`);
+  }
+  const served = servedAs(dependencies.catalog(), id);
+  return listing.models.map((model) => ({
+    id: model.id,
+    owned_by: model.ownedBy,
+    created_at: model.createdAt,
+    served_as: served.get(model.id) ?? [],
+    suggested: suggestedModel(kind, model),
+  }));
+}
+
+/** Our models by the upstream's names that lead to them. */
+function servedAs(catalog: Catalog, provider: string): ReadonlyMap<string, string[]> {
+  const served = new Map<string, string[]>();
+  for (const model of catalog.models.values()) {
+    for (const deployment of model.deployments) {
+      if (deployment.provider.id !== provider) continue;
+      served.set(deployment.upstreamModel, [...(served.get(deployment.upstreamModel) ?? []), model.name]);
+    }
+  }
+  return served;
+}
+
+function deploymentsByProvider(catalog: Catalog): ReadonlyMap<string, string[]> {
+  const ids = new Map<string, string[]>();
+  for (const model of catalog.models.values()) {
+    for (const { id, provider } of model.deployments) {
+      const known = ids.get(provider.id);
+      if (known === undefined) ids.set(provider.id, [id]);
+      else known.push(id);
+    }
+  }
+  return ids;
+}
+
+function noProvider(): Failure {
+  return new Failure("not_found", "There is no such provider.", { param: "provider" });
+}

@@ -1,0 +1,76 @@
+import type { QueryOf, RequestDetail } from "@sluice/contract";
+import { meets } from "@sluice/contract/words";
+import { Failure, type Workspace } from "#core/index.ts";
+import type { AuditSource, ExplainStore, PeopleStore, ReportStore, RequestFilter } from "#ports/index.ts";
+import type { Handlers } from "./handler.ts";
+import { pageSize } from "./page-size.ts";
+
+export interface RequestHandlerDependencies {
+  readonly reports: Pick<ReportStore, "requests" | "attempts">;
+  readonly explain: ExplainStore;
+  readonly people: Pick<PeopleStore, "note">;
+}
+
+/** The calls about requests. */
+export function requestHandlers(dependencies: RequestHandlerDependencies): Handlers<"requests.list" | "requests.show"> {
+  return {
+    "requests.list": async ({ query, workspace }) => {
+      const filter = filterOf(query, workspace);
+      const { data, next } = await dependencies.reports.requests(filter, query.cursor ?? null, query.limit ?? pageSize);
+      return { data: [...data], next };
+    },
+    "requests.show": async ({ params, workspace, held, auditSource }) => {
+      const attempts = await dependencies.reports.attempts(workspace?.id ?? null, params.request);
+      const [first] = attempts;
+      if (first === undefined) {
+        throw new Failure("not_found", "There is no such request. Its entries may have been older than is kept.", {
+          param: "request",
+        });
+      }
+      const capture = meets(held, "admin") ? await dependencies.explain.capture(params.request) : null;
+      if (capture !== null) await noteLook(dependencies, first, auditSource);
+      return {
+        request_id: params.request,
+        at: first.at,
+        workspace: first.workspace,
+        key: first.key,
+        attempts: [...attempts],
+        explanation: await dependencies.explain.explanation(params.request),
+        capture,
+      };
+    },
+  };
+}
+
+/** Whoever looks at what a program sent leaves a trace. */
+async function noteLook(
+  { people }: RequestHandlerDependencies,
+  first: RequestDetail["attempts"][number],
+  auditSource: AuditSource,
+): Promise<void> {
+  await people.note(
+    { action: "view", object: `captured request ${first.request_id}`, workspaceId: first.workspace.id },
+    auditSource,
+  );
+}
+
+function filterOf(query: QueryOf<"requests.list">, workspace: Workspace | null): RequestFilter {
+  const wanted: { [Name in keyof RequestFilter]: RequestFilter[Name] | undefined } = {
+    workspaceId: workspace?.id ?? null,
+    search: query.search,
+    model: query.model,
+    provider: query.provider,
+    keyId: query.key,
+    groupId: query.group,
+    endpoint: query.endpoint,
+    outcome: query.outcome,
+    status: query.status,
+    errorCode: query.error_code,
+    minMs: query.min_ms,
+    from: query.from,
+    to: query.to,
+  };
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([, value]) => value !== undefined),
+  ) as unknown as RequestFilter;
+}

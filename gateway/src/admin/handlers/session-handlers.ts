@@ -1,0 +1,91 @@
+import type { SessionAnswer } from "@sluice/contract";
+import { type Actor, bounds, type Catalog, roleIn, type Workspace } from "#core/index.ts";
+import type { Clock, LedgerStore, PeopleStore, ReportStore, SignIn } from "#ports/index.ts";
+import type { Handlers } from "./handler.ts";
+
+export interface SessionHandlerDependencies {
+  readonly people: PeopleStore;
+  readonly signIn: SignIn;
+  readonly catalog: () => Catalog;
+  readonly reports: Pick<ReportStore, "keys">;
+  readonly ledgerStore: Pick<LedgerStore, "page">;
+  readonly clock: Clock;
+  readonly publicUrl: string | null;
+  /** What callers use, when the console may be elsewhere. */
+  readonly callsUrl?: () => string | null;
+  readonly version: string;
+}
+
+/** The call every page of the console begins with. */
+export function sessionHandlers(dependencies: SessionHandlerDependencies): Handlers<"session.show"> {
+  const { people, signIn, catalog } = dependencies;
+  const steps = firstSteps(dependencies);
+  // The last administrator stays one, so that this never turns back.
+  let governed = false;
+  return {
+    "session.show": async ({ actor, request }) => {
+      governed ||= actor !== null || (await people.administratorExists());
+      const user = actor === null ? null : await people.user(actor.userId);
+      const { shown, more } = workspacesOf(actor, catalog());
+      return {
+        user:
+          user === null || actor === null
+            ? null
+            : { id: user.id, email: user.email, name: user.name, administrator: actor.administrator },
+        via: actor === null ? null : actor.kind === "token" ? "token" : "session",
+        fresh: actor?.fresh ?? false,
+        workspaces: shown,
+        ...(more > 0 ? { workspaces_more: more } : {}),
+        methods: methodsOf(signIn),
+        setup_needed: !governed,
+        version: dependencies.version,
+        demo: [...catalog().providers.values()].every((provider) => provider.kind === "demo"),
+        public_url: (dependencies.callsUrl?.() ?? dependencies.publicUrl ?? new URL(request.url).origin).replace(
+          /\/+$/,
+          "",
+        ),
+        first_steps: await steps(),
+      };
+    },
+  };
+}
+
+function methodsOf(signIn: SignIn): SessionAnswer["methods"] {
+  const { password, passkey, oidc } = signIn.methods();
+  return { password, passkey, oidc: oidc.map(({ id, name }) => ({ id, name })) };
+}
+
+/** One's own workspaces first, then, for an administrator, the others, by name; as many as one answer carries. */
+function workspacesOf(actor: Actor | null, { workspaces }: Catalog) {
+  if (actor === null) return { shown: [], more: 0 };
+  const own = (workspace: Workspace) => actor.roles.has(workspace.id);
+  const seen = [...workspaces.values()]
+    .filter((workspace) => actor.administrator || own(workspace))
+    .sort((one, other) => Number(own(other)) - Number(own(one)) || one.name.localeCompare(other.name));
+  const shown = seen.slice(0, bounds.sessionWorkspacesMax).map(({ id, slug, name }) => ({
+    id,
+    slug,
+    name,
+    role: roleIn(actor, id) ?? "viewer",
+  }));
+  return { shown, more: seen.length - shown.length };
+}
+
+/**
+ * How far a new installation has come. The built-in demo is no provider of one's own. A key and a call are asked for until
+ * there is one, by an index, and never again.
+ */
+function firstSteps({ catalog, reports, ledgerStore, clock }: SessionHandlerDependencies) {
+  let key = false;
+  let call = false;
+  return async (): Promise<SessionAnswer["first_steps"]> => {
+    const { providers, models } = catalog();
+    const real = [...providers.values()].filter((provider) => provider.kind !== "demo");
+    const model = [...models.values()].some((each) =>
+      each.deployments.some((deployment) => deployment.provider.kind !== "demo"),
+    );
+    key ||= (await reports.keys({ workspaceId: null, now: clock.now() }, null, 1)).data.length > 0;
+    call ||= (await ledgerStore.page({}, null, 1)).entries.length > 0;
+    return { provider: real.length > 0, model, key, call };
+  };
+}

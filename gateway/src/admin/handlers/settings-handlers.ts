@@ -1,0 +1,119 @@
+import type { BodyOf, ConsoleSettings } from "@sluice/contract";
+import { oidcAccountSchema } from "@sluice/contract/console/settings";
+import { Failure, Secret } from "#core/index.ts";
+import type { ControlStore, OidcAccount, SignIn } from "#ports/index.ts";
+import type { Handlers } from "./handler.ts";
+import { ownOrigin } from "./one-time-link.ts";
+
+export interface SettingsHandlerDependencies {
+  readonly controlStore: ControlStore;
+  readonly signIn: Pick<SignIn, "useOidc">;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+  readonly publicUrl: string | null;
+  /** Who mails come from; null: none can be sent. */
+  readonly mailFrom: string | null;
+}
+
+/** The calls about settings. */
+export function settingsHandlers(
+  dependencies: SettingsHandlerDependencies,
+): Handlers<"settings.show" | "settings.update" | "settings.putOidc" | "settings.removeOidc"> {
+  const { controlStore } = dependencies;
+  return {
+    "settings.show": ({ request }) => settingsView(dependencies, request),
+    "settings.update": async ({ body, auditSource, request }) => {
+      await controlStore.updateSettings(body, auditSource);
+      await dependencies.changesSeen();
+      return await settingsView(dependencies, request);
+    },
+    "settings.putOidc": async ({ params, body, auditSource, request }) => {
+      const id = accountId(params.account);
+      await controlStore.putOidcAccount(id, (before) => accountFrom(before, body), auditSource);
+      dependencies.signIn.useOidc(await controlStore.oidcAccounts());
+      return await settingsView(dependencies, request);
+    },
+    "settings.removeOidc": async ({ params, auditSource, request }) => {
+      await controlStore.removeOidcAccount(params.account, auditSource);
+      dependencies.signIn.useOidc(await controlStore.oidcAccounts());
+      return await settingsView(dependencies, request);
+    },
+  };
+}
+
+async function settingsView(dependencies: SettingsHandlerDependencies, request: Request): Promise<ConsoleSettings> {
+  const { settings, managedByFile } = await dependencies.controlStore.settings();
+  const accounts = await dependencies.controlStore.oidcAccounts();
+  // The address that an issuer must be told.
+  const origin = dependencies.publicUrl === null ? ownOrigin(request) : new URL(dependencies.publicUrl).origin;
+  return {
+    settings,
+    managed_by_file: [...managedByFile],
+    oidc: accounts.map(({ id, name, issuer, clientId, allowedDomains, secondFactorTrusted }) => ({
+      id,
+      name,
+      issuer,
+      client_id: clientId,
+      allowed_domains: [...allowedDomains],
+      second_factor_trusted: secondFactorTrusted,
+      has_secret: true,
+      callback_url: `${origin}/api/auth/callback/${id}`,
+    })),
+    mail: { configured: dependencies.mailFrom !== null, from: dependencies.mailFrom },
+  };
+}
+
+/** The library of sign-in keeps passwords under this name. */
+const reservedIds: ReadonlySet<string> = new Set(["credential"]);
+
+function accountId(given: string): string {
+  const read = oidcAccountSchema.shape.id.safeParse(given);
+  const problem = read.success
+    ? reservedIds.has(given)
+      ? "this name is taken"
+      : null
+    : (read.error.issues[0]?.message ?? "no id");
+  if (problem === null) return given;
+  throw new Failure("invalid_request", `The id of an account of single sign-on: ${problem}.`, { param: "account" });
+}
+
+/** The stored secret stays while the issuer stays: it must not be sent to somebody it was not given for. */
+function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc">): Omit<OidcAccount, "id"> {
+  const issuer = checkedIssuer(body.issuer);
+  const kept = before?.issuer === issuer ? before.clientSecret : null;
+  const clientSecret = body.client_secret === undefined ? kept : new Secret(body.client_secret);
+  if (clientSecret === null) {
+    const why = before === null ? "is needed" : "must be given again, since the issuer changes";
+    throw new Failure("invalid_request", `\`client_secret\` ${why}.`, { param: "client_secret" });
+  }
+  return {
+    name: body.name,
+    issuer,
+    clientId: body.client_id,
+    clientSecret,
+    allowedDomains: domainsOf(body),
+    secondFactorTrusted: body.second_factor_trusted ?? false,
+  };
+}
+
+/** By https, or on this machine. */
+function checkedIssuer(issuer: string): string {
+  const { protocol, hostname, username, password, search, hash } = new URL(issuer);
+  const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  const refuse = (problem: string) => new Failure("invalid_request", `\`issuer\` ${problem}.`, { param: "issuer" });
+  if (protocol !== "https:" && !local) throw refuse("must be an https address: secrets are sent to it");
+  if (username !== "" || password !== "") throw refuse("must not hold a credential");
+  if (search !== "" || hash !== "") throw refuse("must not hold a query or a fragment");
+  return issuer;
+}
+
+function domainsOf(body: BodyOf<"settings.putOidc">): readonly string[] {
+  const domains = [...new Set(body.allowed_domains.map((domain) => domain.trim().toLowerCase()))];
+  const wrong = domains.find(
+    (domain) => !/^([\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u.test(domain),
+  );
+  if (wrong === undefined) return domains;
+  throw new Failure("invalid_request", `\`allowed_domains\`: ${JSON.stringify(wrong)} is no mail domain.`, {
+    param: "allowed_domains",
+  });
+}

@@ -1,0 +1,105 @@
+import type { AdminToken } from "@sluice/contract";
+import { type Actor, type Catalog, Failure, type Grant } from "#core/index.ts";
+import { adminTokenPrefix, checkGrant, keySecretBytes, makeAdminTokenSecret, mayRevokeToken } from "#identity/index.ts";
+import type { Clock, PeopleStore, Vault } from "#ports/index.ts";
+import type { ConsoleCall, Handlers } from "./handler.ts";
+import { requireActor } from "./require-actor.ts";
+import { workspaceNamed } from "./who-calls.ts";
+
+export interface TokenHandlerDependencies {
+  readonly people: PeopleStore;
+  readonly catalog: () => Catalog;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly randomBytes: (size: number) => Uint8Array;
+}
+
+/** The calls about admin tokens. */
+export function tokenHandlers(
+  dependencies: TokenHandlerDependencies,
+): Handlers<"tokens.list" | "tokens.create" | "tokens.revoke"> {
+  const { people, vault } = dependencies;
+  return {
+    "tokens.list": async ({ query, actor }) => {
+      const caller = requireActor(actor);
+      const ownerId = caller.administrator ? null : caller.userId;
+      const { data, next } = await people.listTokens(ownerId, query.cursor ?? null, query.limit ?? 50);
+      return { data: [...data], next };
+    },
+    "tokens.create": async ({ body, actor, auditSource }) => {
+      const maker = requireActor(actor);
+      const grant = grantAsked(body, maker, dependencies.catalog());
+      checkGrant(maker, grant);
+      const expiresAt = await endAsked(dependencies, body.expires_at ?? null, maker);
+      const secret = makeAdminTokenSecret(dependencies.randomBytes(keySecretBytes));
+      const token = await people.createToken(
+        {
+          name: body.name,
+          grant,
+          ownerId: maker.userId,
+          digest: vault.digest(secret),
+          prefix: adminTokenPrefix(secret),
+          expiresAt,
+          ...(maker.tokenId === undefined ? {} : { madeWith: maker.tokenId }),
+        },
+        auditSource,
+      );
+      return { token, secret };
+    },
+    "tokens.revoke": async ({ params, actor, auditSource }) => {
+      const token = await people.token(params.token);
+      if (token === null || !mayRevokeToken(requireActor(actor), revocable(token))) {
+        throw new Failure("not_found", "There is no such admin token of yours.", { param: "token" });
+      }
+      await people.revokeToken(token.id, auditSource);
+      return {};
+    },
+  };
+}
+
+function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, catalog: Catalog): Grant {
+  if (body.administrator === true) {
+    const other = body.workspace !== undefined ? "workspace" : body.role !== undefined ? "role" : null;
+    if (other === null) return { administrator: true };
+    throw new Failure("invalid_request", "An administrator's token has every workspace. Leave this out.", {
+      param: other,
+    });
+  }
+  if (body.workspace === undefined) throw missing("workspace");
+  if (body.role === undefined) throw missing("role");
+  const workspace = workspaceNamed(body.workspace, maker, catalog);
+  if (workspace === null) {
+    throw new Failure("invalid_request", "A token is for one workspace, or an administrator's.", {
+      param: "workspace",
+    });
+  }
+  return { administrator: false, workspaceId: workspace.id, role: body.role };
+}
+
+/** A token that a token makes does not outlive it. */
+async function endAsked(
+  { people, clock }: TokenHandlerDependencies,
+  asked: number | null,
+  maker: Actor,
+): Promise<number | null> {
+  if (asked !== null && asked <= clock.now()) {
+    throw new Failure("invalid_request", "`expires_at` must be in the future.", { param: "expires_at" });
+  }
+  const end = maker.tokenId === undefined ? null : ((await people.token(maker.tokenId))?.expires_at ?? null);
+  if (end !== null && asked !== null && asked > end) {
+    throw new Failure("forbidden", "A token cannot make one that outlives it.", { param: "expires_at" });
+  }
+  return asked ?? end;
+}
+
+function revocable({ id, owner, workspace, role }: AdminToken) {
+  const grant: Grant =
+    workspace === null || role === null
+      ? { administrator: true }
+      : { administrator: false, workspaceId: workspace.id, role };
+  return { id, ownerId: owner.id, grant };
+}
+
+function missing(param: string): Failure {
+  return new Failure("missing_required_parameter", `\`${param}\` is needed, or \`administrator\`.`, { param });
+}

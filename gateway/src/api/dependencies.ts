@@ -1,0 +1,104 @@
+import type { Assets } from "#assets/index.ts";
+import type { BodyWork } from "#bodies/index.ts";
+import type { Catalog, Principal } from "#core/index.ts";
+import type { Authenticator } from "#identity/index.ts";
+import type { Clock, Explainer, Ids, Observer, Spool, UsageSum } from "#ports/index.ts";
+import type { Relay } from "#relay/index.ts";
+import type { VideoTasks } from "#tasks/index.ts";
+import type { BodyDeadlines } from "./body-deadlines.ts";
+import type { BodyRoom } from "./body-room.ts";
+import type { OpenSession } from "./socket/socket-link.ts";
+
+/** One limit as its holder sees it. `resets_at` is Unix seconds. */
+export interface LimitStatus {
+  readonly scope: string;
+  readonly kind: string;
+  /** Of a budget; null for the others. */
+  readonly period: string | null;
+  readonly limit: number;
+  /** null: what a budget has spent cannot be read now. */
+  readonly used: number | null;
+  readonly resets_at: number | null;
+}
+
+/** What the /v1 API depends on; wired by main. */
+export interface ApiDependencies {
+  readonly authenticator: Pick<Authenticator, "authenticate">;
+  readonly relay: Relay;
+  readonly videos: VideoTasks;
+  readonly assets: Assets;
+  /** Where callers reach this gateway, as configured; without a slash at its end. */
+  readonly publicUrl: () => string | null;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly observer: Observer;
+  readonly explainer: Pick<Explainer, "capture">;
+  /** What large bodies are worked on with. */
+  readonly bodies: BodyWork;
+  /** What the JSON bodies of all requests hold together. */
+  readonly bodyRoom: BodyRoom;
+  /** Where forms wait to be sent. */
+  readonly spool: Spool;
+  /** null when all is well, else one line that says what is not. */
+  readonly unready: () => string | null;
+  readonly draining: () => boolean;
+  readonly metricsText: () => Promise<string>;
+  readonly metricsType: string;
+  /** Counts a call that is no call of a model against its caller's limits; the returned function says that it is over. */
+  readonly countCall: (principal: Principal) => Promise<() => void>;
+  readonly keyUsage: (principal: Principal, from: number, to: number) => Promise<readonly UsageSum[]>;
+  readonly limitUsage: (principal: Principal) => Promise<readonly LimitStatus[]> | readonly LimitStatus[];
+  /** Everything outside /v1: console, admin API, reference. */
+  readonly admin: (
+    request: Request,
+    info: { readonly ip: string; readonly patient: () => void },
+  ) => Response | Promise<Response>;
+}
+
+export interface NewSocket {
+  /** Of the answer to the handshake. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The id of its key. */
+  readonly owner: string;
+  readonly open: OpenSession;
+}
+
+/** How a request becomes a WebSocket, where its connection can. */
+export interface SocketOpening {
+  /** WebSockets that are open on this port. */
+  readonly open: number;
+  /** And those of one key. */
+  openOf(owner: string): number;
+  /** False: it is no handshake. The session is made once the socket is open. */
+  upgrade(socket: NewSocket): boolean;
+  /** A call of the same path by the same caller, as one of its own connection would be answered. */
+  call(request: Request): Promise<Response>;
+}
+
+export interface Seen {
+  key: string | null;
+  model: string | null;
+  error: string | null;
+}
+
+/** One request on its way through the API. `path` is as the router read it; nothing else may parse the URL again. */
+export interface Exchange {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly path: string;
+  readonly query: string;
+  readonly startedMs: number;
+  readonly address: () => string;
+  readonly bodies: BodyDeadlines;
+  /** What becomes known of the call on its way, for the access log. */
+  readonly seen: Seen;
+  /** Says that the answer goes on after it was handed over; the returned function says that it is over. */
+  readonly streams: () => () => void;
+  /** Absent: this request cannot become a WebSocket. */
+  readonly openSocket?: SocketOpening;
+  /** Lifts the server's idle time-out for a call that may be silent for long. */
+  readonly patient: () => void;
+}
+
+export type Endpoint = (dependencies: ApiDependencies, exchange: Exchange) => Response | Promise<Response>;

@@ -1,0 +1,22 @@
+import type { Catalog } from "#core/index.ts";
+import type { AssetStore, BlobStore, Chance, Clock, Ids, Observer, Transport } from "#ports/index.ts";
+
+/** What this module depends on. */
+export interface AssetsDependencies {
+  readonly store: AssetStore;
+  readonly blobs: BlobStore;
+  readonly transport: Transport;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly chance: Chance;
+  readonly observer: Observer;
+  readonly signer: TextSigner;
+  /** Where upstreams and callers reach us; null when nobody has said. */
+  readonly publicUrl: () => string | null;
+}
+
+/** HMAC with a secret that nobody else has, base64url. */
+export interface TextSigner {
+  sign(text: string): string;
+}

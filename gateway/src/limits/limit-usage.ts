@@ -1,0 +1,17 @@
+import type { BudgetPeriod, ScopeKind } from "#core/index.ts";
+import type { LimitName } from "./limit-name.ts";
+
+/** How far one limit is used up. Budgets are in USD, the others are counts. */
+export interface LimitUsage {
+  readonly name: LimitName;
+  readonly scope: ScopeKind;
+  readonly scopeId: string;
+  readonly label: string;
+  /** null for what is not a budget. */
+  readonly period: BudgetPeriod | null;
+  readonly limit: number;
+  /** null: what a budget has spent cannot be read now. */
+  readonly used: number | null;
+  /** Unix seconds at which some of it (a budget: all of it) is free again; null when that is not known or never. */
+  readonly resetsAt: number | null;
+}

@@ -1,0 +1,377 @@
+import { join } from "node:path";
+import { createAdmin, RequestTail } from "#admin/index.ts";
+import { type ApiDependencies, type ApiServer, AskRate, BodyRoom, createAsKey } from "#api/index.ts";
+import type { Environment } from "#config/index.ts";
+import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { bounds, Failure } from "#core/index.ts";
+import { Authenticator, createSetup, makeFirstAdministrator, type Setup } from "#identity/index.ts";
+import { createRecorder, recover } from "#ledger/index.ts";
+import { callCounter, createAdmission, type LimitUsage, seedRates } from "#limits/index.ts";
+import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
+import { Relay } from "#relay/index.ts";
+import { createRouter } from "#routing/index.ts";
+import {
+  createChangeFeed,
+  createExplainStore,
+  createJournal,
+  createReportStore,
+  createSpool,
+  type JournalDirectory,
+  type KeptExplainer,
+  openStaticFiles,
+  startDrain,
+  watchDatabase,
+} from "#storage/index.ts";
+import { steadyClock, systemChance } from "#system/index.ts";
+import { createMetrics, createObserver, guardedObserver } from "#telemetry/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import { openBodyWork } from "./body-work.ts";
+import { entriesToldTo } from "./booked.ts";
+import { CatalogHolder } from "./catalog-holder.ts";
+import { ConfigFile } from "./config-facts.ts";
+import { openConsole } from "./console.ts";
+import type { Control } from "./control.ts";
+import { openDemoUpstream } from "./demo-upstream.ts";
+import { callsUrlOf, consoleUrl, type Listeners, openListeners } from "./listeners.ts";
+import { openMedia } from "./media.ts";
+import { openExplainer } from "./open-explainer.ts";
+import { pruneDaily } from "./pruning.ts";
+import { sharedAccounts } from "./shared-accounts.ts";
+import { openSignIn, useOidc } from "./sign-in.ts";
+import { staticRoots } from "./static-roots.ts";
+
+export interface Gateway {
+  /** Where callers go. */
+  readonly server: ApiServer;
+  /** Where the console is: the same, unless it has a port of its own. */
+  readonly consolePort: number;
+  readonly observer: Observer;
+  readonly setup: Setup;
+  readonly catalog: CatalogHolder;
+  readonly journal: Journal;
+  readonly explainer: KeptExplainer;
+  readonly explain: ExplainStore;
+  /** Reservations not yet settled or released; 0 at rest. */
+  readonly outstanding: () => number;
+  /** Ledger entries of an earlier run that were put right before the port opened. */
+  readonly recovered: number;
+  /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
+  close(leave?: Leave): Promise<void>;
+}
+
+export interface Leave {
+  /** How long readiness fails while calls are still taken, so that load balancers turn away first. */
+  readonly graceMs: number;
+  /** Aborted: nobody is waited for any more. */
+  readonly hurried: AbortSignal;
+}
+
+export interface GatewayOptions {
+  readonly environment: Environment;
+  readonly control: Control;
+  /** Held by this process, and so the whole data directory. */
+  readonly directory: JournalDirectory;
+  readonly version: string;
+  readonly randomToken: () => string;
+  /** Somebody has made the first administrator with the link. */
+  readonly onSetUp?: () => void;
+  /** The journal can no longer be trusted: the process must end. */
+  readonly onFatal: (error: Error) => void;
+  /** How long a connection without a call may be silent; a minute by default. */
+  readonly idleSeconds?: number;
+}
+
+/** Builds the whole gateway around an open control side. The port opens last, when every promise can be kept. */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { environment, control } = options;
+  const { clock, ids, controlStore, ledgerStore, people, vault } = control;
+  const metrics = createMetrics();
+  const startedAt = clock.now();
+  const told = createObserver({
+    level: environment.logLevel,
+    format: environment.logFormat,
+    accessLog: environment.accessLog,
+    clock,
+    metrics,
+  });
+  const configFile = new ConfigFile(environment.configFile, clock);
+  const tail = new RequestTail({ clock, controlStore, catalog: () => catalog.current });
+  const observer = guardedObserver(tail.before(guardedObserver(configFile.before(guardedObserver(told)))));
+
+  if (environment.otlpEndpoint !== null) {
+    observer.log("warn", "SLUICE_OTLP_ENDPOINT is set, but this version sends no traces; /metrics has the metrics.");
+  }
+
+  const demo = openDemoUpstream();
+  const transport = createTransport({ clock, inProcess: new Map([["simulator", demo.fetch]]) });
+  const signIn = openSignIn({ environment, control, transport, observer });
+  if (environment.administrator !== null) {
+    const { email, password } = environment.administrator;
+    await makeFirstAdministrator({ signIn, people }, { email, password: password.reveal() }, null);
+  }
+
+  const { directory } = options;
+  const recovered = await recover({ leftovers: directory.leftovers, store: ledgerStore });
+  for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
+  const { database, databasePath } = control;
+  const databaseWatch = await watchDatabase({ database, databasePath, clock, observer });
+  const first = await controlStore.catalog();
+  const drain = startDrain({
+    directory: directory.path,
+    firstSegment: directory.firstSegment,
+    databasePath: control.databasePath,
+    clock,
+    observer,
+  });
+  const durability = first.settings.ledgerDurability;
+  const journal = createJournal({ directory, durability, drain, clock, observer, onFatal: options.onFatal });
+
+  const catalog = new CatalogHolder(controlStore, observer, first);
+  const counter = createMemoryCounter({ clock, observer });
+  await seedRates({ counter, ledgerStore, clock, catalog: first });
+  const reports = createReportStore({ databasePath: control.databasePath, clock, observer });
+  // What money is counted by: a clock that is set by mistake opens no new month.
+  const steady = steadyClock(clock, observer);
+  const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
+  const admission = createAdmission({ counter, clock: steady, spending });
+  const booked = entriesToldTo(admission, observer);
+  const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
+  const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
+  const explainer = openExplainer({ control, catalog, observer, metrics });
+  const explain = createExplainStore(control.database, clock);
+  const { bodies, offload } = openBodyWork({ clock, ids, observer });
+  const relay = new Relay({
+    sharesAccount: sharedAccounts(() => catalog.current),
+    bodies,
+    catalog: () => catalog.current,
+    router,
+    admission,
+    recorder,
+    journal,
+    transport,
+    ledgerStore,
+    ids,
+    clock,
+    observer,
+    explainer,
+  });
+  const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
+  const feed = createChangeFeed({ database: control.database, clock, observer });
+  const stopFeed = feed.subscribe((change) => {
+    authenticator.changed(change);
+    if (change.kind === "catalog") {
+      void catalog.refresh().then(prepareDemo);
+      void useOidc({ signIn, controlStore, observer });
+    }
+  });
+  const prepareDemo = (): void => {
+    const wanted = [...catalog.current.providers.values()].some(({ kind, enabled }) => kind === "demo" && enabled);
+    if (wanted) void demo.prepare();
+  };
+  const changesSeen = async (): Promise<void> => {
+    await feed.catchUp();
+    await catalog.settled();
+  };
+  // What changed between the first reading and the subscription is in this second one.
+  await catalog.refresh();
+  await useOidc({ signIn, controlStore, observer });
+  const setup = await createSetup({
+    signIn,
+    people,
+    randomToken: options.randomToken,
+    ...(options.onSetUp === undefined ? {} : { onCompleted: options.onSetUp }),
+  });
+  const spool = createSpool({ directory: join(environment.dataDir, "spool"), nextName: () => ids.next("spool_") });
+  const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
+  const media = openMedia({
+    environment,
+    control,
+    catalog,
+    router,
+    admission,
+    recorder,
+    transport,
+    spool,
+    observer: booked,
+    explainer,
+    bodies,
+    bodyRoom,
+  });
+  await media.start();
+  let opened: Listeners | null = null;
+  const callsUrl = (): string | null => callsUrlOf(environment, opened?.calls.port ?? environment.port);
+  let asKey: ReturnType<typeof createAsKey> | null = null;
+  const { console, notices } = openConsole({
+    environment,
+    control,
+    catalog,
+    router,
+    admission,
+    transport,
+    signIn,
+    authenticator,
+    observer,
+    media,
+    reports,
+    explain,
+    tail,
+    configFile,
+    processFacts: {
+      startedAt,
+      memoryBytes: () => process.memoryUsage.rss(),
+      journalLag: () => journal.lag,
+      journalHealthy: () => journal.healthy,
+      streamsOpen: () => relay.liveStreams,
+      reservationsOpen: () => admission.outstanding,
+    },
+    version: options.version,
+    callsUrl,
+    answerAs: async (call) => {
+      if (asKey === null) throw new Failure("draining", "The gateway is starting.");
+      return await asKey(call);
+    },
+    changesSeen,
+  });
+  const admin = createAdmin({
+    files: await openStaticFiles(staticRoots),
+    setup,
+    clock,
+    observer,
+    version: options.version,
+    publicUrl: consoleUrl(environment),
+    callsUrl,
+    randomToken: options.randomToken,
+    demo: () => [...catalog.current.providers.values()].every((provider) => provider.kind === "demo"),
+    console,
+  });
+  const usageAsks = new AskRate(clock);
+  let leaving = false;
+  let draining = false;
+  const apiDependencies: ApiDependencies = {
+    authenticator,
+    relay,
+    videos: media.videos,
+    assets: media.assets,
+    publicUrl: callsUrl,
+    catalog: () => catalog.current,
+    clock,
+    ids,
+    observer,
+    explainer,
+    bodies,
+    bodyRoom,
+    spool,
+    draining: () => draining,
+    unready: () => (leaving ? "draining" : journal.healthy ? databaseWatch.problem : "the ledger cannot be written"),
+    metricsText: () => metrics.text(),
+    metricsType: metrics.contentType,
+    countCall: callCounter(admission),
+    keyUsage: (principal, from, to) => {
+      usageAsks.take(principal.key.id);
+      return reports.keyUsage(principal.key.id, from, to);
+    },
+    limitUsage: async (principal) => (await admission.limitUsage(principal)).map(limitUsageRow),
+    admin: admin.fetch,
+  };
+  asKey = createAsKey(apiDependencies);
+  notices.start();
+  metrics.gauges({
+    sluice_ledger_lag_entries: () => journal.lag,
+    sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
+    sluice_database_healthy: () => (databaseWatch.problem === null ? 1 : 0),
+    sluice_streams_open: () => relay.liveStreams,
+    sluice_websockets_open: () => opened?.sockets() ?? 0,
+    sluice_reservations_open: () => admission.outstanding,
+    sluice_request_body_bytes: () => bodyRoom.bytes,
+    sluice_limits_counted: () => counter.size,
+    sluice_catalog_version: () => catalog.current.version,
+  });
+  metrics.counts({ sluice_limits_turned_away_total: () => counter.turnedAway });
+  const stopPruning = pruneDaily({ clock: steady, ledgerStore, explainer, catalog, observer });
+  const endWork = async (): Promise<void> => {
+    await offload.close();
+    await media.stop();
+    await notices.stop();
+    stopFeed();
+    admission.close();
+    await reports.close();
+    stopPruning();
+    await explainer.close(bounds.lastBytesMs);
+    recorder.flush();
+    await journal.close(bounds.flushMs);
+    await databaseWatch.close();
+  };
+  let listeners: Listeners;
+  try {
+    listeners = openListeners(apiDependencies, {
+      environment,
+      ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
+    });
+  } catch (thrown) {
+    // What looks for work by itself must not meet a database that is closed under it, and complain of that.
+    await endWork();
+    throw thrown;
+  }
+  opened = listeners;
+  prepareDemo();
+
+  if (recovered.stored > 0) {
+    observer.log("info", "Calls of an earlier run were put right.", { entries: recovered.stored });
+  }
+
+  const close = async ({ graceMs, hurried }: Leave = atOnce): Promise<void> => {
+    leaving = true;
+    await settleDown(() => hurried.aborted, graceMs, clock);
+    draining = true;
+    observer.log("info", "New calls are refused; those under way are waited for.", { pending: listeners.pending() });
+    listeners.leave();
+    // A live view has no end of its own that the drain could wait for.
+    tail.close();
+    const { drainTimeoutMs } = catalog.current.settings;
+    await settleDown(() => hurried.aborted || listeners.pending() === 0, drainTimeoutMs, clock);
+    if (listeners.pending() > 0) {
+      observer.log("warn", "Calls under way are ended.", { pending: listeners.pending(), hurried: hurried.aborted });
+    }
+    relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
+    await settleDown(() => relay.liveStreams === 0 && listeners.pending() === 0, bounds.lastBytesMs, clock);
+    await listeners.stop();
+    await endWork();
+    await control.close();
+    observer.log("info", "Everything is flushed; the gateway ends.");
+    told.flush();
+  };
+  return {
+    server: listeners.calls,
+    consolePort: listeners.console.port,
+    observer,
+    setup,
+    catalog,
+    journal,
+    explainer,
+    explain,
+    outstanding: () => admission.outstanding,
+    recovered: recovered.stored,
+    close,
+  };
+}
+
+const atOnce: Leave = { graceMs: 0, hurried: new AbortController().signal };
+
+function limitUsageRow(limitUsage: LimitUsage) {
+  return {
+    scope: limitUsage.label,
+    kind: limitUsage.name,
+    period: limitUsage.period,
+    limit: limitUsage.limit,
+    used: limitUsage.used,
+    resets_at: limitUsage.resetsAt,
+  };
+}
+
+/** Resolves when `calm` holds, at the latest after `timeoutMs`. */
+async function settleDown(calm: () => boolean, timeoutMs: number, clock: Control["clock"]): Promise<void> {
+  const endMs = clock.monotonic() + timeoutMs;
+  while (!calm() && clock.monotonic() < endMs) {
+    await new Promise<void>((resolve) => void clock.after(20, resolve));
+  }
+}

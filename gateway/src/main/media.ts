@@ -1,0 +1,118 @@
+import { join } from "node:path";
+import type { BodyRoom } from "#api/index.ts";
+import { Assets } from "#assets/index.ts";
+import type { BodyWork } from "#bodies/index.ts";
+import type { Environment } from "#config/index.ts";
+import type { Principal } from "#core/index.ts";
+import type { Recorder } from "#ledger/index.ts";
+import type { Admission } from "#limits/index.ts";
+import type { BlobStore, Explainer, Observer, Spool, Transport } from "#ports/index.ts";
+import { AccountTokens } from "#relay/index.ts";
+import type { Router } from "#routing/index.ts";
+import { createAssetStore, createBucketBlobStore, createDiskBlobStore, createTaskStore } from "#storage/index.ts";
+import { systemChance } from "#system/index.ts";
+import { VideoTasks } from "#tasks/index.ts";
+import type { CatalogHolder } from "./catalog-holder.ts";
+import type { Control } from "./control.ts";
+import { webhookSecretOf } from "./webhook-secret.ts";
+
+export interface MediaOptions {
+  readonly environment: Environment;
+  readonly control: Control;
+  readonly catalog: CatalogHolder;
+  readonly router: Router;
+  readonly admission: Admission;
+  readonly recorder: Recorder;
+  readonly transport: Transport;
+  readonly spool: Spool;
+  readonly observer: Observer;
+  readonly explainer: Pick<Explainer, "explain">;
+  readonly bodies: BodyWork;
+  readonly bodyRoom: BodyRoom;
+}
+
+/** Everything that lasts longer than a call: video tasks, assets, and the bytes of both. */
+export interface Media {
+  readonly videos: VideoTasks;
+  readonly assets: Assets;
+  /** What was under way goes on; before the port opens, so that nothing is reserved twice. */
+  start(): Promise<void>;
+  /** Waits for what is being done now; the rest is picked up by whoever starts next. */
+  stop(): Promise<void>;
+}
+
+export function openMedia(options: MediaOptions): Media {
+  const { environment, control, catalog, transport, observer } = options;
+  const { clock, ids, vault } = control;
+  const { publicUrl } = environment;
+  const blobs = openBlobs(options);
+  const shared = { blobs, transport, catalog: () => catalog.current, clock, ids, chance: systemChance, observer };
+  const assets = new Assets({
+    ...shared,
+    store: createAssetStore({ database: control.database }),
+    signer: { sign: (text) => vault.derive("blob link", text) },
+    publicUrl: () => publicUrl,
+  });
+  const videos = new VideoTasks({
+    ...shared,
+    store: createTaskStore({ database: control.database, vault }),
+    router: options.router,
+    admission: options.admission,
+    recorder: options.recorder,
+    explainer: options.explainer,
+    bodies: options.bodies,
+    bodyRoom: options.bodyRoom,
+    tokens: new AccountTokens(transport, clock),
+    assets,
+    unusedBlobs: assets,
+    secrets: {
+      webhookSecret: (workspaceId) => webhookSecretOf(vault, workspaceId),
+      callbackToken: (taskId) => vault.derive("video callback", taskId),
+    },
+    publicUrl,
+    copyResults: () => catalog.current.settings.videoCopyResults,
+  });
+  return {
+    videos,
+    assets,
+    async start() {
+      await videos.restoreHolds((holder) => principalOf(options, holder));
+      videos.start();
+      assets.start();
+    },
+    async stop() {
+      await Promise.all([videos.stop(), assets.stop()]);
+    },
+  };
+}
+
+function openBlobs({ environment, control, transport, spool }: MediaOptions): BlobStore {
+  const { bucket } = environment;
+  const { clock } = control;
+  if (bucket === null) return createDiskBlobStore({ directory: join(environment.dataDir, "blobs"), clock });
+  return createBucketBlobStore({
+    bucket: bucket.name,
+    region: bucket.region,
+    prefix: bucket.prefix,
+    accessKeyId: bucket.accessKeyId,
+    secretAccessKey: bucket.secretAccessKey.reveal(),
+    endpoint: bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`,
+    // Whoever names an address of its own for the bucket is the operator, and may mean a machine of its own network.
+    allowPrivateNetwork: bucket.endpoint !== null,
+    transport,
+    spool,
+    clock,
+  });
+}
+
+/** Who made a task, under the catalog in force; null when the key or what it stands in is gone. */
+async function principalOf(
+  { catalog, control }: MediaOptions,
+  holder: { readonly workspaceId: string; readonly groupId: string; readonly keyId: string },
+): Promise<Principal | null> {
+  const workspace = catalog.current.workspaces.get(holder.workspaceId);
+  const group = catalog.current.groups.get(holder.groupId);
+  const key = await control.controlStore.keyById(holder.keyId);
+  if (workspace === undefined || group === undefined || key === null) return null;
+  return { key, group, workspace, scopes: [workspace.scope, group.scope, key.scope] };
+}

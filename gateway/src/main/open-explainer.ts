@@ -1,0 +1,44 @@
+import { maskSecrets, type Settings } from "#core/index.ts";
+import type { Observer } from "#ports/index.ts";
+import { createExplainer, type KeptExplainer } from "#storage/index.ts";
+import { isSecretHeader, isShownHeader, type Metrics } from "#telemetry/index.ts";
+import type { CatalogHolder } from "./catalog-holder.ts";
+import type { Control } from "./control.ts";
+
+export interface ExplainerDependencies {
+  readonly control: Control;
+  readonly catalog: CatalogHolder;
+  readonly observer: Observer;
+  readonly metrics: Pick<Metrics, "counts">;
+}
+
+/** Where calls tell why they went as they did, and what of them is to be kept. */
+export function openExplainer({ control, catalog, observer, metrics }: ExplainerDependencies): KeptExplainer {
+  const explainer = createExplainer({
+    database: control.database,
+    databasePath: control.databasePath,
+    clock: control.clock,
+    observer,
+    mask: maskSecrets,
+    hidesHeader: isSecretHeader,
+    showsHeader: isShownHeader,
+    captureRetentionMs: () => catalog.current.settings.captureRetentionDays * dayMs,
+  });
+  metrics.counts({
+    sluice_explanations_dropped_total: () => explainer.dropped.explanations,
+    sluice_captures_dropped_total: () => explainer.dropped.captures,
+  });
+  return explainer;
+}
+
+/** What is too old now. An explanation never outlives its request's entries. */
+export function explainedAges(settings: Settings, now: number): Parameters<KeptExplainer["prune"]>[0] {
+  const explanationDays = Math.min(settings.explanationRetentionDays, settings.ledgerRetentionDays);
+  return {
+    explanationsBefore: now - explanationDays * dayMs,
+    capturesBefore: now - settings.captureRetentionDays * dayMs,
+    now,
+  };
+}
+
+const dayMs = 86_400_000;

@@ -1,0 +1,246 @@
+import { describe, expect, test } from "bun:test";
+import { Failure, type Turn } from "#core/index.ts";
+import { customNames } from "./custom-tool.ts";
+import { readChatTurn } from "./read-turn.ts";
+
+const hello = [{ role: "user", content: "Hello" }];
+const call = (id: string, name: string, more: object = {}): object => ({
+  id,
+  type: "function",
+  function: { name, arguments: '{"a":1}' },
+  ...more,
+});
+
+function read(request: object): { turn: Turn; warnings: string[] } {
+  const warnings: string[] = [];
+  const body = new TextEncoder().encode(JSON.stringify({ model: "m", messages: hello, ...request }));
+  return { turn: readChatTurn(body, { stream: false }, (what) => warnings.push(what)), warnings };
+}
+
+const messagesOf = (...messages: object[]): Turn["messages"] => read({ messages }).turn.messages;
+
+function refusal(request: object): { code: string; param: string | null } {
+  try {
+    read(request);
+  } catch (thrown) {
+    if (thrown instanceof Failure) return { code: thrown.code, param: thrown.param };
+    throw thrown;
+  }
+  throw new Error("was accepted");
+}
+
+describe("instructions in a chat request", () => {
+  test("stand apart while they lead, and stay in their place after that", () => {
+    const { turn } = read({
+      messages: [
+        { role: "system", content: "one" },
+        { role: "developer", content: [{ type: "text", text: "two" }] },
+        ...hello,
+        { role: "system", content: "three" },
+        ...hello,
+      ],
+    });
+    expect(turn.system.map((part) => part.text)).toEqual(["one", "two"]);
+    expect(turn.messages.map(({ role }) => role)).toEqual(["user", "system", "user"]);
+  });
+});
+
+describe("parts of a chat message", () => {
+  test("images, sounds, films and files are told apart by their kind and where they are", () => {
+    const content = [
+      { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "low" } },
+      { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+      { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } },
+      { type: "file", file: { file_data: "data:application/pdf;base64,AAAA", filename: "a.pdf" } },
+      { type: "file", file: { file_id: "file-1" } },
+      { type: "file", file: { file_data: "data:text/plain,a%20b" } },
+      { type: "video_url", video_url: { url: "https://example.com/a.mp4" } },
+    ];
+    const [message] = messagesOf({ role: "user", content });
+    expect(message?.parts).toMatchObject([
+      { kind: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" }, detail: "low" },
+      { kind: "image", source: { kind: "url", url: "https://example.com/a.png" } },
+      { kind: "audio", source: { kind: "base64", mediaType: "audio/mpeg", data: "AAAA" } },
+      { kind: "document", source: { kind: "base64", mediaType: "application/pdf", data: "AAAA" }, name: "a.pdf" },
+      { kind: "document", source: { kind: "file", id: "file-1", dialect: "openai-chat" } },
+      { kind: "document", source: { kind: "base64", mediaType: "text/plain", data: "YSBi" } },
+      { kind: "video", source: { kind: "url" } },
+    ]);
+  });
+
+  test("a cache breakpoint on a part is a cache hint", () => {
+    const part = { type: "text", text: "x" };
+    const content = [
+      { ...part, prompt_cache_breakpoint: { mode: "explicit" } },
+      { ...part, cache_control: { type: "ephemeral", ttl: "1h" } },
+      part,
+    ];
+    const [message] = messagesOf({ role: "user", content });
+    expect(message?.parts).toMatchObject([{ cache: { ttl: null } }, { cache: { ttl: "1h" } }, { cache: null }]);
+  });
+});
+
+describe("what the assistant said before", () => {
+  test("is thoughts, text, refusal and calls, in this order", () => {
+    const [message] = messagesOf({
+      role: "assistant",
+      content: "text",
+      refusal: "no",
+      reasoning_content: "hm",
+      tool_calls: [call("c1", "look")],
+    });
+    expect(message?.parts.map((part) => part.kind)).toEqual(["reasoning", "text", "refusal", "tool-call"]);
+  });
+
+  test("thoughts are read under either name that vendors give them", () => {
+    for (const field of ["reasoning_content", "reasoning"]) {
+      const [message] = messagesOf({ role: "assistant", content: "text", [field]: "hm" });
+      expect(message?.parts[0]).toEqual({ kind: "reasoning", text: "hm", seal: null, redacted: false });
+    }
+  });
+
+  test("a thought signature of Gemini comes back as its seal", () => {
+    const signed = call("c1", "look", { extra_content: { google: { thought_signature: "sig" } } });
+    const [message] = messagesOf({ role: "assistant", content: null, tool_calls: [signed] });
+    expect(message?.parts).toMatchObject([{ seal: { dialect: "gemini", data: "sig", account: null } }]);
+  });
+
+  test("neighbouring tool results are one message, each with the name of its tool", () => {
+    const [, results, after] = messagesOf(
+      { role: "assistant", content: null, tool_calls: [call("c1", "look"), call("c2", "listen")] },
+      { role: "tool", tool_call_id: "c1", content: "seen" },
+      { role: "tool", tool_call_id: "c2", content: [{ type: "text", text: "heard" }] },
+      ...hello,
+    );
+    expect(results).toMatchObject({
+      role: "user",
+      parts: [
+        { kind: "tool-result", callId: "c1", name: "look", parts: [{ text: "seen" }] },
+        { kind: "tool-result", callId: "c2", name: "listen", parts: [{ text: "heard" }] },
+      ],
+    });
+    expect(after).toMatchObject({ role: "user", parts: [{ kind: "text", text: "Hello" }] });
+  });
+
+  test("calls of the time before ids are joined with their results by name", () => {
+    const [called, result] = messagesOf(
+      { role: "assistant", content: null, function_call: { name: "look", arguments: "{}" } },
+      { role: "function", name: "look", content: "seen" },
+    );
+    const id = called?.parts[0]?.kind === "tool-call" ? called.parts[0].id : "";
+    expect(id).not.toBe("");
+    expect(result?.parts).toMatchObject([{ kind: "tool-result", callId: id, name: "look" }]);
+  });
+});
+
+describe("tools of a chat request", () => {
+  const tools = ["look", "listen"].map((name) => ({ type: "function", function: { name, parameters: {} } }));
+
+  test("a custom tool becomes one with a single text, and stays known as custom", () => {
+    const { turn, warnings } = read({
+      tools: [{ type: "custom", custom: { name: "shell", format: { type: "grammar", grammar: {} } } }],
+      messages: [
+        ...hello,
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "c", type: "custom", custom: { name: "shell", input: "ls" } }],
+        },
+      ],
+    });
+    expect(customNames(turn)).toEqual(new Set(["shell"]));
+    expect(turn.messages[1]?.parts).toMatchObject([{ name: "shell", argumentsText: '{"input":"ls"}' }]);
+    expect(warnings.join()).toContain("grammar");
+  });
+
+  test("only allowed tools are offered where a list of them is given", () => {
+    const allowed = { mode: "required", tools: [{ type: "function", function: { name: "look" } }] };
+    const { turn, warnings } = read({ tools, tool_choice: { type: "allowed_tools", allowed_tools: allowed } });
+    expect(turn.tools.map((tool) => tool.name)).toEqual(["look"]);
+    expect(turn.toolChoice).toEqual({ kind: "any" });
+    expect(warnings.join()).toContain("allowed_tools");
+  });
+
+  test.each([
+    ["auto", { kind: "auto" }],
+    ["none", { kind: "none" }],
+    ["required", { kind: "any" }],
+    [
+      { type: "function", function: { name: "look" } },
+      { kind: "tool", name: "look" },
+    ],
+  ])("the choice %j is read", (choice, expected) => {
+    expect(read({ tools, tool_choice: choice }).turn.toolChoice).toMatchObject(expected);
+  });
+
+  test("functions of the old form are tools", () => {
+    const { turn } = read({ functions: [{ name: "look" }], function_call: { name: "look" } });
+    expect(turn.tools).toMatchObject([{ name: "look", parameters: null }]);
+    expect(turn.toolChoice).toEqual({ kind: "tool", name: "look" });
+  });
+});
+
+describe("settings of a chat request", () => {
+  test("an explicit zero is a value and null is not said", () => {
+    const { turn } = read({ temperature: 0, seed: 0, top_p: null, max_tokens: null, stop: null });
+    expect(turn).toMatchObject({ temperature: 0, seed: 0, topP: null, outputTokensMax: null, stop: [] });
+  });
+
+  test("newer names win over older ones", () => {
+    const { turn } = read({ max_tokens: 1, max_completion_tokens: 2, user: "a", safety_identifier: "b", stop: "x" });
+    expect(turn).toMatchObject({ outputTokensMax: 2, userId: "b", stop: ["x"] });
+  });
+
+  test("how much to think is read from reasoning_effort, or from the thinking object of several vendors", () => {
+    const wish = (request: object): Turn["reasoning"] => read(request).turn.reasoning;
+    expect(wish({ reasoning_effort: "low" })).toEqual({ effort: "low", budgetTokens: null, visible: false });
+    expect(wish({ thinking: { type: "disabled" } })).toMatchObject({ effort: "none" });
+    expect(wish({ thinking: { type: "enabled", budget_tokens: 2_000 } })).toMatchObject({ budgetTokens: 2_000 });
+    expect(wish({})).toBeNull();
+  });
+
+  test("what has no neutral place is named once, what is harmless not at all", () => {
+    const { warnings } = read({
+      logprobs: true,
+      top_logprobs: 0,
+      logit_bias: { 1: 2 },
+      web_search_options: { search_context_size: "low" },
+      "odd name\n": 1,
+      store: true,
+      prediction: { type: "content", content: "x" },
+      stream_options: {},
+      messages: [
+        { role: "user", content: "a", name: "Ann" },
+        { role: "user", content: "b", name: "Bob" },
+      ],
+    });
+    expect(warnings.map((warning) => warning.split(" ")[0])).toEqual(["logprobs", "logit_bias", "(unnamed)", "name"]);
+  });
+});
+
+describe("a chat request that cannot be understood", () => {
+  test.each<[object, string, string]>([
+    [{ messages: null }, "missing_required_parameter", "messages"],
+    [{ messages: [{ content: "x" }] }, "missing_required_parameter", "messages[0].role"],
+    [{ messages: [{ role: "wizard", content: "x" }] }, "invalid_request", "messages[0].role"],
+    [{ messages: [{ role: "tool", content: "x" }] }, "missing_required_parameter", "messages[0].tool_call_id"],
+    [
+      { messages: [{ role: "user", content: [{ type: "hologram" }] }] },
+      "unsupported_by_model",
+      "messages[0].content[0].type",
+    ],
+    [
+      { messages: [{ role: "system", content: [{ type: "image_url", image_url: "x" }] }] },
+      "invalid_request",
+      "messages[0].content",
+    ],
+    [{ temperature: "hot" }, "invalid_request", "temperature"],
+    [{ max_tokens: 0 }, "invalid_request", "max_tokens"],
+    [{ stop: [1] }, "invalid_request", "stop"],
+    [{ modalities: ["text", "audio"] }, "unsupported_by_model", "modalities"],
+    [{ response_format: { type: "json_schema" } }, "missing_required_parameter", "response_format.json_schema.schema"],
+    [{ tools: [{ type: "function", function: {} }] }, "missing_required_parameter", "tools[0].function.name"],
+  ])("%j is refused as %s, naming %s", (request, code, param) => {
+    expect(refusal(request)).toEqual({ code, param });
+  });
+});

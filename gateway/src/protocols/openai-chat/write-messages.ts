@@ -1,0 +1,236 @@
+import type {
+  MediaPart,
+  Seal,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+  TurnMessage,
+  TurnPart,
+} from "#core/index.ts";
+import type { TurnTarget, Warn } from "../codec.ts";
+import { extraContent } from "../google-extras.ts";
+import type { JsonObject } from "../json-value.ts";
+import { opens } from "../seal-text.ts";
+import { callIdCharactersMax, shortId } from "./short-id.ts";
+import { contentPart, plainText, textContent } from "./write-parts.ts";
+
+/**
+ * A turn's conversation as chat messages. Every call is followed by its result, in one message each, directly after the
+ * assistant's; what an upstream would refuse for its history is mended with a warning.
+ */
+export function writeMessages(
+  turn: Turn,
+  target: TurnTarget,
+  { instructions, thinks }: { readonly instructions: readonly string[]; readonly thinks: boolean },
+  warn: Warn,
+): readonly JsonObject[] {
+  const writer = new MessageWriter(target, thinks, warn);
+  if (instructions.length > 0) writer.instruct(instructions.join("\n\n"));
+  writer.write(mergeAssistants(turn.messages));
+  return writer.messages;
+}
+
+class MessageWriter {
+  readonly messages: JsonObject[] = [];
+  readonly #target: TurnTarget;
+  readonly #warn: Warn;
+  readonly #fetchesUrls: boolean;
+  /** Calls need thoughts before them. */
+  readonly #wantsThoughts: boolean;
+  /** Results that stand behind their calls already. */
+  readonly #placed = new Set<TurnPart>();
+
+  constructor(target: TurnTarget, thinks: boolean, warn: Warn) {
+    this.#target = target;
+    this.#warn = warn;
+    this.#fetchesUrls = target.traits.fetchesUrls ?? true;
+    this.#wantsThoughts = thinks && target.traits.reasoning?.wantsThoughts === true;
+  }
+
+  instruct(text: string): void {
+    this.messages.push({ role: this.#target.traits.instructionRole ?? "system", content: text });
+  }
+
+  write(messages: readonly TurnMessage[]): void {
+    const loopStart = messages.findLastIndex(
+      ({ role, parts }) => role === "user" && parts.some((part) => part.kind !== "tool-result"),
+    );
+    for (const [index, message] of messages.entries()) {
+      if (message.role === "user") this.#writeUser(message);
+      else if (message.role === "system") this.instruct(textsOf(message.parts).join("\n\n"));
+      else {
+        const calls = message.parts.filter((part) => part.kind === "tool-call");
+        this.#writeAssistant(message, calls, index > loopStart);
+        if (calls.length > 0) this.#writeResults(calls, resultsAfter(messages, index));
+      }
+    }
+  }
+
+  #writeAssistant(message: TurnMessage, calls: readonly ToolCallPart[], inLoop: boolean): void {
+    const text = textsOf(message.parts).join("");
+    const refusal = message.parts.flatMap((part) => (part.kind === "refusal" ? [part.text] : [])).join("");
+    if (message.parts.some((part) => part.kind === "tool-result")) {
+      this.#warn("a tool result among the model's own words was left out");
+    }
+    if (message.parts.some((part) => isSpoken(part) && part.kind !== "text")) {
+      this.#warn("media in an answer of the model are not understood by the upstream and were left out");
+    }
+    if (text === "" && refusal === "" && calls.length === 0) return;
+    const thoughts = inLoop || calls.length > 0 ? this.#thoughts(message.parts, calls.length > 0) : {};
+    this.messages.push({
+      role: "assistant",
+      content: text === "" && calls.length > 0 ? null : text,
+      ...(refusal === "" ? {} : { refusal }),
+      ...thoughts,
+      ...this.#signature(message.parts),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => this.#call(call)) }),
+    });
+  }
+
+  /**
+   * Thoughts go back with the calls that they led to, in later turns too, and only where they may be this upstream's own.
+   * Where it refuses a call without any, one of another model gets the shortest there is.
+   */
+  #thoughts(parts: readonly TurnPart[], calls: boolean): JsonObject {
+    const field = this.#target.traits.reasoningField ?? "none";
+    const own = parts.flatMap((part) => {
+      if (part.kind !== "reasoning" || part.redacted) return [];
+      return part.seal === null || opens(part.seal, "openai-chat", this.#target.account) ? [part.text] : [];
+    });
+    const text = own.join("\n\n");
+    if (text === "") return calls && this.#wantsThoughts && field !== "none" ? { [field]: noThoughts } : {};
+    if (field !== "none") return { [field]: text };
+    if (calls) this.#warn("thoughts before earlier tool calls are not taken back by the upstream and were left out");
+    return {};
+  }
+
+  /** A signature goes back only where this account is known to have made it: others refuse the field. */
+  #call(call: ToolCallPart): JsonObject {
+    const own = this.#isOwn(call.seal);
+    return {
+      id: callId(call.id),
+      type: "function",
+      function: { name: call.name, arguments: call.argumentsText === "" ? "{}" : call.argumentsText },
+      ...(own ? extraContent(call.seal) : {}),
+    };
+  }
+
+  /** That of the answer as a whole. */
+  #signature(parts: readonly TurnPart[]): JsonObject {
+    const seals = parts.flatMap((part) => (part.kind === "reasoning" && this.#isOwn(part.seal) ? [part.seal] : []));
+    return extraContent(seals.at(-1) ?? null);
+  }
+
+  #isOwn(seal: Seal | null): boolean {
+    return seal !== null && seal.dialect === "gemini" && seal.account === this.#target.account;
+  }
+
+  #writeResults(calls: readonly ToolCallPart[], results: Map<string, ToolResultPart[]>): void {
+    const attachments: JsonObject[] = [];
+    for (const call of calls) {
+      const result = results.get(call.id)?.shift();
+      if (result === undefined) this.#warn("a tool call without a result was given an empty one");
+      else this.#placed.add(result);
+      const content = result === undefined ? "No result was given for this call." : this.#resultText(result);
+      this.messages.push({ role: "tool", tool_call_id: callId(call.id), content });
+      if (result !== undefined) attachments.push(...this.#attachments(result, call.name));
+    }
+    if (attachments.length === 0) return;
+    this.#warn("media in tool results were moved into a user message");
+    this.messages.push({ role: "user", content: attachments });
+  }
+
+  /** The dialect has no mark for results that are errors, so the text says it. */
+  #resultText(result: ToolResultPart): string {
+    const text = result.parts.flatMap((part) => plainText(part) ?? []).join("\n");
+    if (result.isError) return `Error: ${text === "" ? "the tool failed" : text}`;
+    return text === "" && result.parts.length > 0 ? "The result is in the user message that follows." : text;
+  }
+
+  #attachments(result: ToolResultPart, name: string): readonly JsonObject[] {
+    const media = result.parts.filter((part) => plainText(part) === null);
+    if (media.length === 0) return [];
+    const heading = textContent(`From the result of ${name} (${callId(result.callId)}):`);
+    return [heading, ...media.map((part) => contentPart(part, this.#fetchesUrls))];
+  }
+
+  #writeUser(message: TurnMessage): void {
+    const content: JsonObject[] = [];
+    for (const part of message.parts) {
+      if (part.kind === "tool-result") {
+        if (!this.#placed.has(part)) content.push(...this.#orphan(part));
+      } else if (isSpoken(part)) {
+        content.push(contentPart(part, this.#fetchesUrls));
+      } else {
+        this.#warn(`a ${part.kind} in a user message was left out`);
+      }
+    }
+    if (content.length === 0 && message.parts.length > 0) return;
+    const only = content.length === 1 ? content[0]?.["text"] : undefined;
+    this.messages.push({ role: "user", content: content.length === 0 ? "" : (only ?? content) });
+  }
+
+  /** A result whose call is not the message before it: no upstream takes it as such. */
+  #orphan(result: ToolResultPart): readonly JsonObject[] {
+    this.#warn("a tool result without its call was carried as text");
+    const text = `The result of an earlier call of ${result.name ?? "a tool"} was:\n${this.#resultText(result)}`;
+    const media = result.parts.filter((part) => plainText(part) === null);
+    return [textContent(text), ...media.map((part) => contentPart(part, this.#fetchesUrls))];
+  }
+}
+
+/** Nothing at all counts as missing. */
+const noThoughts = ".";
+
+function callId(id: string): string {
+  return shortId(id, "call_", callIdCharactersMax);
+}
+
+/** The results between a message and the next one of the assistant, by the id of their call. */
+function resultsAfter(messages: readonly TurnMessage[], from: number): Map<string, ToolResultPart[]> {
+  const results = new Map<string, ToolResultPart[]>();
+  for (let index = from + 1; index < messages.length; index++) {
+    const message = messages[index];
+    if (message === undefined || message.role === "assistant") break;
+    for (const part of message.parts) {
+      if (part.kind !== "tool-result") continue;
+      const same = results.get(part.callId);
+      if (same === undefined) results.set(part.callId, [part]);
+      else same.push(part);
+    }
+  }
+  return results;
+}
+
+/** Neighbours of the assistant become one message, unless each is a speech of its own. */
+function mergeAssistants(messages: readonly TurnMessage[]): readonly TurnMessage[] {
+  const out: { role: TurnMessage["role"]; parts: TurnPart[] }[] = [];
+  for (const message of messages) {
+    const last = out.at(-1);
+    if (last?.role !== "assistant" || message.role !== "assistant") {
+      out.push({ role: message.role, parts: [...message.parts] });
+      continue;
+    }
+    const bothSpeak = speaks(last.parts) && speaks(message.parts);
+    if (bothSpeak && !last.parts.some((part) => part.kind === "tool-call")) {
+      out.push({ role: "assistant", parts: [...message.parts] });
+      continue;
+    }
+    if (bothSpeak) last.parts.push({ kind: "text", text: "\n\n", cache: null });
+    last.parts.push(...message.parts);
+  }
+  return out;
+}
+
+const speaks = (parts: readonly TurnPart[]): boolean => parts.some((part) => part.kind === "text");
+
+function textsOf(parts: readonly TurnPart[]): readonly string[] {
+  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+}
+
+function isSpoken(part: TurnPart): part is TextPart | MediaPart {
+  return (
+    part.kind !== "tool-call" && part.kind !== "tool-result" && part.kind !== "reasoning" && part.kind !== "refusal"
+  );
+}

@@ -1,0 +1,88 @@
+import { Failure, type FailureOptions } from "#core/index.ts";
+import { isObject, type JsonObject } from "#protocols/index.ts";
+import type { BadAnswer } from "./kind.ts";
+import { readRetryAfter } from "./retry-after.ts";
+
+/** What a family of APIs says in its error body and headers, beyond the status. */
+export interface RefusalReading {
+  /**
+   * Whose fault it is when it is the account's: its credential (or what that may do), or its credit. The caller is
+   * never shown such an answer: it is not about the caller's own key, and often names the account.
+   */
+  readonly account?: "credential" | "credit" | null;
+  /** Waiting does not help: the quota is spent. */
+  readonly spent?: boolean;
+  /** Another account may take the very same request. */
+  readonly elsewhere?: boolean;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/**
+ * A bad answer by its status, the same for every family. Request faults (4xx) are the caller's and go back as they
+ * are; what is the account's or the upstream's fault is retried elsewhere. When nothing else is left it becomes 502, but for an
+ * overload (503, 529): that is told with its status, because clients wait and try again when they hear of one.
+ * Nothing the upstream wrote stands in a message.
+ */
+export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}): Failure {
+  const { status, headers } = answer;
+  const retryAfterMs = readRetryAfter(headers, answer.now) ?? reading.retryAfterMs;
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  const failure = (message: string, options: FailureOptions): Failure =>
+    new Failure("upstream_error", message, { ...wait, arrival: "refused", ...options });
+  const upstream = {
+    status,
+    contentType: headers.get("content-type") ?? "application/json",
+    body: answer.body,
+  };
+
+  if (status === 401 || reading.account === "credential") {
+    return failure("The provider refused the gateway's credentials.", {
+      retry: "other",
+      unhealthy: true,
+      accountFault: "credential",
+    });
+  }
+  if (status === 402 || reading.account === "credit") {
+    return failure("The provider's account has no credit left.", {
+      retry: "other",
+      unhealthy: true,
+      accountFault: "credit",
+    });
+  }
+  switch (status) {
+    case 403:
+    case 404:
+      return failure(`The upstream answered ${status}.`, { retry: "other", upstream });
+    case 408:
+    case 409:
+    case 425:
+      return failure(`The upstream answered ${status}.`, { retry: "same", upstream });
+    case 429:
+      return failure("The upstream's rate limit is exceeded.", {
+        retry: reading.spent === true ? "other" : "same",
+        upstream,
+      });
+    case 503:
+    case 529:
+      return failure("The upstream is overloaded.", { retry: "same", unhealthy: true, upstream });
+    default:
+      if (status >= 500) return failure(`The upstream answered ${status}.`, { retry: "same", unhealthy: true });
+      if (status >= 400) {
+        return failure(`The upstream answered ${status}.`, { retry: reading.elsewhere ? "other" : "never", upstream });
+      }
+      return failure(`The upstream answered ${status}, which is not an answer to this call.`, { retry: "other" });
+  }
+}
+
+/** The object that an error body is, or that is the first of its list (Google); empty when there is none. */
+export function refusalObject(body: Uint8Array): JsonObject {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(body));
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return isObject(first) ? first : {};
+  } catch {
+    return {};
+  }
+}
+
+const decoder = new TextDecoder();

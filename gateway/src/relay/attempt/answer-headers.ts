@@ -1,0 +1,104 @@
+import type { LimitHeader, LimitUsage, RateHeaders } from "#limits/index.ts";
+import type { Dialect } from "#protocols/index.ts";
+import type { Selection } from "#routing/index.ts";
+import type { Call } from "../call.ts";
+import type { CallTally } from "./call-tally.ts";
+
+export interface AnswerHeaderOptions {
+  readonly call: Call;
+  readonly selection: Selection;
+  readonly tally: CallTally;
+  readonly overheadMs: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** Headers of an answer: what clients read of the upstream's, who served, and the caller's own limits. */
+export function answerHeaders(
+  options: AnswerHeaderOptions,
+  upstream: Headers,
+  warnings: string | null,
+): Record<string, string> {
+  const out: Record<string, string> = {};
+  if (warnings !== null) out["x-sluice-warnings"] = warnings;
+  for (const [name, value] of upstream) {
+    if (passed.has(name) || name.startsWith("x-codex-")) out[name] = value;
+    // Of events: whoever stands between must neither keep nor gather them. Whole answers are not for any cache.
+    else if (name === "cache-control" && options.call.facts.stream) out[name] = value;
+    // The upstream's own request id under another name, for talking to the vendor's support.
+    else if (name === "x-request-id") out["x-sluice-upstream-request-id"] = value;
+  }
+  ownHeaders(options, out);
+  return out;
+}
+
+/** Headers of an answer that was translated: nothing of another vendor's is passed. */
+export function translatedHeaders(
+  options: AnswerHeaderOptions,
+  contentType: string,
+  warnings: string | null,
+): Record<string, string> {
+  const out: Record<string, string> = { "content-type": contentType };
+  if (warnings !== null) out["x-sluice-warnings"] = warnings;
+  ownHeaders(options, out);
+  return out;
+}
+
+function ownHeaders(
+  { call, selection, tally, overheadMs, now }: AnswerHeaderOptions,
+  out: Record<string, string>,
+): void {
+  const { dialect } = call.protocol;
+  out["x-request-id"] = call.requestId;
+  if (dialect.errorShape === "anthropic") out["request-id"] ??= call.requestId;
+  out["x-sluice-provider"] = selection.deployment.provider.id;
+  out["x-sluice-deployment"] = selection.deployment.id;
+  out["x-sluice-attempts"] = String(tally.tried);
+  out["x-sluice-overhead-ms"] = overheadMs.toFixed(3);
+  rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
+}
+
+/** A proxy that gathers answers, as nginx does by itself, is told not to gather a stream's events. */
+export function passAtOnce(headers: Record<string, string>): void {
+  headers["x-accel-buffering"] = "no";
+}
+
+/** Headers of a refusal by the limits themselves: how the caller stands against its tightest ones. */
+export function limitHeaders(dialect: Dialect, standings: readonly LimitUsage[], now: number): Record<string, string> {
+  const out: Record<string, string> = {};
+  const rates: { requests?: LimitHeader; tokens?: LimitHeader } = {};
+  for (const { name, limit, used, resetsAt } of standings) {
+    if ((name !== "rpm" && name !== "tpm") || used === null) continue;
+    const unit = name === "rpm" ? "requests" : "tokens";
+    const remaining = Math.max(0, limit - used);
+    if (remaining > (rates[unit]?.remaining ?? Number.POSITIVE_INFINITY)) continue;
+    rates[unit] = { limit, remaining, resetMs: resetsAt === null ? 0 : Math.max(0, resetsAt * 1_000 - now) };
+  }
+  rateHeaders(dialect, rates, now, out);
+  return out;
+}
+
+/** Headers of a refusal after admission. */
+export function refusalHeaders(dialect: Dialect, tally: CallTally, now: number): Record<string, string> {
+  const out: Record<string, string> = { "x-sluice-attempts": String(tally.tried) };
+  rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
+  return out;
+}
+
+const passed: ReadonlySet<string> = new Set([
+  "content-type",
+  "openai-model",
+  "openai-version",
+  "openai-processing-ms",
+  "x-reasoning-included",
+  "x-models-etag",
+  "request-id",
+]);
+
+/** The caller's tightest limits in the header names of its dialect. */
+function rateHeaders(dialect: Dialect, rates: RateHeaders, now: number, out: Record<string, string>): void {
+  for (const unit of ["requests", "tokens"] as const) {
+    const rate = rates[unit];
+    if (rate !== undefined) Object.assign(out, dialect.limitHeaders(unit, rate, now));
+  }
+}

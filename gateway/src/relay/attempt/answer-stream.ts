@@ -1,0 +1,277 @@
+import { asFailure, bounds, Failure, type Outcome } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
+import type { Dialect, StreamTap } from "#protocols/index.ts";
+import type { RelayDependencies } from "../dependencies.ts";
+import type { LiveStream } from "./live-streams.ts";
+import { inSafeWords } from "./upstream-words.ts";
+
+/** Where a stream is accounted for: told of its way, and once of its end. */
+export interface StreamEntry {
+  /** Gives the failure that the stream has to end with now, when its money is used up. */
+  progress(tap: StreamTap): Failure | null;
+  /** It came to its good end. */
+  finish(status: number, tap: StreamTap): void;
+  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void;
+}
+
+export interface AnswerStreamOptions {
+  readonly dependencies: Pick<RelayDependencies, "clock" | "live">;
+  readonly call: { readonly requestId: string; readonly streamEnd: () => void };
+  readonly dialect: Dialect;
+  readonly entry: StreamEntry;
+  /** Called once, when the entry has been told of the end. */
+  readonly over: () => void;
+  readonly answer: OutboundAnswer;
+  readonly tap: StreamTap;
+  /** The events that were held back until the first was whole. */
+  readonly first: Uint8Array;
+  readonly idleMs: number;
+  /** The upstream is let finish when the caller goes away. */
+  readonly drains: boolean;
+}
+
+const encoder = new TextEncoder();
+/** How long the rest of a finished answer is awaited, so that its connection can be used again. */
+const tailMs = 1_000;
+
+/**
+ * A stream on its way to the caller: whole events as the tap gives them (unchanged, or translated), one read upstream for
+ * each pull of the caller, so a slow reader slows the upstream. Settled before its last bytes leave, and exactly once. An upstream
+ * that breaks off becomes an error event, never a clean end.
+ */
+export class AnswerStream implements LiveStream {
+  readonly #options: AnswerStreamOptions;
+  #first: Uint8Array | null;
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #reading = false;
+  #over = false;
+  #lastWriteMs: number;
+  /** What is still to be said when the stream ended before the caller's first pull. */
+  #farewell: Uint8Array | null = null;
+  /** Why bytes of no dialect ended before their end: their caller sees a connection that breaks. */
+  #broken: Failure | null = null;
+  #stopTimer: () => void = () => {};
+
+  constructor(options: AnswerStreamOptions) {
+    this.#options = options;
+    this.#first = options.first;
+    this.#lastWriteMs = options.dependencies.clock.monotonic();
+  }
+
+  open(): ReadableStream<Uint8Array> {
+    this.#options.dependencies.live.add(this);
+    this.#watch(bounds.keepAliveMs);
+    return new ReadableStream<Uint8Array>(
+      { pull: (controller) => this.#pull(controller), cancel: () => this.#callerGone() },
+      { highWaterMark: 0 },
+    );
+  }
+
+  abort(failure: Failure): void {
+    if (this.#over) return;
+    this.#options.answer.body.cancel();
+    this.#breakOff("interrupted", failure);
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    if (this.#over) {
+      if (this.#broken !== null) return controller.error(this.#broken);
+      if (this.#farewell !== null) controller.enqueue(this.#farewell);
+      controller.close();
+      return;
+    }
+    this.#controller = controller;
+    const { answer, tap, entry, idleMs } = this.#options;
+    try {
+      if (this.#first !== null) {
+        const first = this.#first;
+        this.#first = null;
+        const end = entry.progress(tap);
+        if (this.#deliver(first, end)) return;
+      }
+      for (;;) {
+        this.#reading = true;
+        const chunk = await answer.body.read("idle", idleMs);
+        this.#reading = false;
+        if (this.#over) return;
+        if (chunk === null) return this.#endOfBytes();
+        const whole = tap.push(chunk);
+        const end = entry.progress(tap);
+        if (this.#deliver(whole, end)) return;
+      }
+    } catch (thrown) {
+      this.#reading = false;
+      // What was sent may be what cannot be read; an upstream that would go on sending is told to stop.
+      answer.body.cancel();
+      const failure = asFailure(thrown);
+      // An end that could not be settled is no good end for the caller either.
+      if (this.#over) controller.error(thrown);
+      else this.#breakOff(failure.code === "client_closed" ? "cancelled" : "failed", failure);
+    }
+  }
+
+  /** True when the pull is answered: something was written, or the stream is over. */
+  #deliver(whole: Uint8Array, end: Failure | null): boolean {
+    const { tap, answer } = this.#options;
+    if (tap.ended) {
+      this.#settleEnd();
+      if (whole.length > 0) this.#controller?.enqueue(whole);
+      this.#controller?.close();
+      void readTail(answer);
+      return true;
+    }
+    if (end !== null) {
+      if (whole.length > 0) this.#controller?.enqueue(whole);
+      answer.body.cancel();
+      this.#breakOff("interrupted", end);
+      return true;
+    }
+    if (whole.length === 0) return false;
+    this.#lastWriteMs = this.#options.dependencies.clock.monotonic();
+    this.#controller?.enqueue(whole);
+    return true;
+  }
+
+  /** The upstream's bytes ended cleanly; whether its stream did is for the dialect to say. */
+  #endOfBytes(): void {
+    const { tap } = this.#options;
+    const told = isTold(tap);
+    if (!told && (tap.untold === true || !tap.complete())) {
+      // What lay behind the last whole event may be an error. It was not passed on.
+      this.#breakOff("failed", tap.failure === null ? truncated() : inSafeWords(tap.failure), false);
+      return;
+    }
+    const rest = tap.failure === null ? tap.rest() : null;
+    this.#settleEnd();
+    if (rest !== null && rest.length > 0) this.#controller?.enqueue(rest);
+    this.#controller?.close();
+  }
+
+  #settleEnd(): void {
+    const { tap, entry, answer } = this.#options;
+    this.#close();
+    try {
+      if (tap.failure === null) entry.finish(answer.status, tap);
+      else entry.breakOff("failed", tap.failure, tap);
+    } finally {
+      this.#options.over();
+    }
+  }
+
+  /** Settles what was seen and, when a caller is still there, tells it in its own dialect, unless the upstream has. */
+  #breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, told: boolean = isTold(this.#options.tap)): void {
+    const { tap, entry, over } = this.#options;
+    this.#close();
+    try {
+      entry.breakOff(outcome, failure, tap);
+    } finally {
+      over();
+    }
+    if (outcome === "cancelled") return;
+    if (tap.isRaw === true) {
+      this.#broken = failure;
+      this.#controller?.error(failure);
+      return;
+    }
+    const pieces = this.#first === null ? [] : [this.#first];
+    if (!told) pieces.push(this.#lastWords(failure));
+    if (this.#controller === null) {
+      this.#farewell = Buffer.concat(pieces);
+      return;
+    }
+    for (const piece of pieces) this.#controller.enqueue(piece);
+    this.#controller.close();
+  }
+
+  #lastWords(failure: Failure): Uint8Array {
+    const { tap, call, dialect } = this.#options;
+    try {
+      const words = tap.breakOff?.(failure);
+      if (words !== undefined) return words;
+    } catch {
+      // A writer that is itself what went wrong: the plain error of the dialect is said in its place.
+    }
+    return encoder.encode(dialect.renderStreamError(failure, call.requestId));
+  }
+
+  #callerGone(): void {
+    if (this.#over) return;
+    const { answer, drains } = this.#options;
+    if (drains) {
+      this.#controller = null;
+      void this.#finishAlone();
+      return;
+    }
+    answer.body.cancel();
+    this.#breakOff("cancelled", new Failure("client_closed", "The caller went away."));
+  }
+
+  /** Reads the rest for its usage after the caller has gone, for providers that charge for it anyway. */
+  async #finishAlone(): Promise<void> {
+    const { answer, tap, entry, idleMs } = this.#options;
+    const gone = new Failure("client_closed", "The caller went away; the upstream was let finish.");
+    try {
+      while (!tap.ended && !this.#over) {
+        const chunk = await answer.body.read("idle", idleMs);
+        if (chunk === null) break;
+        tap.push(chunk);
+        const end = entry.progress(tap);
+        if (end === null) continue;
+        answer.body.cancel();
+        break;
+      }
+    } catch {
+      answer.body.cancel();
+    }
+    if (this.#over) return;
+    if (tap.ended) void readTail(answer);
+    this.#breakOff("cancelled", gone);
+  }
+
+  #close(): void {
+    this.#over = true;
+    this.#stopTimer();
+    this.#options.dependencies.live.remove(this);
+    this.#options.call.streamEnd();
+  }
+
+  /** One lazily renewed timer: a comment during long silence, an end for a reader that has stopped reading. */
+  #watch(delayMs: number): void {
+    const { clock } = this.#options.dependencies;
+    this.#stopTimer = clock.after(delayMs, () => {
+      if (this.#over) return;
+      const silentMs = clock.monotonic() - this.#lastWriteMs;
+      if (!this.#reading && this.#controller !== null && silentMs >= bounds.stalledReaderMs) {
+        this.#options.answer.body.cancel();
+        this.#breakOff("cancelled", new Failure("client_closed", "The caller stopped reading."));
+        return;
+      }
+      let nextMs = bounds.keepAliveMs - silentMs;
+      if (nextMs <= 0) {
+        const silent = !this.#reading || this.#options.tap.isRaw === true;
+        if (!silent) this.#controller?.enqueue(encoder.encode(this.#options.dialect.keepAlive));
+        if (this.#reading) this.#lastWriteMs = clock.monotonic();
+        nextMs = bounds.keepAliveMs;
+      }
+      this.#watch(nextMs);
+    });
+  }
+}
+
+/** The upstream's own error event has reached the caller, in words of its dialect. */
+function isTold(tap: StreamTap): boolean {
+  return tap.failure !== null && tap.untold !== true;
+}
+
+function truncated(): Failure {
+  return new Failure("upstream_truncated", "The upstream's stream ended before it was complete.", { unhealthy: true });
+}
+
+async function readTail(answer: OutboundAnswer): Promise<void> {
+  try {
+    for (let reads = 0; reads < 4; reads++) if ((await answer.body.read("idle", tailMs)) === null) return;
+  } catch {
+    // The answer is already settled and delivered; only the connection is lost.
+  }
+  answer.body.cancel();
+}

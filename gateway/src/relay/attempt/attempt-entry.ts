@@ -1,0 +1,383 @@
+import { asFailure, type Failure, type Outcome, onlyCounts, tokensOf } from "#core/index.ts";
+import type { Attempt, AttemptFields } from "#ledger/index.ts";
+import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
+import type { Selection } from "#routing/index.ts";
+import type { Call } from "../call.ts";
+import type { RelayDependencies } from "../dependencies.ts";
+import type { Warnings } from "../translation/translator.ts";
+import type { CallTally } from "./call-tally.ts";
+import { failureWords } from "./failure-words.ts";
+import type { LaneMatch } from "./lane-match.ts";
+import {
+  countedIntent,
+  estimated,
+  type Heard,
+  heardReply,
+  heardStream,
+  type Measured,
+  measuredReply,
+  measuredStream,
+  nothingYet,
+  withCounted,
+  withImages,
+  withRequest,
+} from "./measured-usage.ts";
+import { bookOthers } from "./other-models.ts";
+import { StreamMoney } from "./stream-money.ts";
+import { countedMax, inputTokensMax } from "./worst-case.ts";
+
+/**
+ * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The
+ * settlement reaches ledger, breaker, tally and observer from here and nowhere else.
+ */
+export class AttemptEntry {
+  readonly attemptId: string;
+  readonly #dependencies: RelayDependencies;
+  readonly #call: Call;
+  readonly #selection: Selection;
+  readonly #tally: CallTally;
+  readonly #fields: AttemptFields;
+  readonly #record: Attempt;
+  /** The upstream searches the web for the call, and may not say how often. */
+  #searches: boolean;
+  readonly #startMs: number;
+  #sentMs = 0;
+  #upstreamStatus: number | null = null;
+  #awayMs = 0;
+  #firstByteMs: number | null = null;
+  #firstTokenMs: number | null = null;
+  #overheadMs: number | null = null;
+  #settled = false;
+  #eventsTold = 0;
+  #tap: StreamTap | null = null;
+  #keptId: string | null = null;
+  #heard: () => Heard | null = () => null;
+  #refusedWith: string | null = null;
+  #warnings: Warnings | null = null;
+  /** null: no budget stands on the caller. */
+  readonly #money: StreamMoney | null;
+  readonly #inputEstimate = (): number =>
+    this.#dependencies.forecast.input(this.#call.facts, this.#selection.model.name);
+  readonly #reached = () => {
+    const { usage, source } = this.#usedSoFar();
+    return {
+      usage,
+      usageSource: source,
+      firstByteMs: this.#firstByteMs,
+      firstTokenMs: this.#firstTokenMs,
+      upstreamId: this.#keptId,
+    };
+  };
+
+  /** Throws ledger_unavailable when the intent cannot be written: nothing may be sent then. */
+  constructor(dependencies: RelayDependencies, call: Call, selection: Selection, match: LaneMatch, tally: CallTally) {
+    this.#dependencies = dependencies;
+    this.#call = call;
+    this.#selection = selection;
+    this.#tally = tally;
+    this.#searches = call.facts.asksSearch === true && !match.translated;
+    this.#fields = {
+      ...callFields(call),
+      model: selection.model.name,
+      provider: selection.deployment.provider.id,
+      deployment: selection.deployment.id,
+      upstreamModel: selection.deployment.upstreamModel,
+      upstreamDialect: match.lane.dialect,
+      retryIndex: tally.attempts - 1,
+      priceVersion: selection.model.price?.id ?? null,
+      reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
+      ...countedIntent(call.facts, selection.model),
+    };
+    this.#record = dependencies.recorder.begin(this.#fields, selection.model.price, call.startedMs);
+    this.#startMs = this.#record.begunMs;
+    this.attemptId = this.#record.attemptId;
+    const pays = call.facts.stream && Number.isFinite(tally.permit.held);
+    this.#money = pays
+      ? new StreamMoney(tally.permit, selection.model, inputTokensMax(call), countedMax(call.facts))
+      : null;
+  }
+
+  sending(): void {
+    this.#sentMs = this.#dependencies.clock.monotonic();
+    this.#tally.tried++;
+  }
+
+  /** The upstream's status line is here, whatever it says. */
+  answered(status: number): void {
+    this.#upstreamStatus = status;
+  }
+
+  /** The first whole event, or the whole reply, is here: from now on the caller is being answered. */
+  firstByte(): void {
+    const now = this.#dependencies.clock.monotonic();
+    this.#selection.answered();
+    this.#firstByteMs = now - this.#startMs;
+    this.#awayMs = now - this.#sentMs;
+    this.#tally.awayMs += this.#awayMs;
+    this.#overheadMs = Math.max(0, now - this.#call.startedMs - this.#call.bodyWaitMs - this.#tally.awayMs);
+  }
+
+  get overheadMs(): number {
+    return this.#overheadMs ?? 0;
+  }
+
+  /** A whole reply was read: what it says it used is paid for even if nothing of it can be delivered. */
+  hearsReply(reply: ReplyFacts): void {
+    this.#heard = () => heardReply(reply, this.#inputEstimate);
+  }
+
+  /** The same of a stream, whose first events may bring its end with them. */
+  hearsStream(tap: StreamTap): void {
+    this.#heard = () => (tap.usageFinal || tap.contentSeen ? heardStream(tap, this.#inputEstimate) : null);
+  }
+
+  /** Where to ask, at the end, for what could not be carried. */
+  warnedBy(warnings: Warnings): void {
+    this.#warnings = warnings;
+  }
+
+  searches(): void {
+    this.#searches = true;
+  }
+
+  /** What the upstream said when it refused, for whoever asks why. */
+  refusedWith(words: string): void {
+    this.#refusedWith = words;
+  }
+
+  progress(tap: StreamTap): Failure | null {
+    this.#tap = tap;
+    if (this.#firstTokenMs === null && tap.contentSeen) {
+      this.#firstTokenMs = this.#dependencies.clock.monotonic() - this.#startMs;
+    }
+    if (this.#keptId === null && tap.id !== null) {
+      this.#keep(tap.id);
+      // Before the caller hears of it, so that they can come back for the answer even after a crash.
+      if (this.#keptId !== null) this.#record.checkpoint(this.#reached());
+    }
+    const events = tap.events - this.#eventsTold;
+    this.#eventsTold = tap.events;
+    if (events > 0) this.#record.progress(events, this.#reached);
+    if (this.#money === null || tap.ended) return null;
+    return this.#money.check(Math.max(tap.outputEstimate, tap.usage?.usage.output ?? 0));
+  }
+
+  /** A whole reply that is an answer. `images`: pictures in it that its usage may not count; the price may be for them. */
+  succeed(status: number, reply: ReplyFacts, images: number): void {
+    if (reply.id !== null) this.#keep(reply.id);
+    this.#owns(reply.made);
+    const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
+    this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null);
+    this.#learn(told);
+  }
+
+  /** A stream that came to its good end. */
+  finish(status: number, tap: StreamTap): void {
+    this.#owns(tap.made);
+    const told = this.#counted(measuredStream(tap, this.#inputEstimate));
+    this.#settle("succeeded", status, null, told, tap.usage?.raw ?? null);
+    this.#learn(told);
+  }
+
+  /**
+   * Before an answer began. What was refused, and what was never sent, costs nothing. The rest may have been done: its input
+   * is paid for, and it is sent to nobody else unless the operator says so. Gives the failure with what follows from that.
+   */
+  fail(thrown: Failure): Failure {
+    const sent = this.#sentMs !== 0;
+    const failure = sent ? this.#judged(thrown) : thrown.with({ arrival: "unsent" });
+    const outcome = failure.code === "client_closed" ? "cancelled" : "failed";
+    if (this.#firstByteMs === null && sent) this.#tally.awayMs += this.#dependencies.clock.monotonic() - this.#sentMs;
+    if (sent && neverDialled(failure)) this.#tally.tried--;
+    const status = failure.upstream?.status ?? failure.status;
+    const heard = this.#heard();
+    const unheard = mayBeCharged(failure) ? this.#unanswered() : nothingYet;
+    const told = heard === null || heard.told.source === "none" ? unheard : this.#counted(heard.told);
+    this.#settle(outcome, status, failure, told, heard?.raw ?? null);
+    return failure;
+  }
+
+  /** Nobody is charged for counting tokens, so that is like a refusal: it may be asked elsewhere. */
+  #judged(failure: Failure): Failure {
+    if (failure.arrival !== "unknown") return failure;
+    if (onlyCounts(this.#call.protocol.endpoint)) return failure.with({ arrival: "refused" });
+    const again = this.#dependencies.catalog().settings.retrySent;
+    return again || failure.retry === "never" ? failure : failure.with({ retry: "never" });
+  }
+
+  /** What an upstream may charge for a request of which it showed nothing. */
+  #unanswered(): Measured {
+    const { images } = this.#call.facts;
+    return this.#counted(withImages(estimated(this.#inputEstimate(), 0), images));
+  }
+
+  #counted(told: Measured): Measured {
+    return withCounted(told, this.#call.facts, this.#selection.model, this.#inputEstimate);
+  }
+
+  /**
+   * After an answer began: what was seen is paid for, and the input also when nothing was seen yet, unless the upstream
+   * itself said that it failed.
+   */
+  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, tap: StreamTap): void {
+    const later = this.#paidLater(tap);
+    const seen = later ? nothingYet : measuredStream(tap, this.#inputEstimate);
+    const begun = !later && seen.source === "none" && tap.failure === null;
+    const told = begun
+      ? this.#counted(estimated(this.#inputEstimate(), 0))
+      : seen.source === "none"
+        ? seen
+        : this.#counted(seen);
+    this.#settle(outcome, failure.status, failure, told, tap.usage?.raw ?? null);
+  }
+
+  /** Of an answer that has begun the input is paid for, whatever was seen of its output. */
+  #usedSoFar(): Measured {
+    if (this.#paidLater(this.#tap)) return nothingYet;
+    const seen = measuredStream(this.#tap, this.#inputEstimate);
+    const told = this.#counted(seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen);
+    return withRequest(told, this.#selection.model);
+  }
+
+  /** The upstream finishes it all the same, and it is paid for when it is seen done: nothing is guessed before. */
+  #paidLater(tap: StreamTap | null): boolean {
+    return this.#call.facts.background === true && this.#keptId !== null && tap?.usageFinal !== true;
+  }
+
+  /** The upstream keeps its answer under this id: later calls about it must find its account. */
+  #keep(upstreamId: string): void {
+    if (!this.#call.facts.keeps) return;
+    this.#keptId = upstreamId;
+    this.#tellResponseOwner(upstreamId, false);
+  }
+
+  #owns(made: readonly string[] = []): void {
+    const { owners } = this.#dependencies;
+    for (const id of made)
+      owners.remember(this.#call.principal.workspace.id, this.#selection.deployment.provider.id, id);
+  }
+
+  #tellResponseOwner(upstreamId: string, paid: boolean): void {
+    const { model, deployment } = this.#selection;
+    this.#dependencies.responseOwners.remember(this.#call.principal.workspace.id, upstreamId, {
+      provider: deployment.provider.id,
+      deployment: deployment.id,
+      model: model.name,
+      upstreamModel: deployment.upstreamModel,
+      paid,
+    });
+  }
+
+  #learn({ usage, source }: Measured): void {
+    if (source === "upstream") this.#dependencies.forecast.learn(this.#selection.model.name, this.#call.facts, usage);
+  }
+
+  /** Somebody who came to see a kept answer may have paid for it already. */
+  #toBePaid({ source }: Measured): boolean {
+    if (this.#keptId === null || source === "none") return true;
+    return this.#dependencies.bills.claim(this.#call.principal.workspace.id, this.#keptId);
+  }
+
+  #settle(
+    outcome: Exclude<Outcome, "rejected">,
+    httpStatus: number,
+    failure: Failure | null,
+    told: Measured,
+    rawUsage: string | null,
+  ): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const now = this.#dependencies.clock.monotonic();
+    try {
+      this.#book({ outcome, httpStatus, failure, told, rawUsage, now });
+    } finally {
+      // Whatever went wrong in the books: a place in flight that is not given back is lost for good.
+      const ended = outcome === "succeeded" ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
+      this.#selection.end(ended, now - this.#startMs);
+    }
+  }
+
+  #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
+    if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
+    const { usage, source, others } = this.#toBePaid(told) ? this.#charged(told, outcome) : nothingYet;
+    this.#record.settle({
+      outcome,
+      httpStatus,
+      upstreamStatus: this.#upstreamStatus,
+      errorCode: failure?.code ?? null,
+      usage,
+      usageSource: source,
+      rawUsage,
+      firstByteMs: this.#firstByteMs,
+      firstTokenMs: this.#firstTokenMs,
+      upstreamMs: this.#sentMs === 0 ? null : now - this.#sentMs,
+      overheadMs: this.#overheadMs,
+      upstreamId: this.#keptId,
+      warnings: this.#warnings?.list() ?? null,
+    });
+    if (this.#keptId !== null && told.source !== "none") this.#tellResponseOwner(this.#keptId, true);
+    this.#tally.add(tokensOf(usage));
+    if (others !== undefined) this.#tally.add(bookOthers(this.#dependencies, this.#fields, others, outcome));
+    if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
+  }
+
+  /** What is charged by the request is so with the answer, and with whatever else is charged. */
+  #charged(told: Measured, outcome: Outcome): Measured {
+    const searched = this.#withSearch(told);
+    return outcome === "succeeded" || told.source !== "none" ? withRequest(searched, this.#selection.model) : searched;
+  }
+
+  /** A search that was asked for and is not told is one: it comes before the answer, so also when that breaks off. */
+  #withSearch(told: Measured): Measured {
+    if (!this.#searches || told.source === "none" || told.usage.webSearches > 0) return told;
+    return { ...told, usage: { ...told.usage, webSearches: 1 } };
+  }
+
+  #tellFailure({ code, message, retry }: Failure): void {
+    const from = { headers: this.#call.headers, provider: this.#selection.deployment.provider };
+    const words = failureWords(message, this.#refusedWith, from);
+    this.#tally.failed({ attemptId: this.attemptId, code, message: words, retry });
+  }
+}
+
+/** What every entry of a call says alike. */
+export function callFields(call: Call) {
+  return {
+    requestId: call.requestId,
+    workspaceId: call.principal.workspace.id,
+    groupId: call.principal.group.id,
+    keyId: call.principal.key.id,
+    requestedModel: call.facts.model,
+    endpoint: call.operation === undefined ? call.protocol.endpoint : "pass-through",
+    ...(call.operation === undefined ? {} : { operation: call.operation }),
+    callerDialect: call.protocol.bodies,
+    stream: call.facts.stream,
+    inputEstimate: call.facts.inputEstimate,
+    userAgent: call.userAgent,
+    tags: call.tags,
+  } as const;
+}
+
+function mayBeCharged({ arrival }: Failure): boolean {
+  return arrival === "stale" || arrival === "unknown";
+}
+
+/** Refused before any connection was tried. */
+function neverDialled({ accountFault }: Failure): boolean {
+  return (
+    accountFault === "url" ||
+    accountFault === "name" ||
+    accountFault === "private_address" ||
+    accountFault === "forbidden_address"
+  );
+}
+
+interface Booking {
+  readonly outcome: Exclude<Outcome, "rejected">;
+  readonly httpStatus: number;
+  readonly failure: Failure | null;
+  readonly told: Measured;
+  readonly rawUsage: string | null;
+  /** Monotonic milliseconds. */
+  readonly now: number;
+}

@@ -1,0 +1,55 @@
+import type { Failure, Turn } from "#core/index.ts";
+import type { Permit } from "#limits/index.ts";
+import { Warnings } from "../translation/translator.ts";
+import type { FailedAttempt } from "./failed-attempt.ts";
+
+/** What one call has come to over all its attempts, and the one place where its permit ends. */
+export class CallTally {
+  attempts = 0;
+  /** Of those, the ones for which an upstream was reached for; the others ended before. */
+  tried = 0;
+  /** Milliseconds spent waiting for upstreams and between attempts; the rest of the time is ours. */
+  awayMs = 0;
+  /** The call in neutral form, once an attempt had to be translated, and what its own dialect could not say. */
+  turn: Turn | null = null;
+  readonly turnWarnings = new Warnings();
+  /** Attempts that failed, in their order; null when none has. */
+  failures: FailedAttempt[] | null = null;
+  /** Why nothing was sent at all. */
+  refusal: Failure | null = null;
+  readonly permit: Permit;
+  readonly #over: () => void;
+  #tokens = 0;
+  #sent = false;
+
+  /** `over` is called once, when the permit has ended. */
+  constructor(permit: Permit, over: () => void) {
+    this.permit = permit;
+    this.#over = over;
+  }
+
+  /** What an attempt used. What it cost the budgets heard when its entry was settled. */
+  add(tokens: number): void {
+    this.#tokens += tokens;
+  }
+
+  failed(attempt: FailedAttempt): void {
+    this.failures ??= [];
+    this.failures.push(attempt);
+  }
+
+  /** Something of an attempt has left this machine, or may have. */
+  sent(): void {
+    this.#sent = true;
+  }
+
+  /** Ends the permit: with what was used, or as if nothing had been when nothing was sent. */
+  end(): void {
+    try {
+      if (this.#sent) this.permit.settle({ tokens: this.#tokens });
+      else this.permit.release();
+    } finally {
+      this.#over();
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { Deployment, EndpointId, Model } from "#core/index.ts";
+import { type DialectTraits, isEmbeddingDialect, isEmbeddingEndpoint, upstreamSide } from "#protocols/index.ts";
+import { type Lane, lanesOf, laneTraits, type ProviderKind, providerKind } from "#providers/index.ts";
+import type { EndpointProtocol } from "../call.ts";
+
+/** How a call gets to a deployment: by a lane of its own dialect, or translated into the dialect of another. */
+export interface LaneMatch {
+  readonly kind: ProviderKind;
+  readonly lane: Lane;
+  readonly translated: boolean;
+  /** What is different about the lane, for this account and this model. */
+  readonly traits: DialectTraits;
+  /** Requests are changed by the lane before they are sent. */
+  readonly adjusts: boolean;
+}
+
+/** null: a call of this protocol cannot be served there. */
+export function matchLane(deployment: Deployment, protocol: EndpointProtocol): LaneMatch | null {
+  let known = matches.get(deployment);
+  if (known === undefined) {
+    known = new Map();
+    matches.set(deployment, known);
+  }
+  let match = known.get(protocol.endpoint);
+  if (match === undefined) {
+    match = findMatch(deployment, protocol);
+    known.set(protocol.endpoint, match);
+  }
+  return match;
+}
+
+/** The endpoints at which this model can be called, as far as its enabled deployments go. */
+export function servedEndpoints(model: Model, endpointProtocols: readonly EndpointProtocol[]): readonly EndpointId[] {
+  const deployments = model.deployments.filter((deployment) => deployment.enabled && deployment.provider.enabled);
+  return endpointProtocols
+    .filter((protocol) => deployments.some((deployment) => matchLane(deployment, protocol) !== null))
+    .map((protocol) => protocol.endpoint);
+}
+
+/** Whether any of the models can be called with this protocol. */
+export function serves(models: readonly Model[], protocol: EndpointProtocol): boolean {
+  return models.some((model) => servedEndpoints(model, [protocol]).length > 0);
+}
+
+/** By deployment object: a new catalog brings new objects. */
+const matches = new WeakMap<Deployment, Map<EndpointId, LaneMatch | null>>();
+
+/** What a model is asked at these endpoints is the same thing, so that each can be translated into the others. */
+const generating: ReadonlySet<EndpointId> = new Set(["chat", "messages", "responses", "generate"]);
+
+/** What can be asked of a model that generates: a compaction is the wish for a summary. */
+const generated: ReadonlySet<EndpointId> = new Set([...generating, "responses-compact"]);
+
+function findMatch(deployment: Deployment, protocol: EndpointProtocol): LaneMatch | null {
+  const kind = providerKind(deployment.provider.kind);
+  if (kind === null) return null;
+  const lanes = lanesOf(kind, deployment.provider).filter((lane) => lane.fits?.(deployment.upstreamModel) ?? true);
+  const own = lanes.find((lane) => lane.endpoint === protocol.endpoint);
+  if (protocol.bodies === "openai-images") {
+    const match = imageMatch(lanes, own, protocol);
+    return match === null ? null : matchBy({ kind, deployment, ...match });
+  }
+  const by = (lane: Lane, translated: boolean): LaneMatch => matchBy({ kind, deployment, lane, translated });
+  if (isEmbeddingEndpoint(protocol.endpoint)) {
+    const lane = own ?? lanes.find(makesVectors);
+    return lane === undefined ? null : by(lane, lane.dialect !== protocol.bodies);
+  }
+  if (own?.dialect === protocol.bodies) return by(own, false);
+  if (own?.dialect === "mistral-fim") return by(own, true);
+  if (protocol.codec === null || !generated.has(protocol.endpoint)) return null;
+  const lane = own ?? lanes.find(({ endpoint }) => generating.has(endpoint));
+  if (lane === undefined || upstreamSide(lane.dialect).codec === null) return null;
+  return by(lane, true);
+}
+
+function matchBy({
+  kind,
+  deployment,
+  lane,
+  translated,
+}: Pick<LaneMatch, "kind" | "lane" | "translated"> & For): LaneMatch {
+  const { provider, upstreamModel } = deployment;
+  const adjusts = lane.adjust !== undefined && (lane.adjusts?.(provider) ?? true);
+  return { kind, lane, translated, traits: laneTraits(kind, provider, lane, upstreamModel), adjusts };
+}
+
+interface For {
+  readonly deployment: Deployment;
+}
+
+/** Vectors are asked for where they are made, whichever endpoint of the vendor that is. */
+function makesVectors({ endpoint, dialect }: Lane): boolean {
+  return isEmbeddingEndpoint(endpoint) && isEmbeddingDialect(dialect);
+}
+
+/** Pictures are also changed where they are made, if the vendor takes the ones to change with the words. */
+function imageMatch(
+  lanes: readonly Lane[],
+  own: Lane | undefined,
+  protocol: EndpointProtocol,
+): Pick<LaneMatch, "lane" | "translated"> | null {
+  if (own !== undefined) return { lane: own, translated: own.dialect !== protocol.bodies };
+  const making = lanes.find(({ endpoint }) => endpoint === "images");
+  if (making === undefined || (making.dialect === protocol.bodies && making.traits?.editsWhereItMakes !== true))
+    return null;
+  return { lane: making, translated: true };
+}

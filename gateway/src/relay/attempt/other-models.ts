@@ -1,0 +1,65 @@
+import { type Model, type Outcome, tokensOf } from "#core/index.ts";
+import type { AttemptFields } from "#ledger/index.ts";
+import type { OtherUsage } from "#protocols/index.ts";
+import type { RelayDependencies } from "../dependencies.ts";
+
+/**
+ * What other models used within one answer (an adviser that the upstream asked): an entry each beside the attempt's own, at
+ * the price of the model of ours that leads to it. One that no name of ours leads to costs what the call's own model costs:
+ * nothing is free because nobody knows it. Gives the tokens.
+ */
+export function bookOthers(
+  dependencies: RelayDependencies,
+  attempt: AttemptFields,
+  others: readonly OtherUsage[],
+  outcome: Exclude<Outcome, "rejected">,
+): number {
+  let tokens = 0;
+  for (const { model, usage } of others) {
+    const known = modelLeadingTo(dependencies, model, attempt.provider);
+    const price = (known ?? dependencies.catalog().models.get(attempt.model))?.price ?? null;
+    const fields: AttemptFields = {
+      ...attempt,
+      model: known?.name ?? attempt.model,
+      deployment: known?.deployments.find((one) => one.provider.id === attempt.provider)?.id ?? attempt.deployment,
+      upstreamModel: model === "" ? attempt.upstreamModel : model,
+      // No request of its own: sums of requests count what has the index 0.
+      retryIndex: attempt.retryIndex + 1,
+      priceVersion: price?.id ?? null,
+      inputEstimate: 0,
+      reservedNanoUsd: 0,
+    };
+    dependencies.recorder.begin(fields, price).settle({
+      outcome,
+      httpStatus: 200,
+      upstreamStatus: null,
+      errorCode: null,
+      usage,
+      usageSource: "upstream",
+      rawUsage: null,
+      firstByteMs: null,
+      firstTokenMs: null,
+      upstreamMs: null,
+      overheadMs: null,
+      upstreamId: null,
+    });
+    tokens += tokensOf(usage);
+  }
+  return tokens;
+}
+
+/** The upstream may tell a dated name where a shorter one was asked for. */
+function modelLeadingTo(dependencies: RelayDependencies, upstreamModel: string, provider: string): Model | null {
+  let best: Model | null = null;
+  let length = 0;
+  for (const model of dependencies.catalog().models.values()) {
+    for (const deployment of model.deployments) {
+      const { upstreamModel: name } = deployment;
+      if (deployment.provider.id !== provider || name.length <= length) continue;
+      if (upstreamModel !== name && !upstreamModel.startsWith(`${name}-`)) continue;
+      best = model;
+      length = name.length;
+    }
+  }
+  return best;
+}

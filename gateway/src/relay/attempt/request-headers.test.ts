@@ -1,0 +1,140 @@
+import { expect, test } from "bun:test";
+import { settingsProblem } from "#providers/index.ts";
+import { kindOf, providerOf } from "../../../test/provider-ground.ts";
+import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
+
+/** What Claude Code, Codex and the vendors' SDKs send. */
+const agents = {
+  "anthropic-beta": "b-2026-01-01",
+  "anthropic-dangerous-direct-browser-access": "true",
+  "anthropic-version": "2023-06-01",
+  conversation_id: "c",
+  "idempotency-key": "k",
+  "openai-beta": "responses=experimental",
+  originator: "codex_cli_rs",
+  session_id: "s",
+  traceparent: "00-1",
+  "user-agent": "agent/1",
+  "x-anthropic-additional-protection": "true",
+  "x-app": "cli",
+  "x-claude-code-session-id": "s",
+  "x-client-request-id": "r",
+  "x-codex-turn-state": "t",
+  "x-stainless-os": "Linux",
+};
+
+/** Seen to be read by routers, clouds and proxies, or to tell who and where a caller is. */
+const refused: readonly (readonly [what: string, names: readonly string[]])[] = [
+  ["credentials", ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization", "dpop"]],
+  [
+    "credentials of other houses",
+    ["ocp-apim-subscription-key", "x-auth-token", "x-access-token", "x-amz-security-token", "x-pw"],
+  ],
+  [
+    "what would choose another account",
+    [
+      "openai-organization",
+      "openai-project",
+      "anthropic-workspace-id",
+      "anthropic-organization-id",
+      "x-goog-user-project",
+      "chatgpt-account-id",
+      "x-dashscope-workspace",
+    ],
+  ],
+  [
+    "what would choose another host, model or tier",
+    [
+      "x-portkey-custom-host",
+      "x-portkey-config",
+      "x-portkey-provider",
+      "helicone-target-url",
+      "helicone-openai-api-base",
+      "x-litellm-tags",
+      "x-amzn-bedrock-service-tier",
+      "x-amzn-bedrock-performanceconfig-latency",
+      "x-vertex-ai-llm-shared-request-type",
+      "x-ms-oai-image-generation-deployment",
+      "x-model",
+      "x-codex-model",
+      "cf-aig-custom-cost",
+      "x-dashscope-async",
+    ],
+  ],
+  [
+    "what would make another request",
+    ["x-http-method-override", "x-method-override", "x-original-url", "x-rewrite-url", "prefer", "if-none-match"],
+  ],
+  ["where a caller comes from", ["x-forwarded-for", "forwarded", "x-real-ip", "fastly-client-ip", "x-azure-clientip"]],
+  [
+    "who a caller is",
+    [
+      "x-ms-client-principal",
+      "x-goog-authenticated-user-email",
+      "x-goog-iam-authorization-token",
+      "x-amzn-oidc-identity",
+      "x-forwarded-user",
+      "x-remote-user",
+      "baggage",
+    ],
+  ],
+  ["what belongs to one connection", ["connection", "te", "upgrade", "transfer-encoding", "accept-encoding", "host"]],
+  ["what nobody has heard of", ["x-of-next-year"]],
+];
+
+const all = providerOf("openai-compatible");
+
+test.each(refused)("%s stays here, while what agents send goes on", (_, names) => {
+  const headers = new Headers({ ...agents, ...Object.fromEntries(names.map((name) => [name, "x"])) });
+  expect(forwardedHeaders(headers, all)).toEqual(agents);
+});
+
+test("a vendor gets the families of the dialects that it speaks", () => {
+  const headers = new Headers({ ...agents, "x-goog-api-client": "genai", "x-grok-conv-id": "g", "x-title": "t" });
+  const { "anthropic-beta": _, "anthropic-version": __, ...rest } = agents;
+  const { "anthropic-dangerous-direct-browser-access": ___, "x-anthropic-additional-protection": ____, ...xai } = rest;
+  expect(forwardedHeaders(headers, providerOf("xai"))).toEqual({ ...xai, "x-grok-conv-id": "g" });
+  const anthropic = forwardedHeaders(headers, providerOf("anthropic"));
+  expect(anthropic["anthropic-beta"]).toBe("b-2026-01-01");
+  expect(anthropic["openai-beta"]).toBeUndefined();
+  expect(forwardedHeaders(headers, providerOf("openrouter"))["x-title"]).toBe("t");
+  expect(forwardedHeaders(headers, providerOf("vertex"))["x-goog-api-client"]).toBe("genai");
+});
+
+test("an operator adds names and beginnings of names for one account; what is never passed on stays here even so", () => {
+  const forward_headers = ["X-Of-Next-Year", "x-router-*", "x-portkey-*", "x-f*"];
+  const provider = providerOf("openai", { settings: { forward_headers } });
+  const headers = new Headers({
+    "x-of-next-year": "1",
+    "x-router-trace": "2",
+    "x-portkey-trace-id": "3",
+    "x-portkey-custom-host": "evil.example",
+    "x-portkey-api-key": "k",
+    "x-forwarded-for": "10.0.0.1",
+    authorization: "Bearer x",
+  });
+  expect(forwardedHeaders(headers, provider)).toEqual({
+    "x-of-next-year": "1",
+    "x-router-trace": "2",
+    "x-portkey-trace-id": "3",
+  });
+});
+
+test.each([
+  ["authorization", "authorization"],
+  ["Cookie", "Cookie"],
+  ["x-amz-*", "x-amz-*"],
+  ["openai-project", "openai-project"],
+  ["x-forwarded-for", "x-forwarded-for"],
+  ["*", "names of headers"],
+  ["x y", "names of headers"],
+  [1, "names of headers"],
+])("a list with %p in it is refused", (name, named) => {
+  const provider = providerOf("openai", { settings: { forward_headers: ["x-fine", name] } });
+  expect(settingsProblem(kindOf("openai"), provider)).toContain(named);
+});
+
+test("to another vendor goes only what means the same to all", () => {
+  const headers = new Headers({ ...agents, authorization: "Bearer x" });
+  expect(neutralHeaders(headers)).toEqual({ "idempotency-key": "k", traceparent: "00-1", "x-client-request-id": "r" });
+});

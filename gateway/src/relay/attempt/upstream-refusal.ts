@@ -1,0 +1,84 @@
+import { bounds, type Failure, type Provider, type WireDialectId } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
+import { type Dialect, refusalReader, refusalShape, type UpstreamRefusal, upstreamSide } from "#protocols/index.ts";
+import { type ProviderKind, withoutQuotedKeys } from "#providers/index.ts";
+import type { RelayDependencies } from "../dependencies.ts";
+import { upstreamWords } from "./upstream-words.ts";
+
+/** Who refused: the account, its kind, the dialect of its refusals, and how long to wait for a piece of one. */
+export interface RefusedBy {
+  readonly provider: Provider;
+  readonly kind: ProviderKind;
+  readonly errorDialect: WireDialectId;
+  readonly idleMs: number;
+  /** Hears what it said, unless that is about the account: that is nobody's business but the operator's. */
+  readonly heard?: (words: string) => void;
+  /** It goes back as it is, whatever it looks like: its caller speaks to this very vendor. */
+  readonly asItIs?: boolean;
+}
+
+/**
+ * A bad answer, read within bounds, as the provider's kind understands it. What the upstream itself said goes back as
+ * it is where it is an error of the caller's dialect, but for keys that it quotes; else in the caller's own words with the same status.
+ */
+export async function refusalOf(
+  dependencies: RelayDependencies,
+  call: { readonly dialect: Dialect; readonly requestId: string },
+  { provider, kind, errorDialect, idleMs, heard, asItIs }: RefusedBy,
+  answer: OutboundAnswer,
+): Promise<Failure> {
+  const said = await answer.body.readAll(bounds.errorBodyBytesMax, "idle", idleMs);
+  const body = withoutQuotedKeys(said, provider);
+  const failure = kind.classify({
+    status: answer.status,
+    headers: answer.headers,
+    body,
+    now: dependencies.clock.now(),
+  });
+  if (heard !== undefined && (failure.upstream !== undefined || answer.status >= 500)) {
+    heard(readRefusal(errorDialect, answer.status, body).message);
+  }
+  return asItIs === true && answer.status < 500 ? failure : inWordsOf(call, errorDialect, failure);
+}
+
+/** What it says of its own state is told with the status alone; how it words it is for the operator. */
+function inWordsOf(
+  call: { readonly dialect: Dialect; readonly requestId: string },
+  spoken: WireDialectId,
+  failure: Failure,
+): Failure {
+  if (failure.upstream === undefined) return failure;
+  const { status, body } = failure.upstream;
+  if (status >= 500) return overloaded(call, failure, status);
+  if (refusalShape(body) === call.dialect.errorShape) return failure;
+  const refusal = readRefusal(spoken, status, body);
+  return said(call, failure, { ...refusal, message: upstreamWords(refusal.message) });
+}
+
+/** By its own looks; a body that looks like no vendor's as the lane says. */
+function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): UpstreamRefusal {
+  const shape = refusalShape(body);
+  const read = shape === null ? upstreamSide(spoken).errors.readRefusal : refusalReader(shape);
+  return read(status, body);
+}
+
+/** 529 is Anthropic's own status, which its clients know. */
+export function overloaded(
+  call: { readonly dialect: Dialect; readonly requestId: string },
+  failure: Failure,
+  status: number,
+): Failure {
+  const known = call.dialect.errorShape === "anthropic" ? status : 503;
+  return said(call, failure, { status: known, message: failure.message, code: "overloaded", contextLength: false });
+}
+
+function said(
+  call: { readonly dialect: Dialect; readonly requestId: string },
+  failure: Failure,
+  refusal: UpstreamRefusal,
+): Failure {
+  const body = encoder.encode(call.dialect.renderRefusal(refusal, call.requestId));
+  return failure.with({ upstream: { status: refusal.status, contentType: "application/json", body } });
+}
+
+const encoder = new TextEncoder();

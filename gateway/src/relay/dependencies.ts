@@ -1,0 +1,39 @@
+import type { BodyWork } from "#bodies/index.ts";
+import type { Catalog } from "#core/index.ts";
+import type { Recorder } from "#ledger/index.ts";
+import type { Admission } from "#limits/index.ts";
+import type { Clock, Explainer, Ids, Journal, LedgerStore, Observer, Transport } from "#ports/index.ts";
+import type { Router } from "#routing/index.ts";
+import type { AccountTokens } from "./account-tokens.ts";
+import type { UsageForecast } from "./attempt/estimate.ts";
+import type { LiveStreams } from "./attempt/live-streams.ts";
+import type { ObjectOwners } from "./attempt/object-owners.ts";
+import type { BackgroundSettlement } from "./stored-responses/background-settlement.ts";
+import type { ResponseOwners } from "./stored-responses/response-owners.ts";
+
+/** What the relay works with; wired by main. */
+export interface RelayOptions {
+  readonly catalog: () => Catalog;
+  readonly router: Router;
+  readonly admission: Admission;
+  readonly recorder: Recorder;
+  readonly journal: Journal;
+  readonly transport: Transport;
+  readonly ledgerStore: Pick<LedgerStore, "responseOwner">;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly observer: Observer;
+  readonly explainer: Pick<Explainer, "explain">;
+  readonly bodies: BodyWork;
+  /** Whether calls of more than one workspace can reach this account. */
+  readonly sharesAccount: (providerId: string) => boolean;
+}
+
+export interface RelayDependencies extends RelayOptions {
+  readonly forecast: UsageForecast;
+  readonly live: LiveStreams;
+  readonly responseOwners: ResponseOwners;
+  readonly owners: ObjectOwners;
+  readonly tokens: AccountTokens;
+  readonly bills: BackgroundSettlement;
+}

@@ -1,0 +1,319 @@
+import { outcomeOf } from "#bodies/index.ts";
+import { asFailure, bounds, Failure } from "#core/index.ts";
+import type { OutboundAnswer, OutboundMethod, Spooled } from "#ports/index.ts";
+import { AnyTap, AwsEventStream, nothingTold, type ReplyFacts, type StreamTap } from "#protocols/index.ts";
+import type { OutboundDraft } from "#providers/index.ts";
+import type { Selection } from "#routing/index.ts";
+import { type AnswerHeaderOptions, answerHeaders, passAtOnce } from "../attempt/answer-headers.ts";
+import { AnswerStream } from "../attempt/answer-stream.ts";
+import { callerGone } from "../attempt/attempt.ts";
+import { AttemptEntry } from "../attempt/attempt-entry.ts";
+import type { CallTally } from "../attempt/call-tally.ts";
+import { FramedTap } from "../attempt/framed-tap.ts";
+import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
+import type { LaneMatch } from "../attempt/lane-match.ts";
+import { ListeningTap } from "../attempt/listening-tap.ts";
+import { forwardedHeaders } from "../attempt/request-headers.ts";
+import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
+import { refusalOf } from "../attempt/upstream-refusal.ts";
+import type { Call, Delivery } from "../call.ts";
+import type { RelayDependencies } from "../dependencies.ts";
+import { Warnings } from "../translation/translator.ts";
+import type { PassedPlace } from "./passed-place.ts";
+import type { PassedPrice } from "./passed-price.ts";
+
+/** A call for a provider's own API: read as far as it is understood, and passed as it is. */
+export interface PassedCall {
+  readonly call: Call;
+  readonly place: PassedPlace;
+  readonly price: PassedPrice;
+  /** The body was understood: `call.facts` says what governs it. */
+  readonly isRead: boolean;
+  readonly method: OutboundMethod;
+  /** What its provider's signature goes over is bytes. */
+  readonly body: Uint8Array | Spooled | null;
+}
+
+interface AttemptDependencies {
+  readonly dependencies: RelayDependencies;
+  readonly passed: PassedCall;
+  readonly selection: Selection;
+  readonly tally: CallTally;
+  readonly entry: AttemptEntry;
+  readonly warnings: Warnings;
+}
+
+/**
+ * Sends it once, to the one account it is for, and gives its answer as it is. Throws the Failure of a call that has no answer, with
+ * its ledger entry settled.
+ */
+export async function passThrough(
+  dependencies: RelayDependencies,
+  passed: PassedCall,
+  tally: CallTally,
+): Promise<Delivery> {
+  const { call, place, price } = passed;
+  const selection: Selection = { model: price.model, deployment: price.deployment, waitMs: 0, answered() {}, end() {} };
+  const attempt = signalUntilAnswered(call.signal, drains(passed));
+  tally.attempts++;
+  const entry = new AttemptEntry(dependencies, call, selection, matchLane(place), tally);
+  try {
+    if (dependencies.catalog().settings.ledgerDurability === "strict") await dependencies.journal.synced();
+    const warnings = new Warnings(price.by === "unknown" ? [unpriced] : []);
+    entry.warnedBy(warnings);
+    const parts: AttemptDependencies = { dependencies, passed, selection, tally, entry, warnings };
+    const delivery = await deliver(parts, await send(parts, attempt.signal));
+    // A stream may last for long; what it answers is not needed any more.
+    call.body = null;
+    return delivery;
+  } catch (thrown) {
+    throw entry.fail(call.signal.aborted ? callerGone(thrown) : asFailure(thrown));
+  } finally {
+    attempt.answered();
+  }
+}
+
+const unpriced = "what this call costs is not known: nothing was booked for it";
+
+/** One way, of which only the dialect is of interest. */
+function matchLane({ kind, target, protocol }: PassedPlace): LaneMatch {
+  const lane = { endpoint: protocol.endpoint, dialect: protocol.bodies, path: target.pathClass };
+  return { kind, lane, translated: false, traits: {}, adjusts: false };
+}
+
+/** A connection of its own: on a kept one the runtime may send a request again by itself. */
+async function send(
+  { dependencies, passed, entry }: AttemptDependencies,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const { call, place, method } = passed;
+  const { provider, kind, target } = place;
+  const { upstreamModel } = passed.price.deployment;
+  const headers = forwardedHeaders(call.headers, provider);
+  ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel });
+  headers["x-attempt-id"] = entry.attemptId;
+  headers["user-agent"] ??= "sluice";
+  for (const name of passed.body === null ? ofDownloads : ofBodies) {
+    const value = call.headers.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  const { body } = passed;
+  const draft: OutboundDraft = {
+    provider,
+    upstreamModel,
+    stream: call.facts.stream,
+    method,
+    url: target.url,
+    headers,
+    body: body instanceof Uint8Array ? body : null,
+  };
+  const token = kind.tokens === undefined ? null : await dependencies.tokens.tokenOf(provider, kind.tokens, signal);
+  const authorized = kind.authorize(draft, { now: dependencies.clock.now(), token });
+  if (authorized !== undefined) await authorized;
+  entry.sending();
+  const { connectMs, headersMs, wholeHeadersMs, totalMs } = provider.timeouts;
+  return dependencies.transport.send(
+    {
+      method,
+      url: draft.url,
+      headers: draft.headers,
+      body: body === null || body instanceof Uint8Array ? body : streamOf(body),
+      connectMs,
+      headersMs: call.facts.stream ? headersMs : wholeHeadersMs,
+      totalMs,
+      allowPrivateNetwork: provider.allowPrivateNetwork,
+      ownConnection: true,
+    },
+    signal,
+  );
+}
+
+const ofBodies = ["content-type", "content-encoding"] as const;
+const ofDownloads = ["range"] as const;
+
+function streamOf(body: Spooled) {
+  return { size: body.size, open: () => body.read(0, body.size) };
+}
+
+async function deliver(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
+  parts.entry.answered(answer.status);
+  try {
+    const { status } = answer;
+    if (status >= 300 && status <= 399) throw redirected(status);
+    if (status < 200 || status > 299) throw await refused(parts, answer);
+    return isWhole(parts, answer) ? await takeWhole(parts, answer) : await openStream(parts, answer);
+  } catch (thrown) {
+    answer.body.cancel();
+    throw thrown;
+  }
+}
+
+/**
+ * Its bytes go back as they are, but for keys that it quotes. What the account's credential or credit is refused for, and what the
+ * upstream says of its own state, is told in our words.
+ */
+function refused({ dependencies, passed, entry }: AttemptDependencies, answer: OutboundAnswer): Promise<Failure> {
+  const { call, place } = passed;
+  const { provider, kind, target } = place;
+  const { dialect } = call.protocol;
+  const errorDialect = target.lane?.lane.errorDialect ?? call.protocol.bodies;
+  const heard = (words: string): void => entry.refusedWith(words);
+  const by = { provider, kind, errorDialect, idleMs: provider.timeouts.idleMs, heard, asItIs: true };
+  return refusalOf(dependencies, { dialect, requestId: call.requestId }, by, answer);
+}
+
+/**
+ * Following it would show the account's credential to whoever it names; to pass it on would send the caller there with its key of
+ * the gateway.
+ */
+function redirected(status: number): Failure {
+  return new Failure(
+    "upstream_error",
+    `The upstream answered ${status}: redirects are neither followed nor passed on.`,
+    {
+      arrival: "refused",
+    },
+  );
+}
+
+/** What is understood and comes in one piece is listened to before it is passed. */
+function isWhole({ passed }: AttemptDependencies, { headers }: OutboundAnswer): boolean {
+  if (!passed.isRead || passed.method === "HEAD" || headers.has("content-encoding")) return false;
+  return /^application\/(?:[\w.+-]*\+)?json/i.test(headers.get("content-type") ?? "");
+}
+
+async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
+  const { passed, tally, entry, warnings } = parts;
+  const { idleMs } = passed.place.provider.timeouts;
+  const read = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
+  const { body, facts } = await told(parts, read);
+  entry.hearsReply(facts);
+  entry.firstByte();
+  entry.succeed(answer.status, facts, 0);
+  tally.end();
+  return { status: answer.status, headers: headersOf(parts, answer, warnings), body };
+}
+
+/** What is no reply of the dialect after all is passed like everything else. A large one is listened to in a thread. */
+async function told(
+  { dependencies, passed }: AttemptDependencies,
+  body: Uint8Array,
+): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
+  const { endpoint, bodies: dialect, wire } = passed.call.protocol;
+  if (body.length <= bounds.replyInPlaceBytesMax) return { body, facts: unlessFailed(() => wire.readReply(body)) };
+  const done = await dependencies.bodies.do("reply", { endpoint, dialect }, body);
+  return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
+}
+
+function unlessFailed(read: () => ReplyFacts): ReplyFacts {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof Failure) return nothingTold;
+    throw thrown;
+  }
+}
+
+/** Begun with its first bytes, so that a failure before them is told in its caller's dialect. */
+async function openStream(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
+  const { dependencies, passed, tally, entry, warnings } = parts;
+  const { call, place } = passed;
+  const { firstEventMs, idleMs } = place.provider.timeouts;
+  const tap = tapOf(passed, answer);
+  entry.hearsStream(tap);
+  const first = await firstBytes(parts, answer, tap, firstEventMs);
+  entry.firstByte();
+  const headers = headersOf(parts, answer, warnings);
+  if (first === null) {
+    entry.finish(answer.status, tap);
+    tally.end();
+    return { status: answer.status, headers, body: noBytes };
+  }
+  passAtOnce(headers);
+  const over = (): void => tally.end();
+  const { dialect } = call.protocol;
+  const drained = drains(passed);
+  const stream = new AnswerStream({
+    dependencies,
+    call,
+    dialect,
+    entry,
+    over,
+    answer,
+    tap,
+    first,
+    idleMs,
+    drains: drained,
+  });
+  return { status: answer.status, headers, body: stream.open() };
+}
+
+/** null: there are none. */
+async function firstBytes(
+  { dependencies }: AttemptDependencies,
+  answer: OutboundAnswer,
+  tap: StreamTap,
+  limitMs: number,
+): Promise<Uint8Array | null> {
+  const deadlineMs = dependencies.clock.monotonic() + limitMs;
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  while (tap.events === 0 && size <= bounds.eventBytesMax) {
+    const chunk = await answer.body.read("first_event", Math.max(1, deadlineMs - dependencies.clock.monotonic()));
+    if (chunk === null) break;
+    const whole = tap.push(chunk);
+    size += whole.length;
+    pieces.push(whole);
+  }
+  // A dialect's events that never came to one are an answer that broke off.
+  if (tap.events === 0 && tap.isRaw !== true) {
+    throw new Failure("upstream_truncated", "The upstream's stream ended before its first event.", { unhealthy: true });
+  }
+  return tap.events === 0 ? null : Buffer.concat(pieces);
+}
+
+/** Events of a dialect that is understood go event by event; everything else as it comes. */
+function tapOf({ call, place, isRead }: PassedCall, { headers }: OutboundAnswer): StreamTap {
+  const { wire } = call.protocol;
+  const type = headers.get("content-type") ?? "";
+  if (!isRead || headers.has("content-encoding")) return new AnyTap();
+  if (type.startsWith("text/event-stream")) return wire.tapStream(false);
+  if (type.startsWith("application/vnd.amazon.eventstream") && place.target.lane?.lane.framing !== undefined) {
+    return new ListeningTap(new FramedTap(new AwsEventStream(), wire.tapStream(false)));
+  }
+  return wire.tapBytes?.(call.facts, type) ?? new AnyTap();
+}
+
+function drains({ place }: PassedCall): boolean {
+  return place.provider.disconnect === "drain";
+}
+
+function headersOf(parts: AttemptDependencies, answer: OutboundAnswer, warnings: Warnings): Record<string, string> {
+  const { dependencies, passed, selection, tally, entry } = parts;
+  const said: AnswerHeaderOptions = {
+    call: passed.call,
+    selection,
+    tally,
+    overheadMs: entry.overheadMs,
+    now: dependencies.clock.now(),
+  };
+  const headers = answerHeaders(said, answer.headers, warnings.header());
+  for (const name of ofAnswers) {
+    const value = answer.headers.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  if (selection.deployment.id === "") delete headers["x-sluice-deployment"];
+  return headers;
+}
+
+/** What a download says of itself. */
+const ofAnswers = [
+  "content-encoding",
+  "content-disposition",
+  "content-range",
+  "content-language",
+  "accept-ranges",
+  "last-modified",
+] as const;
+
+const noBytes = new Uint8Array(0);

@@ -1,0 +1,74 @@
+import { Failure, type Provider, type WireDialectId } from "#core/index.ts";
+import { anthropicMessages, type Dialect, gemini, openaiChat, type PathFacts } from "#protocols/index.ts";
+import { type PassThroughTarget, type ProviderKind, passThroughTarget, providerKind } from "#providers/index.ts";
+import type { EndpointProtocol } from "../call.ts";
+import type { RelayDependencies } from "../dependencies.ts";
+
+/** Which provider's own API is asked, and what for. `path` begins with a slash and is as its caller wrote it. */
+export interface PassedAsk {
+  readonly providerId: string;
+  readonly path: string;
+  /** Without `?`; may be empty. */
+  readonly query: string;
+}
+
+/** Where a call goes that is passed through, and what is known to be spoken there. */
+export interface PassedPlace {
+  readonly provider: Provider;
+  readonly kind: ProviderKind;
+  readonly target: PassThroughTarget;
+  readonly protocol: EndpointProtocol;
+  /** What the path says of the call; null where it says nothing of its model. */
+  readonly path: PathFacts | null;
+  /** A JSON body of it can be read. */
+  readonly isRead: boolean;
+  /** The provider's signature goes over the body, so that it has to be held. */
+  readonly isSigned: boolean;
+}
+
+/** Throws Failure not_found, no_deployment_available, invalid_request or forbidden. */
+export function passedPlace(
+  dependencies: Pick<RelayDependencies, "catalog">,
+  ask: PassedAsk,
+  endpointProtocols: Readonly<Record<string, EndpointProtocol>>,
+): PassedPlace {
+  const provider = dependencies.catalog().providers.get(ask.providerId);
+  const kind = provider === undefined ? null : providerKind(provider.kind);
+  if (provider === undefined || kind === null) throw noSuchProvider(ask.providerId);
+  if (!provider.enabled) throw new Failure("no_deployment_available", "The provider is switched off.");
+  const target = passThroughTarget(provider, ask.path, ask.query);
+  const called = target.lane;
+  const known = called === null ? undefined : endpointProtocols[called.lane.endpoint];
+  // Another dialect at the same endpoint (Bedrock's own) is not understood here.
+  const isRead = known !== undefined && known.bodies === called?.lane.dialect;
+  const unread = endpointProtocols["pass-through"];
+  if (unread === undefined) throw new Error("nothing is known of calls that are passed through");
+  return {
+    provider,
+    kind,
+    target,
+    protocol: isRead ? known : { ...unread, dialect: dialectOf(kind) },
+    path: called === null || called.model === null ? null : { model: called.model, stream: called.streamPath },
+    isRead,
+    isSigned: kind.signsBody === true,
+  };
+}
+
+/** How a provider's callers are told of a failure: as its own API tells it, where that is known. */
+export function dialectOf(kind: ProviderKind): Dialect {
+  const [lane] = kind.lanes;
+  return lane === undefined ? openaiChat : (dialects[lane.dialect] ?? openaiChat);
+}
+
+/** One that is not granted looks like one that does not exist. */
+export function noSuchProvider(id: string): Failure {
+  const shown = id.slice(0, 64).replaceAll(/[^\x21-\x7e]/g, "?");
+  return new Failure("not_found", `There is no provider "${shown}" that this key may be passed through to.`, {
+    param: "provider",
+  });
+}
+
+const dialects: { readonly [Id in WireDialectId]?: Dialect } = {
+  "anthropic-messages": anthropicMessages,
+  gemini,
+};

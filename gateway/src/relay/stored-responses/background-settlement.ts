@@ -1,0 +1,114 @@
+import { bounds, type Catalog, tokensOf } from "#core/index.ts";
+import type { AttemptFields, Recorder } from "#ledger/index.ts";
+import type { Spent } from "#limits/index.ts";
+import type { Clock, LedgerStore, Observer, ResponseOwner } from "#ports/index.ts";
+import type { Heard } from "../attempt/measured-usage.ts";
+import type { StoredResponseCall } from "./stored-response-call.ts";
+
+export interface BackgroundSettlementOptions {
+  readonly catalog: () => Catalog;
+  readonly recorder: Recorder;
+  readonly ledgerStore: Pick<LedgerStore, "responseOwner">;
+  readonly clock: Clock;
+  readonly observer: Observer;
+}
+
+/**
+ * An answer that its upstream makes in the background has no usage when it is asked for. It is paid for when somebody
+ * comes to see it and it is done, once, however often it is seen.
+ */
+export class BackgroundSettlement {
+  readonly #options: BackgroundSettlementOptions;
+  /** Who has paid for an answer, or is about to, in that order. */
+  readonly #claimed = new Map<string, "call" | "viewer">();
+
+  constructor(options: BackgroundSettlementOptions) {
+    this.#options = options;
+  }
+
+  /** The answer's own call is about to pay for it. False when somebody who came to see it has done so already. */
+  claim(workspaceId: string, upstreamId: string): boolean {
+    const name = nameOf(workspaceId, upstreamId);
+    const seen = this.#claimed.get(name) === "viewer";
+    this.#put(name, "call");
+    return !seen;
+  }
+
+  /** What the caller's limits are to be told of: nothing when it is paid for already, or not done. Never rejects. */
+  async settle(call: StoredResponseCall, responseOwner: ResponseOwner, heard: Heard | null): Promise<Spent> {
+    const name = nameOf(call.principal.workspace.id, call.upstreamId);
+    if (heard === null || heard.told.source === "none" || responseOwner.paid || this.#claimed.has(name)) return nothing;
+    this.#put(name, "viewer");
+    try {
+      return await this.#settle(call, responseOwner, heard);
+    } catch (error) {
+      this.#claimed.delete(name);
+      this.#options.observer.log("error", "The usage of a background answer could not be recorded.", {
+        requestId: call.requestId,
+        error,
+      });
+      return nothing;
+    }
+  }
+
+  #put(name: string, who: "call" | "viewer"): void {
+    this.#claimed.delete(name);
+    this.#claimed.set(name, who);
+    if (this.#claimed.size <= bounds.responseOwnersMax) return;
+    for (const oldest of this.#claimed.keys()) {
+      this.#claimed.delete(oldest);
+      return;
+    }
+  }
+
+  /** The ledger is asked again: another replica, or this one before a restart, may have recorded it. */
+  async #settle(call: StoredResponseCall, responseOwner: ResponseOwner, { told, raw }: Heard): Promise<Spent> {
+    const { ledgerStore, recorder, catalog } = this.#options;
+    const { principal, upstreamId } = call;
+    const known = await ledgerStore.responseOwner(principal.workspace.id, upstreamId);
+    if (known?.paid === true) return nothing;
+    const price = catalog().models.get(responseOwner.model)?.price ?? null;
+    const fields: AttemptFields = {
+      requestId: call.requestId,
+      workspaceId: principal.workspace.id,
+      groupId: principal.group.id,
+      keyId: principal.key.id,
+      model: responseOwner.model,
+      requestedModel: responseOwner.model,
+      provider: responseOwner.provider,
+      deployment: responseOwner.deployment,
+      upstreamModel: responseOwner.upstreamModel,
+      endpoint: call.protocol.endpoint,
+      callerDialect: call.protocol.bodies,
+      upstreamDialect: call.protocol.bodies,
+      stream: false,
+      retryIndex: 0,
+      priceVersion: price?.id ?? null,
+      inputEstimate: 0,
+      reservedNanoUsd: 0,
+      userAgent: (call.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
+      tags: principal.key.tags,
+    };
+    const entry = recorder.begin(fields, price).settle({
+      outcome: "succeeded",
+      httpStatus: 200,
+      upstreamStatus: 200,
+      errorCode: null,
+      usage: told.usage,
+      usageSource: told.source,
+      rawUsage: raw,
+      firstByteMs: null,
+      firstTokenMs: null,
+      upstreamMs: null,
+      overheadMs: null,
+      upstreamId,
+    });
+    return { tokens: tokensOf(entry.usage) };
+  }
+}
+
+function nameOf(workspaceId: string, upstreamId: string): string {
+  return `${workspaceId}\n${upstreamId}`;
+}
+
+const nothing: Spent = { tokens: 0 };

@@ -1,0 +1,190 @@
+import { asFailure, bounds, Failure, type Provider } from "#core/index.ts";
+import { nothingWanted, type Permit, type Spent } from "#limits/index.ts";
+import type { OutboundAnswer, ResponseOwner } from "#ports/index.ts";
+import type { StreamTap } from "#protocols/index.ts";
+import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
+import { passAtOnce } from "../attempt/answer-headers.ts";
+import { AnswerStream, type StreamEntry } from "../attempt/answer-stream.ts";
+import { withQuery } from "../attempt/forwarded-query.ts";
+import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
+import { type Heard, heardReply, heardStream } from "../attempt/measured-usage.ts";
+import { forwardedHeaders } from "../attempt/request-headers.ts";
+import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
+import { refusalOf } from "../attempt/upstream-refusal.ts";
+import type { CallResult } from "../call.ts";
+import type { RelayDependencies } from "../dependencies.ts";
+import type { StoredResponseCall } from "./stored-response-call.ts";
+
+/**
+ * Sends it to the one account that keeps the answer; there is nothing to fall back to. An answer that was made in the
+ * background is paid for when its usage is first seen, and the limits of whoever sees it are told.
+ */
+export async function askResponseOwner(dependencies: RelayDependencies, call: StoredResponseCall): Promise<CallResult> {
+  try {
+    const responseOwner = await dependencies.responseOwners.find(call.principal.workspace.id, call.upstreamId);
+    if (responseOwner === null || !call.mayCall(responseOwner.model)) throw notFound(call.upstreamId);
+    const admitted = dependencies.admission.admit(call.principal, nothingWanted);
+    const permit = admitted instanceof Promise ? await admitted : admitted;
+    const sending = signalUntilAnswered(call.signal, !responseOwner.paid);
+    try {
+      const asked: Asked = { dependencies, call, responseOwner, permit };
+      const { account, answer } = await send(asked, sending.signal);
+      return await deliver(asked, account, answer);
+    } catch (thrown) {
+      permit.settle(nothing);
+      throw thrown;
+    } finally {
+      sending.answered();
+    }
+  } catch (thrown) {
+    return {
+      failure: call.signal.aborted ? new Failure("client_closed", "The caller went away.") : asFailure(thrown),
+      headers: {},
+    };
+  }
+}
+
+interface Asked {
+  readonly dependencies: RelayDependencies;
+  readonly call: StoredResponseCall;
+  readonly responseOwner: ResponseOwner;
+  readonly permit: Permit;
+}
+
+const nothing: Spent = { tokens: 0 };
+
+async function send(
+  { dependencies, call, responseOwner }: Asked,
+  signal: AbortSignal,
+): Promise<{ readonly account: Account; readonly answer: OutboundAnswer }> {
+  const account = accountOf(dependencies, call, responseOwner);
+  const { provider, kind, path } = account;
+  const headers = forwardedHeaders(call.headers, provider);
+  ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel: responseOwner.upstreamModel });
+  headers["user-agent"] ??= "sluice";
+  const url = `${rootOf(provider)}${path}/${encodeURIComponent(call.upstreamId)}${call.rest}`;
+  const draft: OutboundDraft = {
+    provider,
+    upstreamModel: responseOwner.upstreamModel,
+    stream: false,
+    method: call.method,
+    url: withQuery(url, call.query),
+    headers,
+    body: call.method === "POST" ? emptyObject : null,
+  };
+  const token = kind.tokens === undefined ? null : await dependencies.tokens.tokenOf(provider, kind.tokens, signal);
+  await kind.authorize(draft, { now: dependencies.clock.now(), token });
+  const { connectMs, headersMs, totalMs } = provider.timeouts;
+  const answer = await dependencies.transport.send(
+    {
+      method: draft.method,
+      url: draft.url,
+      headers,
+      body: draft.body,
+      connectMs,
+      headersMs,
+      totalMs,
+      allowPrivateNetwork: provider.allowPrivateNetwork,
+    },
+    signal,
+  );
+  return { account, answer };
+}
+
+async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): Promise<CallResult> {
+  const { dependencies, call, permit } = asked;
+  const { provider, kind } = account;
+  const { idleMs } = provider.timeouts;
+  try {
+    if (answer.status < 200 || answer.status > 299) throw await refused(dependencies, call, provider, kind, answer);
+    const headers = answerHeaders(call, provider, answer);
+    if (headers["content-type"]?.startsWith("text/event-stream") === true) {
+      passAtOnce(headers);
+      return { status: answer.status, headers, body: openStream(asked, answer, idleMs) };
+    }
+    const body = await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs);
+    // Both show the answer itself; what is asked about it otherwise does not.
+    const shows = call.rest === "" ? call.method === "GET" : call.rest === "/cancel";
+    permit.settle(shows ? await paid(asked, heardReply(call.protocol.wire.readReply(body), unknownInput)) : nothing);
+    return { status: answer.status, headers, body };
+  } catch (thrown) {
+    answer.body.cancel();
+    throw thrown;
+  }
+}
+
+/**
+ * A stream of an answer that is not paid for yet is read to its end even when its caller goes away: only there the
+ * upstream says what was used.
+ */
+function openStream(asked: Asked, answer: OutboundAnswer, idleMs: number): ReadableStream<Uint8Array> {
+  const { dependencies, call, responseOwner, permit } = asked;
+  const tap = call.protocol.wire.tapStream(false);
+  const end = (heard: StreamTap): void => {
+    void paid(asked, heard.usageFinal ? heardStream(heard, unknownInput) : null).then((spent) => permit.settle(spent));
+  };
+  const entry: StreamEntry = {
+    progress: () => null,
+    finish: (_status, heard) => end(heard),
+    breakOff: (_outcome, _failure, heard) => end(heard),
+  };
+  const { dialect } = call.protocol;
+  const over = (): void => {};
+  const drains = !responseOwner.paid;
+  const first = noBytes;
+  return new AnswerStream({ dependencies, call, dialect, entry, over, answer, tap, first, idleMs, drains }).open();
+}
+
+function paid({ dependencies, call, responseOwner }: Asked, heard: Heard | null): Promise<Spent> {
+  return dependencies.bills.settle(call, responseOwner, heard);
+}
+
+/** The request was another call's. */
+const unknownInput = (): number => 0;
+
+interface Account {
+  readonly provider: Provider;
+  readonly kind: ProviderKind;
+  readonly path: string;
+}
+
+function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, responseOwner: ResponseOwner): Account {
+  const provider = dependencies.catalog().providers.get(responseOwner.provider);
+  const kind = provider === undefined ? null : providerKind(provider.kind);
+  if (provider === undefined || !provider.enabled || kind === null) {
+    throw new Failure("no_deployment_available", "The account that keeps this answer is not available.");
+  }
+  const lane = lanesOf(kind, provider).find(({ endpoint }) => endpoint === call.protocol.endpoint);
+  if (lane === undefined) throw notFound(call.upstreamId);
+  return { provider, kind, path: lane.path };
+}
+
+async function refused(
+  dependencies: RelayDependencies,
+  call: StoredResponseCall,
+  provider: Provider,
+  kind: ProviderKind,
+  answer: OutboundAnswer,
+): Promise<Failure> {
+  const { protocol, requestId } = call;
+  const spoken = { provider, errorDialect: protocol.bodies, idleMs: provider.timeouts.idleMs, kind };
+  return refusalOf(dependencies, { dialect: protocol.dialect, requestId }, spoken, answer);
+}
+
+function answerHeaders(call: StoredResponseCall, provider: Provider, answer: OutboundAnswer): Record<string, string> {
+  const out: Record<string, string> = {
+    "content-type": answer.headers.get("content-type") ?? "application/json",
+    "x-request-id": call.requestId,
+    "x-sluice-provider": provider.id,
+  };
+  const upstreamRequestId = answer.headers.get("x-request-id");
+  if (upstreamRequestId !== null) out["x-sluice-upstream-request-id"] = upstreamRequestId;
+  return out;
+}
+
+function notFound(upstreamId: string): Failure {
+  return new Failure("not_found", `There is no answer with the id "${upstreamId.slice(0, 128)}".`, { param: "id" });
+}
+
+const noBytes = new Uint8Array(0);
+const emptyObject = new TextEncoder().encode("{}");

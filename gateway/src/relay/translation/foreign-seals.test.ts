@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import {
+  anthropicMessages,
+  anthropicMessagesCodec,
+  anthropicMessagesWire,
+  gemini,
+  geminiCodec,
+  geminiWire,
+  sealText,
+} from "#protocols/index.ts";
+
+import type { EndpointProtocol } from "../call.ts";
+import { bearsSeals } from "./foreign-seals.ts";
+
+const messages: EndpointProtocol = {
+  endpoint: "messages",
+  bodies: "anthropic-messages",
+  dialect: anthropicMessages,
+  wire: anthropicMessagesWire,
+  codec: anthropicMessagesCodec,
+};
+const generate: EndpointProtocol = {
+  endpoint: "generate",
+  bodies: "gemini",
+  dialect: gemini,
+  wire: geminiWire,
+  codec: geminiCodec,
+};
+const bears = (protocol: EndpointProtocol, body: object): boolean =>
+  bearsSeals({ body: Buffer.from(JSON.stringify(body)), protocol });
+const seal = sealText({ dialect: "gemini", account: "one", data: "sealed", itemId: null });
+
+test("a body that may hold a seal of ours is looked at closer, in the form that its dialect has for seals", () => {
+  expect(bears(messages, { messages: [{ content: [{ type: "thinking", signature: seal }] }] })).toBe(true);
+  for (const text of [seal, `redacted:${seal}`]) {
+    const thoughtSignature = Buffer.from(text).toString("base64");
+    expect(bears(generate, { contents: [{ parts: [{ thoughtSignature }] }] })).toBe(true);
+  }
+});
+
+test("a body without one is not, nor is a text that names the mark within other words", () => {
+  for (const text of [` ${seal}`, "EqQBCkYIARgC", "caf\u00e9"]) {
+    expect(bears(messages, { messages: [{ role: "user", content: text }] }), text).toBe(false);
+  }
+});

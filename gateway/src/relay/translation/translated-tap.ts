@@ -1,0 +1,137 @@
+import { type AnswerEvent, asFailure, bounds, type Failure } from "#core/index.ts";
+import {
+  type AnswerSource,
+  type EventReader,
+  type EventWriter,
+  eventData,
+  SseEvents,
+  type StreamTap,
+  type UpstreamCodec,
+  type UsageReading,
+} from "#protocols/index.ts";
+import { inSafeWords } from "../attempt/upstream-words.ts";
+
+export interface TranslatedTapOptions {
+  /** Listens to the upstream's own events: what is paid for is read there, never from a translation. */
+  readonly inner: StreamTap;
+  readonly reader: UpstreamCodec;
+  readonly writer: EventWriter;
+  readonly source: AnswerSource;
+  /** An error as a whole event of the caller's dialect, for writers that leave it to others. */
+  readonly renderError: (failure: Failure) => string;
+}
+
+const encoder = new TextEncoder();
+const emptyBytes = new Uint8Array(0);
+
+/** Listens to a stream of one dialect and passes it on in another. */
+export class TranslatedTap implements StreamTap {
+  readonly #options: TranslatedTapOptions;
+  // The inner tap has bounded the events already, each by the limit of its own dialect.
+  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
+  readonly #reader: EventReader;
+  readonly #writer: EventWriter;
+  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#read(bytes, start, end);
+  #text = "";
+  #over = false;
+  #brokenBy: Failure | null = null;
+
+  constructor(options: TranslatedTapOptions) {
+    this.#options = options;
+    this.#reader = options.reader.readEvents((event) => this.#write(event), options.source);
+    this.#writer = options.writer;
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    const { inner } = this.#options;
+    this.#sse.push(inner.push(chunk), this.#visit);
+    if (inner.ended && inner.failure === null) this.#end();
+    return this.#take();
+  }
+
+  /** A line that clients pass over, ahead of the next event. */
+  comment(line: string): void {
+    this.#text += `: ${line}\n\n`;
+  }
+
+  /** An error event of the caller's dialect that takes the place of the rest. */
+  breakOff(failure: Failure): Uint8Array {
+    this.#write({ kind: "error", failure });
+    return this.#take();
+  }
+
+  rest(): Uint8Array {
+    if (this.failure === null) this.#end();
+    return this.#take();
+  }
+
+  get events(): number {
+    return this.#options.inner.events;
+  }
+
+  /** Also when the rest cannot be told any more. After an error of the upstream's own its last word may still come. */
+  get ended(): boolean {
+    const { inner } = this.#options;
+    return inner.ended || (this.#brokenBy !== null && inner.failure === null);
+  }
+
+  get usage(): UsageReading | null {
+    return this.#options.inner.usage;
+  }
+
+  get usageFinal(): boolean {
+    return this.#options.inner.usageFinal;
+  }
+
+  get failure(): Failure | null {
+    return this.#brokenBy ?? this.#options.inner.failure;
+  }
+
+  get outputEstimate(): number {
+    return this.#options.inner.outputEstimate;
+  }
+
+  get contentSeen(): boolean {
+    return this.#options.inner.contentSeen;
+  }
+
+  get id(): string | null {
+    return this.#options.inner.id;
+  }
+
+  complete(): boolean {
+    return this.#options.inner.complete();
+  }
+
+  #read(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#over) return;
+    const data = eventData(bytes, start, end);
+    if (data !== "") this.#reader.read(data);
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#reader.end();
+    this.#over = true;
+  }
+
+  #write(event: AnswerEvent): void {
+    if (this.#over) return;
+    if (event.kind !== "error") {
+      this.#text += this.#writer.write(event);
+      return;
+    }
+    const failure = inSafeWords(asFailure(event.failure));
+    const text = this.#writer.write({ kind: "error", failure });
+    this.#over = true;
+    this.#brokenBy ??= failure;
+    this.#text += text === "" ? this.#options.renderError(failure) : text;
+  }
+
+  #take(): Uint8Array {
+    if (this.#text === "") return emptyBytes;
+    const bytes = encoder.encode(this.#text);
+    this.#text = "";
+    return bytes;
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { deployment, model, routingGround } from "../../test/simulation/routing-ground.ts";
+
+const first = (ground: ReturnType<typeof routingGround>, tier: ReturnType<typeof model>, affinity: string): string =>
+  ground.router.plan([tier], { affinity }).next(null)?.deployment.id ?? "";
+
+test("calls of one conversation prefer one deployment, conversations spread over all of them as their weights say", () => {
+  const ground = routingGround();
+  const tier = model("m", [deployment("a", { weight: 3 }), deployment("b", { weight: 1 })]);
+  const counts = { a: 0, b: 0 };
+  for (let session = 0; session < 2_000; session++) {
+    const chosen = first(ground, tier, `session-${session}`);
+    for (let call = 0; call < 3; call++) expect(first(ground, tier, `session-${session}`)).toBe(chosen);
+    counts[chosen as "a" | "b"]++;
+  }
+  expect(counts.a / 2_000).toBeCloseTo(0.75, 1);
+});
+
+test("when a deployment is taken out only its own conversations move", () => {
+  const ground = routingGround();
+  const all = model("m", [deployment("a"), deployment("b"), deployment("c")]);
+  const less = model("m", [deployment("a"), deployment("b")]);
+  for (let session = 0; session < 300; session++) {
+    const before = first(ground, all, `s${session}`);
+    if (before !== "c") expect(first(ground, less, `s${session}`)).toBe(before);
+  }
+});
+
+test("what only one account knows is asked of that account alone", () => {
+  const ground = routingGround();
+  const here = deployment("here");
+  const there = deployment("there", { provider: { ...here.provider, id: "other" } });
+  for (let call = 0; call < 20; call++) {
+    const plan = ground.router.plan([model("m", [here, there])], { provider: "other" });
+    expect(plan.next(null)?.deployment.id).toBe("there");
+  }
+});
+
+test("a deployment that does not suit the call is not tried, and when none does the caller is told so", () => {
+  const ground = routingGround();
+  const tier = model("m", [deployment("a"), deployment("b")]);
+  expect(ground.router.plan([tier], { canServe: ({ id }) => id === "b" }).next(null)?.deployment.id).toBe("b");
+  expect(() => ground.router.plan([tier], { canServe: () => false })).toThrow("cannot be used on this endpoint");
+});

@@ -1,0 +1,67 @@
+import type { Deployment, Failure, Model } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { BreakerPass } from "./breaker.ts";
+import type { Candidate } from "./candidates.ts";
+import type { RetryBudget } from "./retry-budget.ts";
+
+/** `cancelled`: the caller went away, which says nothing about the deployment. */
+export type SelectionEnd = "ok" | "cancelled" | Failure;
+
+/** One deployment for one attempt. It holds a place in flight until it is ended. */
+export interface Selection {
+  readonly model: Model;
+  readonly deployment: Deployment;
+  /** To be waited before sending; 0 for at once. */
+  readonly waitMs: number;
+  /** The first event or the whole answer is there. Optional: a recovered deployment is then known before a long stream ends. */
+  answered(): void;
+  /** The first end counts, later ones do nothing. `latencyMs` is the attempt's total. */
+  end(result: SelectionEnd, latencyMs: number): void;
+}
+
+export interface SelectionDependencies {
+  readonly clock: Clock;
+  readonly retries: RetryBudget;
+}
+
+export class CountedSelection implements Selection {
+  readonly waitMs: number;
+  readonly #candidate: Candidate;
+  readonly #repeat: boolean;
+  readonly #dependencies: SelectionDependencies;
+  readonly #pass: BreakerPass;
+  #ended = false;
+
+  constructor(candidate: Candidate, repeat: boolean, waitMs: number, dependencies: SelectionDependencies) {
+    this.waitMs = waitMs;
+    this.#candidate = candidate;
+    this.#repeat = repeat;
+    this.#dependencies = dependencies;
+    candidate.tries++;
+    dependencies.retries.begin(repeat);
+    this.#pass = candidate.circuit.begin(dependencies.clock.monotonic());
+  }
+
+  get model(): Model {
+    return this.#candidate.model;
+  }
+
+  get deployment(): Deployment {
+    return this.#candidate.deployment;
+  }
+
+  answered(): void {
+    if (!this.#ended) this.#candidate.circuit.answer(this.#pass, this.#dependencies.clock.monotonic());
+  }
+
+  end(result: SelectionEnd, latencyMs: number): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#dependencies.retries.end(this.#repeat);
+    const nowMs = this.#dependencies.clock.monotonic();
+    const { circuit } = this.#candidate;
+    if (result === "ok") circuit.succeed(this.#pass, nowMs, latencyMs);
+    else if (result === "cancelled") circuit.cancel(this.#pass);
+    else circuit.fail(this.#pass, nowMs, result);
+  }
+}

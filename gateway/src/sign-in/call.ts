@@ -1,0 +1,216 @@
+import type { z } from "zod";
+import { bounds, Failure } from "#core/index.ts";
+import type { Clock, SignInEvent } from "#ports/index.ts";
+import { answerJson } from "./answers.ts";
+import type { AuthDatabase } from "./auth-database.ts";
+import type { KnownDevices } from "./known-devices.ts";
+import { addressHeader, type Library } from "./library.ts";
+import { failureOf, type Problems } from "./library-problems.ts";
+import type { Issuers } from "./oidc-issuers.ts";
+import type { Session, Sessions } from "./sessions.ts";
+import type { Site } from "./site.ts";
+import { addressKey, type Tries } from "./tries.ts";
+import type { Users } from "./users.ts";
+
+/** What the calls work with. */
+export interface SignInDependencies {
+  readonly database: AuthDatabase;
+  readonly sessions: Sessions;
+  readonly users: Users;
+  readonly issuers: Issuers;
+  readonly clock: Clock;
+  /** Guesses at something secret. */
+  readonly tries: Tries;
+  /** What anybody may begin, and what leaves a row. */
+  readonly starts: Tries;
+  readonly devices: KnownDevices;
+  readonly onEvent: (event: SignInEvent) => void;
+  readonly onNoteLost: (error: Error) => void;
+  library(site: Site): Promise<Library>;
+}
+
+/** One path under /api/auth. `session`: only for somebody signed in; `fresh`: and lately. */
+export interface CallSpec {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly needs: "anybody" | "session" | "fresh";
+  readonly body: z.ZodType | null;
+  answer(call: Call, body: never): Promise<Response>;
+}
+
+export function get(path: string, needs: CallSpec["needs"], answer: (call: Call) => Promise<Response>): CallSpec {
+  return { method: "GET", path, needs, body: null, answer };
+}
+
+export function post<Body extends z.ZodType>(
+  path: string,
+  needs: CallSpec["needs"],
+  body: Body,
+  answer: (call: Call, body: z.output<Body>) => Promise<Response>,
+): CallSpec {
+  return { method: "POST", path, needs, body, answer };
+}
+
+export interface LibraryAnswer {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly cookies: readonly string[];
+  readonly location: string | null;
+}
+
+export interface AskOptions {
+  readonly body?: object;
+  readonly query?: URLSearchParams;
+  readonly problems?: Problems;
+}
+
+/** A guess at something secret: by what, at whose account. */
+export interface Guess {
+  readonly by: NonNullable<SignInEvent["by"]>;
+  /** What the tries at this account are counted under; null when the guess itself says whose it is. */
+  readonly account: string | null;
+  readonly userId: string | null;
+  readonly email: string | null;
+}
+
+/** One call that is being answered. */
+export class Call {
+  readonly dependencies: SignInDependencies;
+  readonly request: Request;
+  readonly site: Site;
+  readonly ip: string;
+  /** Who is signed in already. */
+  readonly session: Session | null;
+  /** What stands for `:id` in the path. */
+  readonly pathId: string;
+  /** `set-cookie` lines that go with the answer, beside those of the library. */
+  readonly cookies: string[] = [];
+
+  constructor(given: Pick<Call, "dependencies" | "request" | "site" | "ip" | "session" | "pathId">) {
+    this.dependencies = given.dependencies;
+    this.request = given.request;
+    this.site = given.site;
+    this.ip = given.ip;
+    this.session = given.session;
+    this.pathId = given.pathId;
+  }
+
+  /** The session of a call that needs one. */
+  get signedIn(): Session {
+    if (this.session === null) throw new Failure("not_signed_in", "Sign in first.");
+    return this.session;
+  }
+
+  get address(): string {
+    return addressKey(this.ip);
+  }
+
+  /** Puts one question to the library, with nothing of the caller's in it but what was checked. Throws its refusals. */
+  async ask(path: string, options: AskOptions = {}): Promise<LibraryAnswer> {
+    const library = await this.dependencies.library(this.site);
+    const headers = new Headers({ origin: this.site.origin, [addressHeader]: this.ip });
+    for (const name of ["cookie", "user-agent"]) {
+      const value = this.request.headers.get(name);
+      if (value !== null) headers.set(name, name === "cookie" ? value : value.slice(0, bounds.userAgentBytesMax));
+    }
+    const init: RequestInit = { method: this.request.method, headers };
+    if (options.body !== undefined) {
+      headers.set("content-type", "application/json");
+      init.body = JSON.stringify(options.body);
+    }
+    const query = options.query === undefined ? "" : `?${options.query}`;
+    const answer = await library.answer(new Request(`${this.site.origin}/api/auth${path}${query}`, init));
+    const text = await answer.text();
+    const json = readObject(text);
+    if (answer.status >= 400) throw failureOf(answer.status, String(json["code"] ?? ""), options.problems ?? {});
+    return { json, cookies: answer.headers.getSetCookie(), location: answer.headers.get("location") };
+  }
+
+  /** Counts a guess, does it, and forgets the count when it was right. */
+  async guess<Result>(guess: Guess, work: () => Promise<Result>): Promise<Result> {
+    const { tries } = this.dependencies;
+    // A lock of the account is not for a browser that its owner has used; a lock of the address is for everybody there.
+    const device =
+      guess.email === null ? null : this.dependencies.devices.keyOf(this.request.headers, this.site, guess.email);
+    const account = guess.account === null ? null : device === null ? guess.account : `${device} ${guess.account}`;
+    const keys = account === null ? [this.address] : [account, this.address];
+    tries.take(keys);
+    try {
+      const result = await work();
+      tries.giveBack([this.address]);
+      if (account !== null) tries.forget(account);
+      return result;
+    } catch (thrown) {
+      if (!isWrongGuess(thrown)) tries.giveBack(keys);
+      else
+        this.#tellRefused(
+          guess,
+          keys.some((key) => tries.usedUp(key)),
+        );
+      throw thrown;
+    }
+  }
+
+  /** Signs in: the session that an answer of the library opens takes the place of the one there was. */
+  async welcome(answer: LibraryAnswer, by: Guess["by"]): Promise<Session> {
+    const session = await this.dependencies.sessions.opened(answer.cookies, this.site);
+    if (session === null) throw new Failure("internal_error", "The session was not opened.");
+    await this.leave();
+    this.cookies.push(this.dependencies.devices.cookie(this.site, session.user.email));
+    this.tell("signed-in", by, session.user);
+    return session;
+  }
+
+  /** The session this call came with ends, since its browser is given another one or none. */
+  async leave(): Promise<void> {
+    if (this.session !== null) await this.dependencies.sessions.end(this.session.user.id, this.session.id);
+  }
+
+  /** After a change of what somebody signs in with: a new session for this browser, and no other one holds. */
+  async renewed(answer: LibraryAnswer): Promise<Response> {
+    const session = await this.dependencies.sessions.opened(answer.cookies, this.site);
+    await this.dependencies.sessions.endAll(this.signedIn.user.id, session?.id ?? null);
+    return answerJson({ user: userView(this.signedIn) }, answer.cookies);
+  }
+
+  /**
+   * Whose account was guessed at is looked up, and the guess written down, behind the answer: neither may make it slower
+   * for accounts that are there.
+   */
+  #tellRefused(guess: Guess, locked: boolean): void {
+    const tell = async (): Promise<void> => {
+      const userId = guess.userId ?? (guess.email === null ? null : await this.dependencies.users.idOf(guess.email));
+      this.tell("sign-in-refused", guess.by, { userId, email: guess.email });
+      if (locked) this.tell("sign-in-locked", guess.by, { userId, email: guess.email });
+    };
+    this.dependencies.clock.after(bounds.refusalNoteMs, () => void tell().catch(this.dependencies.onNoteLost));
+  }
+
+  tell(
+    what: SignInEvent["what"],
+    by: SignInEvent["by"],
+    who: { readonly id?: string; readonly userId?: string | null; readonly email: string | null },
+  ): void {
+    this.dependencies.onEvent({ what, by, userId: who.id ?? who.userId ?? null, email: who.email, ip: this.ip });
+  }
+}
+
+export function userView(session: Session): object {
+  const { id, email, name } = session.user;
+  return { id, email, name };
+}
+
+function isWrongGuess(thrown: unknown): boolean {
+  if (!(thrown instanceof Failure)) return false;
+  return thrown.code === "sign_in_refused" || (thrown.code === "invalid_request" && thrown.param !== null);
+}
+
+function readObject(text: string): Readonly<Record<string, unknown>> {
+  if (text === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (Array.isArray(value)) return { list: value };
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

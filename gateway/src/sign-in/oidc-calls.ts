@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { Failure } from "#core/index.ts";
+import { answerJson, answerRedirect } from "./answers.ts";
+import { type Call, type CallSpec, get, type LibraryAnswer, post } from "./call.ts";
+import { signInPage } from "./library.ts";
+import { type RefusalWord, refusalWords } from "./oidc-domains.ts";
+import { cookieOf, type Site } from "./site.ts";
+
+const home = "/console/";
+const profile = "/console/profile";
+/** A page of the console, and nothing that a browser could read as another site. */
+const page = z
+  .string()
+  .max(1_024)
+  .regex(/^\/console\/[\w\-./?&=%:@,~+#]*$/, "Not a page of the console.")
+  .refine((path) => !/\/\/|\.\.|%2f|%5c|%00/i.test(path), "Not a page of the console.");
+const provider = z.string().min(1).max(64);
+
+export const oidcCalls: readonly CallSpec[] = [
+  post("/sign-in/social", "anybody", z.strictObject({ provider, page: page.optional() }), async (call, body) => {
+    call.dependencies.starts.take([call.address]);
+    const { json, cookies } = await call.ask("/sign-in/social", {
+      body: {
+        provider: body.provider,
+        callbackURL: body.page ?? home,
+        errorCallbackURL: signInPage,
+        disableRedirect: true,
+      },
+    });
+    return answerJson({ url: json["url"] }, [...cookies, connectingCookie(call.site, null)]);
+  }),
+  post("/oidc/connect", "fresh", z.strictObject({ provider }), async (call, body) => {
+    call.dependencies.starts.take([call.address]);
+    await call.dependencies.users.refuseTooManyConnections(call.signedIn.user.id);
+    const { json, cookies } = await call.ask("/link-social", {
+      body: { provider: body.provider, callbackURL: profile, errorCallbackURL: profile, disableRedirect: true },
+    });
+    return answerJson({ url: json["url"] }, [...cookies, connectingCookie(call.site, body.provider)]);
+  }),
+  post("/oidc/disconnect", "fresh", z.strictObject({ id: z.string().min(1).max(128) }), async (call, { id }) => {
+    const { user, id: sessionId } = call.signedIn;
+    await call.dependencies.users.dropWay(user.id, { connection: id });
+    // One of them may have been opened by what is gone.
+    await call.dependencies.sessions.endAll(user.id, sessionId);
+    call.tell("oidc-disconnected", "oidc", user);
+    return answerJson({});
+  }),
+  get("/callback/:id", "anybody", async (call) => {
+    try {
+      return await comeBack(call);
+    } catch (thrown) {
+      // Somebody looks at this answer, not a program.
+      if (thrown instanceof Failure && thrown.code !== "internal_error") {
+        return refuse(call, refusalWords.find((word) => word === thrown.param) ?? "failed");
+      }
+      throw thrown;
+    }
+  }),
+];
+
+async function comeBack(call: Call): Promise<Response> {
+  const query = takenFrom(new URL(call.request.url).searchParams);
+  // RFC 9207: an answer that says it is another issuer's is not taken to this one.
+  const issuer = query.get("iss");
+  const metadata = issuer === null ? null : await call.dependencies.issuers.documents(call.pathId)?.metadata();
+  if (issuer !== null && metadata?.issuer !== issuer) return refuse(call, "failed");
+  const startedAt = call.dependencies.clock.now();
+  const answer = await call.ask(`/callback/${encodeURIComponent(call.pathId)}`, { query });
+  const target = new URL(answer.location ?? home, call.site.origin);
+  const problem = target.searchParams.get("error");
+  if (problem !== null) return refuse(call, problems[problem] ?? "failed", answer.cookies);
+  const path = ownPath(target, call.site);
+  if (sets(answer, call.site, "two_factor")) return await askForCode(call, path, answer.cookies);
+  if (connecting(call) && !sets(answer, call.site, "session_token")) return connected(call, answer.cookies);
+  const session = await call.welcome(answer, "oidc");
+  if (session.user.createdAt >= startedAt) call.tell("user-created", "oidc", session.user);
+  return answerRedirect(path, answer.cookies);
+}
+
+/** The issuer vouches for somebody who has a second factor here: the sign-in page asks for it. */
+async function askForCode(call: Call, path: string, cookies: readonly string[]): Promise<Response> {
+  await call.leave();
+  const next = new URLSearchParams({ step: "code", next: path.slice("/console".length) });
+  return answerRedirect(`${signInPage}?${next}`, cookies);
+}
+
+function connected(call: Call, cookies: readonly string[]): Response {
+  call.tell("oidc-connected", "oidc", call.signedIn.user);
+  const query = new URLSearchParams({ connected: call.pathId });
+  return answerRedirect(`${profile}?${query}`, [...cookies, connectingCookie(call.site, null)]);
+}
+
+/** Whether an answer gives a cookie that lives. */
+function sets({ cookies }: LibraryAnswer, site: Site, name: string): boolean {
+  const last = cookies.findLast((cookie) => cookie.startsWith(`${site.cookiePrefix}.${name}=`));
+  return last !== undefined && !/;\s*max-age=0(;|$)/i.test(last);
+}
+
+/** Whether this browser set out from the profile, to connect and not to sign in. It decides only what is shown. */
+function connecting({ request, site, pathId }: Call): boolean {
+  return cookieOf(request.headers, `${site.cookiePrefix}.connecting`) === pathId;
+}
+
+function connectingCookie({ cookiePrefix, secure }: Site, account: string | null): string {
+  const life = account === null ? "Max-Age=0" : "Max-Age=600";
+  return `${cookiePrefix}.connecting=${account ?? ""}.; ${life}; Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+}
+
+function takenFrom(given: URLSearchParams): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const name of ["code", "state", "iss", "error"]) {
+    const value = given.get(name);
+    if (value !== null && value.length <= 4_096) query.set(name, value);
+  }
+  return query;
+}
+
+/** Where somebody goes was checked at the start of the trip and is checked again at its end. */
+function ownPath(target: URL, site: Site): string {
+  if (target.origin !== site.origin || !target.pathname.startsWith("/console/")) return home;
+  return `${target.pathname}${target.search}${target.hash}`;
+}
+
+function refuse(call: Call, error: RefusalWord, cookies: readonly string[] = []): Response {
+  call.tell("sign-in-refused", "oidc", { email: null });
+  const query = new URLSearchParams({ error });
+  if (error === "account_exists") query.set("provider", call.pathId);
+  const back = connecting(call) ? profile : signInPage;
+  return answerRedirect(`${back}?${query}`, [...cookies, connectingCookie(call.site, null)]);
+}
+
+const problems: Readonly<Record<string, RefusalWord>> = {
+  access_denied: "denied",
+  state_mismatch: "expired",
+  state_not_found: "expired",
+  email_not_found: "no_email",
+  email_not_verified: "email_not_verified",
+  not_invited: "not_invited",
+  sign_in_first: "sign_in_first",
+  account_not_linked: "account_exists",
+  account_already_linked_to_different_user: "other_person",
+  unable_to_create_session: "no_access",
+};

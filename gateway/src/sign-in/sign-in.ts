@@ -1,0 +1,125 @@
+import type { Kysely } from "kysely";
+import { bounds } from "#core/index.ts";
+import type { Clock, Ids, Observer, OidcAccount, SignedIn, SignIn, SignInEvent, Transport } from "#ports/index.ts";
+import { type AuthTables, authDatabase, type DatabaseKind } from "./auth-database.ts";
+import type { SignInDependencies } from "./call.ts";
+import { KnownDevices } from "./known-devices.ts";
+import type { Library } from "./library.ts";
+import { Issuers } from "./oidc-issuers.ts";
+import { boundedPasswords, type PasswordFunctions } from "./passwords.ts";
+import { Sessions } from "./sessions.ts";
+import { type Site, siteOf } from "./site.ts";
+import { Tries } from "./tries.ts";
+import { Users } from "./users.ts";
+
+export interface SignInOptions extends PasswordFunctions {
+  /** With the tables of migration 005. */
+  readonly kysely: unknown;
+  readonly databaseKind: DatabaseKind;
+  /** Signs cookies and seals second factors; at least 32 characters of chance. */
+  readonly secret: string;
+  /** Where the console is opened; null: at this machine's own name only. */
+  readonly publicUrl: string | null;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly observer: Observer;
+  /** To the issuers of single sign-on. */
+  readonly transport: Transport;
+  readonly oidc: readonly OidcAccount[];
+  /** What happened at sign-in. Must not throw. */
+  readonly onEvent?: (event: SignInEvent) => void;
+}
+
+export function createSignIn(options: SignInOptions): SignIn {
+  const { clock, ids, observer, transport, publicUrl, secret } = options;
+  const database = authDatabase(options.kysely as Kysely<AuthTables>, options.databaseKind);
+  const passwords = boundedPasswords(options);
+  const sessions = new Sessions(database, clock);
+  const issuers = new Issuers({ transport, clock, observer });
+  const mayUse = (provider: string) => issuers.account(provider) !== null;
+  const users = new Users({ database, sessions, passwords, clock, ids, mayUse });
+  issuers.use(options.oidc);
+  const libraries = new Libraries(async (site) => {
+    const { openLibrary } = await import("./library.ts");
+    return await openLibrary({ database, secret, passwords, ids, observer, issuers, sessions }, site);
+  });
+  const dependencies: SignInDependencies = {
+    database,
+    sessions,
+    users,
+    issuers,
+    clock,
+    tries: new Tries({ max: bounds.signInTriesMax, clock }),
+    starts: new Tries({ max: bounds.signInStartsMax, clock }),
+    devices: new KnownDevices(secret, clock),
+    onEvent: options.onEvent ?? (() => {}),
+    onNoteLost: ({ message }) => observer.log("warn", "A refused sign-in could not be noted.", { error: message }),
+    library: (site) => libraries.at(site),
+  };
+  let sweepAtMs = 0;
+  const sweep = async (): Promise<void> => {
+    if (clock.monotonic() < sweepAtMs) return;
+    sweepAtMs = clock.monotonic() + bounds.signInSweepMs;
+    await sessions.sweep().catch((thrown: Error) => {
+      observer.log("warn", "What ended in sign-in could not be cleared away.", { error: thrown.message });
+    });
+  };
+  return {
+    async handle(request, info) {
+      await sweep();
+      const { answerAuth } = await import("./mount-sign-in.ts");
+      return await answerAuth({ dependencies, publicUrl, observer }, request, info.ip);
+    },
+    async session(request) {
+      const site = siteOf(request, publicUrl);
+      const session = site === null ? null : await sessions.find(request.headers, site);
+      if (session === null) return null;
+      const signedIn: SignedIn = { user: session.user, sessionId: session.id, fresh: session.fresh, cookies: [] };
+      return signedIn;
+    },
+    methods: () => ({
+      password: true,
+      passkey: true,
+      oidc: issuers.list().map(({ id, name }) => ({ id, name })),
+    }),
+    createUser: (user) => users.create(user),
+    endSessions: async (userId) => void (await sessions.endAll(userId)),
+    setPassword: (userId, password) => users.setPassword(userId, password),
+    removeUser: (userId) => users.remove(userId),
+    useOidc(accounts) {
+      issuers.use(accounts);
+      libraries.forget();
+    },
+  };
+}
+
+/** A library knows one site and the issuers of its time, so there is one for each site, made when it is needed. */
+class Libraries {
+  readonly #open: (site: Site) => Promise<Library>;
+  readonly #libraries = new Map<string, Promise<Library>>();
+
+  constructor(open: (site: Site) => Promise<Library>) {
+    this.#open = open;
+  }
+
+  async at(site: Site): Promise<Library> {
+    const known = this.#libraries.get(site.origin);
+    if (known !== undefined) return await known;
+    const opening = this.#open(site);
+    this.#libraries.set(site.origin, opening);
+    if (this.#libraries.size > bounds.signInSitesMax) {
+      const [oldest] = this.#libraries.keys();
+      if (oldest !== undefined) this.#libraries.delete(oldest);
+    }
+    try {
+      return await opening;
+    } catch (thrown) {
+      this.#libraries.delete(site.origin);
+      throw thrown;
+    }
+  }
+
+  forget(): void {
+    this.#libraries.clear();
+  }
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { Failure } from "#core/index.ts";
+import { answerJson } from "./answers.ts";
+import { type Call, type CallSpec, post, userView } from "./call.ts";
+import type { Problems } from "./library-problems.ts";
+import { givenPassword, guessPassword } from "./password-calls.ts";
+import { pendingGuess, takeCode } from "./second-factor.ts";
+
+const code = z
+  .string()
+  .max(32)
+  .transform((text) => text.replace(/\s/g, ""))
+  .pipe(z.string().regex(/^\d{6}$/, "A code has six digits."));
+const backupCode = z.string().trim().min(1, "The code is empty.").max(32);
+const withPassword = z.strictObject({ password: givenPassword });
+
+export const twoFactorCalls: readonly CallSpec[] = [
+  post("/two-factor/verify-totp", "anybody", z.strictObject({ code }), (call, body) =>
+    call.session === null ? finishSignIn(call, body.code) : finishEnabling(call, body.code),
+  ),
+  post("/two-factor/verify-backup-code", "anybody", z.strictObject({ code: backupCode }), async (call, body) => {
+    if (call.session !== null) throw new Failure("conflict", "You are signed in already.");
+    const guess = await pendingGuess(call);
+    const answer = await call.guess(guess, () => call.ask("/two-factor/verify-backup-code", { body }));
+    return answerJson({ user: userView(await call.welcome(answer, "second-factor")) }, answer.cookies);
+  }),
+  post("/two-factor/enable", "session", withPassword, async (call, { password }) => {
+    const { user, twoFactor } = call.signedIn;
+    if (twoFactor) throw new Failure("conflict", "Two-factor sign-in is on already. Switch it off first.");
+    if (!(await call.dependencies.users.waysOf(user.id)).password) {
+      throw new Failure("conflict", "A second factor goes with a password, and this user has none.");
+    }
+    const { json } = await guessPassword(call, () =>
+      call.ask("/two-factor/enable", { body: { password, method: "totp" } }),
+    );
+    return answerJson({ totp_uri: json["totpURI"], backup_codes: json["backupCodes"] });
+  }),
+  post("/two-factor/disable", "session", withPassword, async (call, body) => {
+    if (!call.signedIn.twoFactor) throw new Failure("conflict", "Two-factor sign-in is off.");
+    const answer = await guessPassword(call, () => call.ask("/two-factor/disable", { body }));
+    call.tell("two-factor-disabled", null, call.signedIn.user);
+    return await call.renewed(answer);
+  }),
+  post("/two-factor/generate-backup-codes", "session", withPassword, async (call, body) => {
+    const { json } = await guessPassword(call, () => call.ask("/two-factor/generate-backup-codes", { body }));
+    call.tell("backup-codes-made", null, call.signedIn.user);
+    return answerJson({ backup_codes: json["backupCodes"] });
+  }),
+];
+
+async function finishSignIn(call: Call, code: string): Promise<Response> {
+  const guess = await pendingGuess(call);
+  const answer = await call.guess(guess, async () => {
+    await takeCode(call, guess.userId ?? "", code);
+    return await call.ask("/two-factor/verify-totp", { body: { code } });
+  });
+  return answerJson({ user: userView(await call.welcome(answer, "second-factor")) }, answer.cookies);
+}
+
+/** The first code of a new authenticator app proves that it was set up; only then is it asked for. */
+async function finishEnabling(call: Call, code: string): Promise<Response> {
+  const { user, twoFactor } = call.signedIn;
+  if (twoFactor) throw new Failure("conflict", "Two-factor sign-in is on already.");
+  const guess = { by: "second-factor", account: `user:${user.id}`, userId: user.id, email: user.email } as const;
+  const answer = await call.guess(guess, () =>
+    call.ask("/two-factor/verify-totp", { body: { code }, problems: wrongFirstCode }),
+  );
+  // It was shown, maybe to others too: it must not open anything while it is still valid.
+  await takeCode(call, user.id, code).catch(() => undefined);
+  call.tell("two-factor-enabled", null, user);
+  return await call.renewed(answer);
+}
+
+const wrongFirstCode: Problems = {
+  INVALID_CODE: ["invalid_request", "This code is wrong. Is the clock of the device right?", "code"],
+};

@@ -1,0 +1,158 @@
+import { bounds, Failure } from "#core/index.ts";
+import type { AssetStore } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+import { cursorOf, placeOf } from "../database/page-place.ts";
+import { relaxedWrite } from "../database/relaxed-write.ts";
+import { assetChanges, assetOf, assetRow, bindingOf, bindingRow } from "./asset-columns.ts";
+import { assetGroups } from "./asset-groups.ts";
+
+export interface AssetStoreOptions {
+  readonly database: Database;
+}
+
+/** Groups, assets and bindings on a database. Any number of them, in any process, may use the same one. */
+export function createAssetStore({ database }: AssetStoreOptions): AssetStore {
+  return { ...assetGroups(database), ...assets(database), ...bindings(database) };
+}
+
+type AssetPart = Pick<AssetStore, "createAsset" | "findAsset" | "assets" | "updateAsset" | "deleteAsset"> &
+  Pick<AssetStore, "dueAssets" | "blobUses">;
+
+function assets(database: Database): AssetPart {
+  const { kysely } = database;
+  return {
+    async createAsset(asset) {
+      await kysely.transaction().execute(async (transaction) => {
+        // It may have been deleted since the caller looked.
+        const group = await transaction
+          .selectFrom("asset_groups")
+          .select("id")
+          .where("id", "=", asset.groupId)
+          .where("workspace_id", "=", asset.workspaceId)
+          .executeTakeFirst();
+        if (group === undefined) throw new Failure("asset_group_not_found", `No asset group ${asset.groupId}.`);
+        await transaction.insertInto("assets").values(assetRow(asset)).execute();
+      });
+    },
+    async findAsset(workspaceId, id) {
+      const row = await kysely
+        .selectFrom("assets")
+        .selectAll()
+        .where("id", "=", id)
+        .where("workspace_id", "=", workspaceId)
+        .executeTakeFirst();
+      return row === undefined ? null : assetOf(row);
+    },
+    assets: (filter, cursor, limit) => assetPage(database, { filter, cursor, limit }),
+    async updateAsset(id, change) {
+      const columns = assetChanges(change);
+      if (Object.keys(columns).length === 0) return;
+      await kysely.updateTable("assets").set(columns).where("id", "=", id).execute();
+    },
+    async deleteAsset(workspaceId, id) {
+      const result = await kysely
+        .deleteFrom("assets")
+        .where("id", "=", id)
+        .where("workspace_id", "=", workspaceId)
+        .executeTakeFirst();
+      return result.numDeletedRows > 0n;
+    },
+    dueAssets: (now, leaseMs, limit) => leaseAssets(database, { now, leaseMs, limit }),
+    blobUses: (hash) => usesOf(database, hash),
+  };
+}
+
+type AssetQuery = {
+  readonly filter: Parameters<AssetStore["assets"]>[0];
+  readonly cursor: string | null;
+  readonly limit: number;
+};
+
+async function assetPage({ kysely }: Database, query: AssetQuery): ReturnType<AssetStore["assets"]> {
+  const { filter, cursor, limit } = query;
+  const size = Math.min(Math.max(1, Math.floor(limit)), bounds.listPageMax);
+  const after = cursor === null ? null : placeOf(cursor);
+  let wanted = kysely
+    .selectFrom("assets")
+    .selectAll()
+    .where("workspace_id", "=", filter.workspaceId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(size + 1);
+  if (filter.platform !== undefined) wanted = wanted.where("platform", "=", filter.platform);
+  if (filter.groupId !== undefined) wanted = wanted.where("group_id", "=", filter.groupId);
+  if (filter.status !== undefined) wanted = wanted.where("status", "=", filter.status);
+  if (after !== null) {
+    wanted = wanted.where((eb) => eb(eb.refTuple("created_at", "id"), "<", eb.tuple(after.at, after.id)));
+  }
+  const rows = await wanted.execute();
+  const found = rows.slice(0, size).map(assetOf);
+  const last = found.at(-1);
+  const more = rows.length > size && last !== undefined;
+  return { assets: found, next: more ? cursorOf({ at: last.createdAt, id: last.id }) : null };
+}
+
+async function leaseAssets(
+  database: Database,
+  { now, leaseMs, limit }: { readonly now: number; readonly leaseMs: number; readonly limit: number },
+): ReturnType<AssetStore["dueAssets"]> {
+  let due = database.kysely
+    .selectFrom("assets")
+    .select("id")
+    .where("due_at", "<=", now)
+    .orderBy("due_at")
+    .orderBy("id")
+    .limit(Math.max(0, Math.floor(limit)));
+  if (database.flavour.name === "postgres") due = due.forUpdate().skipLocked();
+  const rows = await relaxedWrite(database, (connection) =>
+    connection
+      .updateTable("assets")
+      .set({ due_at: now + leaseMs })
+      .where("id", "in", due)
+      .returningAll()
+      .execute(),
+  );
+  return rows.map(assetOf);
+}
+
+/** A task's result that was copied into the blob store uses its bytes just as an asset does. */
+async function usesOf({ kysely }: Database, hash: string): Promise<number> {
+  const uses = await kysely
+    .selectFrom("assets")
+    .select("id")
+    .where("blob_hash", "=", hash)
+    .unionAll(kysely.selectFrom("tasks").select("id").where("blob_hash", "=", hash))
+    .execute();
+  return uses.length;
+}
+
+function bindings({ kysely }: Database): Pick<AssetStore, "binding" | "bindings" | "bind"> {
+  return {
+    async binding(assetId, providerId) {
+      const row = await kysely
+        .selectFrom("asset_bindings")
+        .selectAll()
+        .where("asset_id", "=", assetId)
+        .where("provider_id", "=", providerId)
+        .executeTakeFirst();
+      return row === undefined ? null : bindingOf(row);
+    },
+    async bindings(assetId) {
+      const rows = await kysely
+        .selectFrom("asset_bindings")
+        .selectAll()
+        .where("asset_id", "=", assetId)
+        .orderBy("provider_id")
+        .execute();
+      return rows.map(bindingOf);
+    },
+    async bind(binding) {
+      const row = bindingRow(binding);
+      await kysely
+        .insertInto("asset_bindings")
+        .values(row)
+        .onConflict((conflict) => conflict.columns(["asset_id", "provider_id"]).doUpdateSet(row))
+        .execute();
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, statSync, unlinkSync } from "node:fs";
+import { type FileHandle, mkdir, open, rename, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { bounds, Failure } from "#core/index.ts";
+import type { BlobInfo, BlobStore, Clock } from "#ports/index.ts";
+import { isMissing } from "../disk/journal-files.ts";
+import { isFullDisk, storageUnavailable } from "../disk/storage-unavailable.ts";
+import { isBlobHash, takeBlob } from "./blob-intake.ts";
+
+export interface DiskBlobStoreOptions {
+  /** Made when it is missing; only this process's user may look into it. Several processes may share it. */
+  readonly directory: string;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/**
+ * Blobs as files. They arrive under a temporary name and get the name of their hash in one step, synced before, so that
+ * a file with such a name is always whole. Temporary files that an earlier run left are removed now.
+ */
+export function createDiskBlobStore({ directory, clock }: DiskBlobStoreOptions): BlobStore {
+  const arriving = join(directory, "arriving");
+  mkdirSync(arriving, { recursive: true, mode: 0o700 });
+  removeLeftovers(arriving, clock.now());
+  const pathOf = (hash: string): string => join(directory, hash.slice(0, 2), hash);
+  const sizeOf = async (hash: string): Promise<number | null> => (isBlobHash(hash) ? fileSize(pathOf(hash)) : null);
+  const store: BlobStore = {
+    put: (bytes, bytesMax, signal) => {
+      const temporary = join(arriving, randomBytes(16).toString("hex"));
+      return keep(temporary, pathOf, (file) => takeBlob(bytes, bytesMax, signal, (part) => append(file, part)));
+    },
+    async stat(hash) {
+      const size = await sizeOf(hash);
+      return size === null ? null : { hash, size };
+    },
+    async read(hash, start, end) {
+      const size = await sizeOf(hash);
+      return size === null ? null : pieces(pathOf(hash), Math.max(0, start), Math.min(end, size));
+    },
+    async head(hash, length) {
+      const found = await store.read(hash, 0, length);
+      return found === null ? null : await new Response(found).bytes();
+    },
+    async remove(hash) {
+      if (isBlobHash(hash)) await unlinkIfThere(pathOf(hash));
+    },
+  };
+  return store;
+}
+
+async function keep(
+  temporary: string,
+  pathOf: (hash: string) => string,
+  fill: (file: FileHandle) => Promise<BlobInfo>,
+): Promise<BlobInfo> {
+  const file = await orDiskFailure(open(temporary, "wx", 0o600));
+  try {
+    const info = await fill(file);
+    await orDiskFailure(file.sync());
+    const path = pathOf(info.hash);
+    await orDiskFailure(mkdir(dirname(path), { recursive: true, mode: 0o700 }));
+    await orDiskFailure(rename(temporary, path));
+    await orDiskFailure(syncDirectory(dirname(path)));
+    return info;
+  } catch (thrown) {
+    await unlinkIfThere(temporary).catch(() => undefined);
+    throw thrown;
+  } finally {
+    await file.close().catch(() => undefined);
+  }
+}
+
+async function append(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  let done = 0;
+  while (done < bytes.length) done += (await orDiskFailure(file.write(bytes, done, bytes.length - done))).bytesWritten;
+}
+
+/** Without it a power cut could take back the new name. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** One piece for each pull. The file is opened by the first, so that a stream nobody reads holds nothing. */
+function pieces(path: string, start: number, end: number): ReadableStream<Uint8Array> {
+  let file: FileHandle | null = null;
+  let at = start;
+  const close = async (): Promise<void> => {
+    const opened = file;
+    file = null;
+    await opened?.close();
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (at < end) {
+          try {
+            file ??= await open(path, "r");
+            const piece = new Uint8Array(Math.min(bounds.spoolPieceBytes, end - at));
+            const { bytesRead } = await file.read(piece, 0, piece.length, at);
+            if (bytesRead === 0) throw new Error("a blob is shorter than it was");
+            at += bytesRead;
+            controller.enqueue(piece.subarray(0, bytesRead));
+          } catch (thrown) {
+            await close();
+            throw thrown;
+          }
+        }
+        if (at < end) return;
+        await close();
+        controller.close();
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function fileSize(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size;
+  } catch (thrown) {
+    if (isMissing(thrown)) return null;
+    throw thrown;
+  }
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (thrown) {
+    if (!isMissing(thrown)) throw thrown;
+  }
+}
+
+/** Another process may be writing into the same directory: only files that nobody has written to for long go. */
+function removeLeftovers(directory: string, now: number): void {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name);
+    try {
+      if (statSync(path).mtimeMs < now - bounds.blobLeftoverMs) unlinkSync(path);
+    } catch (thrown) {
+      if (!isMissing(thrown)) throw thrown;
+    }
+  }
+}
+
+async function orDiskFailure<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (thrown) {
+    if (isFullDisk(thrown)) throw storageUnavailable(thrown);
+    throw new Failure("internal_error", "The gateway could not keep the bytes on its disk.", { cause: thrown });
+  }
+}

@@ -1,0 +1,121 @@
+import { bounds } from "#core/index.ts";
+import type { Change, ChangeFeed, Clock, Observer } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+
+export interface ChangeFeedOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly observer: Observer;
+}
+
+/**
+ * Asks the database every bounds.changePollMs what has changed, while anybody listens. Subscribe before reading what
+ * the changes are about: a change that falls between is then told, never missed. A database that does not answer
+ * is asked again; what happened meanwhile is told later, in order.
+ */
+export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
+  const listeners = new Set<(change: Change) => void>();
+  let poll: Poll | null = null;
+  return {
+    subscribe(listener) {
+      // Wrapped, so that one function given twice is two subscriptions.
+      const entry = (change: Change) => listener(change);
+      listeners.add(entry);
+      poll ??= startPoll(options, listeners);
+      return () => {
+        if (!listeners.delete(entry) || listeners.size > 0) return;
+        poll?.stop();
+        poll = null;
+      };
+    },
+    catchUp: async () => await poll?.catchUp(),
+  };
+}
+
+interface Poll {
+  stop(): void;
+  catchUp(): Promise<void>;
+}
+
+/** Rows of one read; the rest follows in the next. */
+const rowsMax = 1_000;
+
+function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: Change) => void>): Poll {
+  const { database, clock, observer } = options;
+  let stopped = false;
+  let takeBack = (): void => undefined;
+  let seen: number | null = null;
+  let failing = false;
+
+  /** Whether there is more to read. */
+  const read = async (): Promise<boolean> => {
+    try {
+      seen ??= await lastChange(database);
+      const rows = await readChanges(database, seen);
+      failing = false;
+      for (const row of rows) {
+        if (stopped) return false;
+        seen = row.seq;
+        tell(row.change, listeners, observer);
+      }
+      return rows.length === rowsMax;
+    } catch (error) {
+      if (!failing) observer.log("warn", "The database does not say what has changed; asking again.", { error });
+      failing = true;
+      return false;
+    }
+  };
+  // One reading at a time, so that every change is told once and in order.
+  let last: Promise<boolean> = Promise.resolve(false);
+  const readInTurn = (): Promise<boolean> => {
+    last = last.then(read);
+    return last;
+  };
+  const turn = async (): Promise<void> => {
+    await readInTurn();
+    if (!stopped) takeBack = clock.after(bounds.changePollMs, () => void turn());
+  };
+  void turn();
+  return {
+    stop() {
+      stopped = true;
+      takeBack();
+    },
+    async catchUp() {
+      while (!stopped && (await readInTurn())) {}
+    },
+  };
+}
+
+function tell(change: Change, listeners: ReadonlySet<(change: Change) => void>, observer: Observer): void {
+  for (const listener of listeners) {
+    try {
+      listener(change);
+    } catch (error) {
+      observer.log("error", "A listener for changes failed.", { kind: change.kind, error });
+    }
+  }
+}
+
+/** The number of the newest change; 0 before the first. */
+export async function lastChange(database: Pick<Database, "kysely">): Promise<number> {
+  const row = await database.kysely
+    .selectFrom("changes")
+    .select((eb) => eb.fn.max("seq").as("seq"))
+    .executeTakeFirst();
+  return Number(row?.seq ?? 0);
+}
+
+async function readChanges(database: Database, after: number): Promise<readonly { seq: number; change: Change }[]> {
+  const rows = await database.reading
+    .selectFrom("changes")
+    .select(["seq", "kind", "digest"])
+    .where("seq", ">", after)
+    .orderBy("seq")
+    .limit(rowsMax)
+    .execute();
+  return rows.map((row) => ({
+    seq: row.seq,
+    change: row.kind === "key" && row.digest !== null ? { kind: "key", digest: row.digest } : { kind: "catalog" },
+  }));
+}

@@ -1,0 +1,168 @@
+import type { CapabilitiesConfig } from "@sluice/contract";
+import {
+  type Catalog,
+  type Deployment,
+  defaultTimeouts,
+  type Group,
+  type Model,
+  type ModelType,
+  type Provider,
+  type Timeouts,
+  type VideoCapabilities,
+  type Workspace,
+} from "#core/index.ts";
+import type { Vault } from "#ports/index.ts";
+import { lastChange } from "../changes/change-feed.ts";
+import { type Connection, type Database, inSnapshot } from "../database/database.ts";
+import { priceOf } from "../database/price-rows.ts";
+import type { Row } from "../database/schema.ts";
+import { limitScope, patternsOf } from "../database/scope-columns.ts";
+import { sealId } from "../vault/sealed-columns.ts";
+import { readSettings, type StoredSettings } from "./config-file/apply-settings.ts";
+
+/** Everything of one moment, with provider secrets opened. */
+export async function readCatalog(database: Database, vault: Vault): Promise<Catalog> {
+  return await inSnapshot(database, async (snapshot): Promise<Catalog> => {
+    const stored = await readSettings(snapshot);
+    const workspaces = await readWorkspaces(snapshot);
+    const providers = await readProviders(snapshot, vault, stored);
+    return Object.freeze({
+      version: await lastChange({ kysely: snapshot }),
+      workspaces,
+      groups: await readGroups(snapshot, workspaces),
+      providers,
+      models: await readModels(snapshot, providers),
+      settings: stored.settings,
+    });
+  });
+}
+
+async function readWorkspaces(connection: Connection): Promise<ReadonlyMap<string, Workspace>> {
+  const rows = await connection.selectFrom("workspaces").selectAll().orderBy("slug").execute();
+  const workspace = (row: Row<"workspaces">): Workspace =>
+    Object.freeze({
+      id: row.id,
+      slug: row.slug,
+      name: row.name,
+      models: patternsOf(row.models),
+      passThrough: patternsOf(row.pass_through),
+      scope: limitScope("workspace", row.id, row.slug, row),
+      enabled: row.enabled === 1,
+    });
+  return new Map(rows.map((row) => [row.id, workspace(row)]));
+}
+
+async function readGroups(
+  connection: Connection,
+  workspaces: ReadonlyMap<string, Workspace>,
+): Promise<ReadonlyMap<string, Group>> {
+  const rows = await connection.selectFrom("groups").selectAll().orderBy("name").execute();
+  const group = (row: Row<"groups">): Group =>
+    Object.freeze({
+      id: row.id,
+      workspaceId: row.workspace_id,
+      name: row.name,
+      models: patternsOf(row.models),
+      passThrough: patternsOf(row.pass_through),
+      scope: limitScope("group", row.id, `${workspaces.get(row.workspace_id)?.slug}/${row.name}`, row),
+    });
+  return new Map(rows.map((row) => [row.id, group(row)]));
+}
+
+async function readProviders(
+  connection: Connection,
+  vault: Vault,
+  stored: StoredSettings,
+): Promise<ReadonlyMap<string, Provider>> {
+  const rows = await connection.selectFrom("providers").selectAll().orderBy("id").execute();
+  return new Map(rows.map((row) => [row.id, providerOf(row, vault, stored)]));
+}
+
+function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings): Provider {
+  const timeouts: Partial<Omit<Timeouts, "wholeHeadersMs">> = JSON.parse(row.timeouts);
+  const wholeHeadersMs = timeouts.headersMs ?? defaultTimeouts.wholeHeadersMs;
+  const settings: Record<string, unknown> =
+    row.sealed_settings === null
+      ? {}
+      : JSON.parse(vault.open(row.sealed_settings, sealId(row.id, "settings")).reveal());
+  return Object.freeze({
+    id: row.id,
+    kind: row.kind,
+    baseUrl: row.base_url,
+    secret: row.sealed_secret === null ? null : vault.open(row.sealed_secret, sealId(row.id, "secret")),
+    allowPrivateNetwork: row.allow_private_network === 1,
+    timeouts: Object.freeze({ ...defaultTimeouts, ...timeouts, wholeHeadersMs }),
+    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : stored.disconnectDefault,
+    settings: Object.freeze(settings),
+    enabled: row.enabled === 1,
+  });
+}
+
+async function readModels(
+  connection: Connection,
+  providers: ReadonlyMap<string, Provider>,
+): Promise<ReadonlyMap<string, Model>> {
+  const deployments = await readDeployments(connection, providers);
+  const priceRows = await connection
+    .selectFrom("prices")
+    .innerJoin("models", "models.price_version", "prices.id")
+    .selectAll("prices")
+    .execute();
+  const prices = new Map(priceRows.map((row) => [row.id, priceOf(row)]));
+  const rows = await connection.selectFrom("models").selectAll().orderBy("name").execute();
+  const model = (row: Row<"models">): Model =>
+    Object.freeze({
+      name: row.name,
+      type: row.type as ModelType,
+      ownedBy: row.owned_by,
+      createdAt: Math.floor(row.created_at / 1_000),
+      deployments: Object.freeze(deployments.get(row.name) ?? []),
+      fallbacks: patternsOf(row.fallbacks),
+      outputTokensMax: row.max_output_tokens,
+      price: row.price_version === null ? null : (prices.get(row.price_version) ?? null),
+    });
+  return new Map(rows.map((row) => [row.name, model(row)]));
+}
+
+async function readDeployments(
+  connection: Connection,
+  providers: ReadonlyMap<string, Provider>,
+): Promise<ReadonlyMap<string, Deployment[]>> {
+  const rows = await connection.selectFrom("deployments").selectAll().orderBy("priority").orderBy("id").execute();
+  const byModel = new Map<string, Deployment[]>();
+  for (const row of rows) {
+    const provider = providers.get(row.provider);
+    if (provider === undefined) continue;
+    const deployment: Deployment = Object.freeze({
+      id: row.id,
+      provider,
+      upstreamModel: row.upstream_model,
+      priority: row.priority,
+      weight: row.weight,
+      enabled: row.enabled === 1,
+      ...(row.capabilities === null ? {} : { capabilities: capabilitiesOf(row.capabilities) }),
+    });
+    const list = byModel.get(row.model);
+    if (list === undefined) byModel.set(row.model, [deployment]);
+    else list.push(deployment);
+  }
+  return byModel;
+}
+
+/** From the file's words to ours. */
+function capabilitiesOf(text: string): Partial<VideoCapabilities> {
+  const said: CapabilitiesConfig = JSON.parse(text);
+  const entries = {
+    ratios: said.ratios,
+    resolutions: said.resolutions,
+    durations: said.durations,
+    durationMin: said.duration_min,
+    durationMax: said.duration_max,
+    audio: said.audio,
+    firstFrame: said.first_frame,
+    lastFrame: said.last_frame,
+    referencesMax: said.references_max,
+    seed: said.seed,
+  };
+  return Object.freeze(Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)));
+}

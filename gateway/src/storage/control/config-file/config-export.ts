@@ -1,0 +1,224 @@
+import type {
+  BudgetConfig,
+  ConfigFile,
+  GroupConfig,
+  KeyConfig,
+  LimitsConfig,
+  ModelConfig,
+  ProviderConfig,
+  WorkspaceConfig,
+} from "@sluice/contract";
+import { nanoToUsd, priceConfigOf } from "#core/index.ts";
+import type { ConfigExport, ManagedNames, Vault } from "#ports/index.ts";
+import { type Database, inSnapshot } from "../../database/database.ts";
+import type { Row } from "../../database/schema.ts";
+import { sealId } from "../../vault/sealed-columns.ts";
+import { modelRecords } from "../providers/model-rows.ts";
+
+/** Keys beyond this are left out of an export, and it says so. */
+const keysMax = 10_000;
+
+/**
+ * Everything that calls depend on, as a config file would say it, and the names of what one owns. A secret stands as the
+ * name of a variable that is to hold it; `isSecret` says which settings of a kind are secrets.
+ */
+export async function exportConfig(
+  database: Database,
+  vault: Vault,
+  isSecret: (kind: string, setting: string) => boolean,
+): Promise<ConfigExport> {
+  return await inSnapshot(database, async (snapshot) => {
+    const providers = await snapshot.selectFrom("providers").selectAll().orderBy("id").execute();
+    const models = await modelRecords(snapshot);
+    const workspaces = await snapshot.selectFrom("workspaces").selectAll().orderBy("slug").execute();
+    const groups = await snapshot.selectFrom("groups").selectAll().orderBy("name").execute();
+    const keys = await snapshot
+      .selectFrom("api_keys")
+      .selectAll()
+      .where("revoked_at", "is", null)
+      .orderBy("name")
+      .limit(keysMax + 1)
+      .execute();
+    const settings = await snapshot.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
+    const config: ConfigFile = {
+      providers: providers.map((row) => providerConfig(row, vault, isSecret)),
+      models: models.map(modelConfig),
+      workspaces: workspaces.map((row) => workspaceConfig(row, groups, keys.slice(0, keysMax), providers)),
+      settings: settingsConfig(settings),
+    };
+    const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
+    const manages: ManagedNames[] = [
+      { kind: "providers", names: ofFile(providers, (row) => row.id) },
+      { kind: "models", names: models.filter((model) => model.managedBy === "file").map((model) => model.name) },
+      { kind: "workspaces", names: ofFile(workspaces, (row) => row.slug) },
+      { kind: "groups", names: ofFile(groups, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
+      { kind: "keys", names: ofFile(keys, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
+      { kind: "settings", names: settings.filter((row) => row.managed_by === "file").map((row) => row.name) },
+    ];
+    return { config, manages, keysLeftOut: keys.length > keysMax };
+  });
+}
+
+function ofFile<Item extends { readonly managed_by: string }>(
+  rows: readonly Item[],
+  nameOf: (row: Item) => string,
+): readonly string[] {
+  return rows.filter((row) => row.managed_by === "file").map(nameOf);
+}
+
+function providerConfig(
+  row: Row<"providers">,
+  vault: Vault,
+  isSecret: (kind: string, setting: string) => boolean,
+): ProviderConfig {
+  const stored: Record<string, unknown> =
+    row.sealed_settings === null
+      ? {}
+      : JSON.parse(vault.open(row.sealed_settings, sealId(row.id, "settings")).reveal());
+  const settings = Object.entries(stored).map(([name, value]) => [
+    name,
+    isSecret(row.kind, name) ? variable(`${row.id}_${name}`) : value,
+  ]);
+  const timeouts: Readonly<Record<string, number>> = JSON.parse(row.timeouts);
+  const { connectMs, headersMs, firstEventMs, idleMs, totalMs } = timeouts;
+  return said({
+    id: row.id,
+    kind: row.kind,
+    base_url: row.base_url,
+    api_key: row.sealed_secret === null ? undefined : variable(`${row.id}_api_key`),
+    allow_private_network: row.allow_private_network === 1 ? true : undefined,
+    timeouts: orNothing({
+      connect_ms: connectMs,
+      headers_ms: headersMs,
+      first_event_ms: firstEventMs,
+      idle_ms: idleMs,
+      total_ms: totalMs,
+    }),
+    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : undefined,
+    enabled: row.enabled === 1 ? undefined : false,
+    settings: settings.length === 0 ? undefined : Object.fromEntries(settings),
+  });
+}
+
+function modelConfig(model: Awaited<ReturnType<typeof modelRecords>>[number]): ModelConfig {
+  return said({
+    name: model.name,
+    type: model.type,
+    owned_by: model.ownedBy,
+    deployments: model.deployments.map((deployment) =>
+      said({
+        provider: deployment.provider,
+        upstream_model: deployment.upstreamModel,
+        priority: deployment.priority,
+        weight: deployment.weight,
+        enabled: deployment.enabled ? undefined : false,
+        capabilities: deployment.capabilities ?? undefined,
+      }),
+    ),
+    price: model.price === null ? undefined : priceConfigOf(model.price),
+    max_output_tokens: model.outputTokensMax ?? undefined,
+    fallbacks: model.fallbacks.length === 0 ? undefined : [...model.fallbacks],
+  });
+}
+
+function workspaceConfig(
+  row: Row<"workspaces">,
+  groups: readonly Row<"groups">[],
+  keys: readonly Row<"api_keys">[],
+  providers: readonly Row<"providers">[],
+): WorkspaceConfig {
+  const known = new Set(providers.map(({ id }) => id));
+  const own = groups.filter((group) => group.workspace_id === row.id);
+  const names = new Map(own.map((group) => [group.id, group.name]));
+  const ownKeys = keys.filter((key) => key.workspace_id === row.id);
+  return said({
+    slug: row.slug,
+    name: row.name,
+    models: JSON.parse(row.models),
+    pass_through: granted(row.pass_through, known),
+    enabled: row.enabled === 1 ? undefined : false,
+    ...scopeConfig(row),
+    groups: own.map(
+      (group): GroupConfig =>
+        said({
+          name: group.name,
+          models: JSON.parse(group.models),
+          pass_through: granted(group.pass_through, known),
+          ...scopeConfig(group),
+        }),
+    ),
+    keys:
+      ownKeys.length === 0 ? undefined : ownKeys.map((key) => keyConfig(row.slug, key, names.get(key.group_id), known)),
+  });
+}
+
+function keyConfig(
+  slug: string,
+  row: Row<"api_keys">,
+  group: string | undefined,
+  known: ReadonlySet<string>,
+): KeyConfig {
+  const tags: Record<string, string> = JSON.parse(row.tags);
+  return said({
+    name: row.name,
+    group,
+    secret: row.digest === null ? undefined : variable(`${slug}_${row.name}_key`),
+    models: row.models === null ? undefined : JSON.parse(row.models),
+    pass_through: granted(row.pass_through, known),
+    allowed_ips: row.allowed_ips === null ? undefined : JSON.parse(row.allowed_ips),
+    expires_at: row.expires_at === null ? undefined : new Date(row.expires_at).toISOString(),
+    enabled: row.enabled === 1 ? undefined : false,
+    ...scopeConfig(row),
+    tags: Object.keys(tags).length === 0 ? undefined : tags,
+    capture: row.capture === "headers" || row.capture === "bodies" ? row.capture : undefined,
+  });
+}
+
+/** Of providers that are still there: a file does not name others. An empty list need not be said. */
+function granted(text: string, known: ReadonlySet<string>): string[] | undefined {
+  const names = (JSON.parse(text) as string[]).filter((id) => known.has(id));
+  return names.length === 0 ? undefined : names;
+}
+
+function scopeConfig(row: { readonly limits: string; readonly budget: string | null }) {
+  const limits: LimitsConfig = JSON.parse(row.limits);
+  const budget: {
+    readonly nanoUsd: number;
+    readonly period: BudgetConfig["period"];
+    readonly fail?: "open" | "closed";
+  } | null = row.budget === null ? null : JSON.parse(row.budget);
+  return {
+    limits: orNothing(limits),
+    budget:
+      budget === null ? undefined : said({ usd: nanoToUsd(budget.nanoUsd), period: budget.period, fail: budget.fail }),
+  };
+}
+
+/** `ledger.durability` and the like, back to where they stand in the file. */
+function settingsConfig(rows: readonly Row<"settings">[]): NonNullable<ConfigFile["settings"]> {
+  const settings: Record<string, unknown> = {};
+  for (const { name, value } of rows) {
+    const [first = name, second] = name.split(".");
+    const read: unknown = JSON.parse(value);
+    if (second === undefined) settings[first] = read;
+    else settings[first] = { ...(settings[first] as object | undefined), [second]: read };
+  }
+  return settings;
+}
+
+/** The variable that is to hold a secret: `${ACME_CI_KEY}`. */
+function variable(name: string): string {
+  return `\${${name.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase()}}`;
+}
+
+type Said<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+
+/** Without what is not said. */
+function said<Fields extends object>(fields: Fields): Said<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Said<Fields>;
+}
+
+function orNothing<Fields extends object>(fields: Fields): Said<Fields> | undefined {
+  const rest = said(fields);
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}

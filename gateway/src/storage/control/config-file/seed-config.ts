@@ -1,0 +1,47 @@
+import type { ConfigFile } from "@sluice/contract";
+import { conflictsOf } from "@sluice/contract/words";
+import type { Transaction } from "kysely";
+import type { ApplyReport } from "#ports/index.ts";
+import { ChangeLog } from "../../changes/change-log.ts";
+import type { Tables } from "../../database/schema.ts";
+import type { ControlOptions } from "./apply-config.ts";
+import type { ApplyContext } from "./apply-context.ts";
+import { applyModels } from "./apply-models.ts";
+import { applyProviders, kindConflicts } from "./apply-providers.ts";
+import { refuseConflicts } from "./config-conflict.ts";
+
+/**
+ * Gives an installation that has no providers and no models its first ones. They belong to the console, so that a
+ * config file that comes later does not take them away. Where `actor` alone has ever made any, and all that it made is
+ * the demo, what is missing is added. Else nothing is done.
+ */
+export async function seedConfig(options: ControlOptions, config: ConfigFile, actor: string): Promise<ApplyReport> {
+  const providers = config.providers ?? [];
+  const models = config.models ?? [];
+  refuseConflicts([...conflictsOf({ providers, models }), ...kindConflicts(providers, options.kindDefaults)]);
+  return await options.database.kysely.transaction().execute(async (transaction) => {
+    if (!(await isUntouched(transaction, actor))) return [];
+    const at = options.clock.now();
+    const log = new ChangeLog(actor, at);
+    const context: ApplyContext = { ...options, owner: "console", transaction, log, at };
+    await applyProviders(context, providers);
+    await applyModels(context, models, providers);
+    return await log.write(transaction);
+  });
+}
+
+async function isUntouched(transaction: Transaction<Tables>, actor: string): Promise<boolean> {
+  const other = await transaction.selectFrom("providers").select("id").where("kind", "!=", "demo").executeTakeFirst();
+  if (other !== undefined) return false;
+  const provider = await transaction.selectFrom("providers").select("id").executeTakeFirst();
+  const model = await transaction.selectFrom("models").select("name").executeTakeFirst();
+  if (provider === undefined) return model === undefined;
+  const touched = await transaction
+    .selectFrom("audit_log")
+    .select("seq")
+    .where("actor", "!=", actor)
+    .where((where) => where.or([where("object", "like", "provider %"), where("object", "like", "model %")]))
+    .limit(1)
+    .executeTakeFirst();
+  return touched === undefined;
+}

@@ -1,0 +1,18 @@
+import type { CatalogStore } from "#ports/index.ts";
+import type { ControlOptions } from "../config-file/apply-config.ts";
+import { settingWrites } from "../config-file/setting-writes.ts";
+import { importModels } from "./model-import.ts";
+import { modelWrites } from "./model-writes.ts";
+import { oidcWrites } from "./oidc-writes.ts";
+import { providerWrites } from "./provider-writes.ts";
+
+/** Providers, models, settings and single sign-on, as the console changes them. */
+export function catalogStore(options: ControlOptions): CatalogStore {
+  return {
+    ...providerWrites(options),
+    ...modelWrites(options),
+    ...settingWrites(options),
+    ...oidcWrites(options),
+    importModels: (provider, wanted, auditSource) => importModels(options, provider, wanted, auditSource),
+  };
+}

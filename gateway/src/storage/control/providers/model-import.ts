@@ -1,0 +1,70 @@
+import type { ModelConfig } from "@sluice/contract";
+import { Failure } from "#core/index.ts";
+import type { AuditSource, ImportReport, WantedModel } from "#ports/index.ts";
+import type { ControlOptions } from "../config-file/apply-config.ts";
+import type { ApplyContext } from "../config-file/apply-context.ts";
+import { applyDeployments } from "../config-file/apply-deployments.ts";
+import { consoleWrite } from "../console-write.ts";
+import { modelRecord } from "./model-rows.ts";
+import { createModel } from "./model-writes.ts";
+
+export async function importModels(
+  options: ControlOptions,
+  provider: string,
+  wanted: readonly WantedModel[],
+  auditSource: AuditSource,
+): Promise<ImportReport> {
+  return await consoleWrite(options, auditSource, async (context) => {
+    const row = await context.transaction
+      .selectFrom("providers")
+      .select("id")
+      .where("id", "=", provider)
+      .executeTakeFirst();
+    if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
+    const created: string[] = [];
+    const extended: string[] = [];
+    const refused: { name: string; reason: string }[] = [];
+    for (const model of wanted) {
+      const done = await importOne(context, provider, model);
+      if (done === "created") created.push(model.name);
+      else if (done === "extended") extended.push(model.name);
+      else refused.push({ name: model.name, reason: done.reason });
+    }
+    return { created, extended, refused };
+  });
+}
+
+async function importOne(
+  context: ApplyContext,
+  provider: string,
+  { name, type, upstreamModel, price }: WantedModel,
+): Promise<"created" | "extended" | { readonly reason: string }> {
+  const deployment = { provider, upstream_model: upstreamModel };
+  const before = await modelRecord(context.transaction, name);
+  if (before === null) {
+    await createModel(context, { name, type, deployments: [deployment], price });
+    return "created";
+  }
+  if (before.managedBy === "file") return { reason: "It comes from the config file. Add the provider to it there." };
+  if (before.type !== type) return { reason: `There is a model of this name already, of the type ${before.type}.` };
+  if (before.deployments.some((each) => each.provider === provider && each.upstreamModel === upstreamModel)) {
+    return { reason: "It leads there already." };
+  }
+  if (before.deployments.length >= deploymentsMax) return { reason: `It has ${deploymentsMax} deployments already.` };
+  const config: ModelConfig = {
+    name,
+    deployments: [
+      ...before.deployments.map(({ id: _id, upstreamModel: upstream, capabilities, ...rest }) => ({
+        ...rest,
+        upstream_model: upstream,
+        ...(capabilities === null ? {} : { capabilities }),
+      })),
+      deployment,
+    ],
+  };
+  await applyDeployments(context, [config]);
+  return "extended";
+}
+
+/** As the schema of a model has it. */
+const deploymentsMax = 100;

@@ -1,0 +1,162 @@
+import type { ModelConfig, ProviderConfig } from "@sluice/contract";
+import { conflictsOf } from "@sluice/contract/words";
+import { Failure } from "#core/index.ts";
+import type { AuditSource, CatalogStore, ModelDraft, ModelRecord } from "#ports/index.ts";
+import { priceOf } from "../../database/price-rows.ts";
+import { sameRow } from "../../database/reconcile.ts";
+import type { ControlOptions } from "../config-file/apply-config.ts";
+import type { ApplyContext } from "../config-file/apply-context.ts";
+import { applyDeployments, removeDeployments } from "../config-file/apply-deployments.ts";
+import { type ModelRow, modelRow, modelView, setPrice } from "../config-file/apply-models.ts";
+import { consoleWrite, refuseDraft, refuseFileOwned } from "../console-write.ts";
+import { modelRecord, modelRecords } from "./model-rows.ts";
+
+type ModelWrites = Pick<
+  CatalogStore,
+  "listModels" | "model" | "createModel" | "updateModel" | "removeModel" | "listPrices"
+>;
+
+export function modelWrites(options: ControlOptions): ModelWrites {
+  const { kysely } = options.database;
+  return {
+    listModels: () => modelRecords(kysely),
+    model: (name) => modelRecord(kysely, name),
+    createModel: (draft, auditSource) => consoleWrite(options, auditSource, (context) => createModel(context, draft)),
+    updateModel: (name, change, auditSource) => updateModel(options, name, change, auditSource),
+    removeModel: (name, auditSource) => removeModel(options, name, auditSource),
+    async listPrices(model) {
+      const rows = await kysely
+        .selectFrom("prices")
+        .selectAll()
+        .where("model", "=", model)
+        .orderBy("effective_from", "desc")
+        .orderBy("id", "desc")
+        .limit(pricesMax)
+        .execute();
+      return rows.map(priceOf);
+    },
+  };
+}
+
+/** Versions that a list shows. */
+const pricesMax = 1_000;
+
+export async function createModel(context: ApplyContext, draft: ModelDraft): Promise<ModelRecord> {
+  const { transaction, log } = context;
+  const taken = await transaction.selectFrom("models").select("name").where("name", "=", draft.name).executeTakeFirst();
+  if (taken !== undefined) {
+    throw new Failure("conflict", `There is already a model ${draft.name}.`, { param: "name" });
+  }
+  const row = await checkedRow(context, draft, undefined);
+  await transaction.insertInto("models").values(row).execute();
+  log.record("create", `model ${row.name}`, null, modelView(row));
+  log.catalogChanged();
+  return await writeParts(context, draft, null);
+}
+
+async function updateModel(
+  options: ControlOptions,
+  name: string,
+  change: (before: ModelRecord) => ModelDraft,
+  auditSource: AuditSource,
+): Promise<ModelRecord> {
+  return await consoleWrite(options, auditSource, async (context) => {
+    const before = await ownRow(context, name);
+    const record = await modelRecord(context.transaction, name);
+    if (record === null) throw noModel();
+    const draft = change(record);
+    const after = await checkedRow(context, draft, before, record.fallbacks);
+    if (!sameRow(before, after)) {
+      await context.transaction.updateTable("models").set(after).where("name", "=", name).execute();
+      context.log.record("update", `model ${name}`, modelView(before), modelView(after));
+      context.log.catalogChanged();
+    }
+    return await writeParts(context, draft, before.price_version);
+  });
+}
+
+async function removeModel(options: ControlOptions, name: string, auditSource: AuditSource): Promise<void> {
+  await consoleWrite(options, auditSource, async (context) => {
+    const { transaction, log } = context;
+    const row = await ownRow(context, name);
+    const others = await transaction.selectFrom("models").select(["name", "fallbacks"]).execute();
+    const leaning = others.filter((other) => (JSON.parse(other.fallbacks) as string[]).includes(name));
+    if (leaning.length > 0) {
+      const names = leaning.slice(0, namedMax).map((other) => other.name);
+      const more = leaning.length > namedMax ? " and others" : "";
+      throw new Failure("conflict", `Other models fall back to it: ${names.join(", ")}${more}. Change them first.`);
+    }
+    await removeDeployments(context, name);
+    await transaction.deleteFrom("models").where("name", "=", name).execute();
+    log.record("remove", `model ${name}`, modelView(row), null);
+    log.catalogChanged();
+  });
+}
+
+/** Models that a refusal names. */
+const namedMax = 5;
+
+async function ownRow(context: ApplyContext, name: string): Promise<ModelRow> {
+  const row = await context.transaction.selectFrom("models").selectAll().where("name", "=", name).executeTakeFirst();
+  if (row === undefined) throw noModel();
+  refuseFileOwned(row, `model ${name}`);
+  return row;
+}
+
+function noModel(): Failure {
+  return new Failure("not_found", "There is no such model.", { param: "model" });
+}
+
+/**
+ * The same checks as of a config file, against the providers and models that are there. A fallback that the model already
+ * had may be one that is gone since: whoever changes something else is not held up by it.
+ */
+async function checkedRow(
+  context: ApplyContext,
+  draft: ModelDraft,
+  before: ModelRow | undefined,
+  fallbacksBefore: readonly string[] = [],
+): Promise<ModelRow> {
+  const { transaction } = context;
+  const providerIds = [...new Set(draft.deployments.map((deployment) => deployment.provider))];
+  const providers = await transaction
+    .selectFrom("providers")
+    .select(["id", "kind"])
+    .where("id", "in", providerIds)
+    .execute();
+  const fallbacks = draft.fallbacks ?? [];
+  const found =
+    fallbacks.length === 0
+      ? []
+      : await transaction.selectFrom("models").select("name").where("name", "in", fallbacks).execute();
+  const known = new Set([...found.map((row) => row.name), ...fallbacksBefore]);
+  known.delete(draft.name);
+  const others = [...known].map((name): ModelConfig => ({ name, deployments: [] }));
+  const config = configOf(draft);
+  refuseDraft(conflictsOf({ providers: providers as ProviderConfig[], models: [config, ...others] }), 2);
+  const kinds = new Map(providers.map((provider) => [provider.id, provider.kind]));
+  return modelRow(context, config, kinds, before);
+}
+
+/** Price and deployments, once the model's own row stands. */
+async function writeParts(context: ApplyContext, draft: ModelDraft, version: string | null): Promise<ModelRecord> {
+  if (draft.price !== undefined) {
+    const row =
+      version === null
+        ? undefined
+        : await context.transaction
+            .selectFrom("prices")
+            .select("price_table")
+            .where("id", "=", version)
+            .executeTakeFirst();
+    await setPrice(context, draft.name, { version, table: row?.price_table ?? null }, draft.price);
+  }
+  await applyDeployments(context, [configOf(draft)]);
+  const record = await modelRecord(context.transaction, draft.name);
+  if (record === null) throw noModel();
+  return record;
+}
+
+function configOf({ price, max_output_tokens, ...draft }: ModelDraft): ModelConfig {
+  return { ...draft, ...(price == null ? {} : { price }), ...(max_output_tokens == null ? {} : { max_output_tokens }) };
+}

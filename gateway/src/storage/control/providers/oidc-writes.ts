@@ -1,0 +1,94 @@
+import { Failure, Secret } from "#core/index.ts";
+import type { AuditSource, CatalogStore, OidcAccount, Vault } from "#ports/index.ts";
+import type { Connection } from "../../database/database.ts";
+import type { Row } from "../../database/schema.ts";
+import type { ControlOptions } from "../config-file/apply-config.ts";
+import { consoleWrite } from "../console-write.ts";
+
+type OidcWrites = Pick<CatalogStore, "oidcAccounts" | "putOidcAccount" | "removeOidcAccount">;
+
+/** Accounts of single sign-on are settings, each sealed whole: nobody who writes to the database can move an issuer. */
+export function oidcWrites(options: ControlOptions): OidcWrites {
+  const { database, vault } = options;
+  return {
+    async oidcAccounts() {
+      const rows = await database.kysely
+        .selectFrom("settings")
+        .selectAll()
+        .where("name", "like", `${prefix}%`)
+        .orderBy("name")
+        .execute();
+      return rows.map((row) => accountOf(row, vault));
+    },
+    putOidcAccount: (id, change, auditSource) => putAccount(options, id, change, auditSource),
+    removeOidcAccount: (id, auditSource) => removeAccount(options, id, auditSource),
+  };
+}
+
+/** Rows of the system: no setting that a config file could name. */
+const prefix = "sign-in.oidc.";
+
+async function putAccount(
+  options: ControlOptions,
+  id: string,
+  change: (before: OidcAccount | null) => Omit<OidcAccount, "id">,
+  auditSource: AuditSource,
+): Promise<OidcAccount> {
+  const { vault } = options;
+  return await consoleWrite(options, auditSource, async ({ transaction, log }) => {
+    const row = await rowOf(transaction, id);
+    const before = row === undefined ? null : accountOf(row, vault);
+    const after: OidcAccount = { id, ...change(before) };
+    const plain = JSON.stringify({ ...after, clientSecret: after.clientSecret.reveal() });
+    if (row !== undefined && vault.open(row.value, rowId(id)).reveal() === plain) return after;
+    const value = vault.seal(new Secret(plain), rowId(id));
+    if (row === undefined) {
+      await transaction
+        .insertInto("settings")
+        .values({ name: `${prefix}${id}`, value, managed_by: "system" })
+        .execute();
+    } else {
+      await transaction.updateTable("settings").set({ value }).where("name", "=", row.name).execute();
+    }
+    const action = before === null ? "create" : "update";
+    log.record(action, label(id), before === null ? null : accountView(before, null), accountView(after, before));
+    log.catalogChanged();
+    return after;
+  });
+}
+
+async function removeAccount(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
+  await consoleWrite(options, auditSource, async ({ transaction, log, vault }) => {
+    const row = await rowOf(transaction, id);
+    if (row === undefined) {
+      throw new Failure("not_found", "There is no such account of single sign-on.", { param: "account" });
+    }
+    await transaction.deleteFrom("settings").where("name", "=", row.name).execute();
+    log.record("remove", label(id), accountView(accountOf(row, vault), null), null);
+    log.catalogChanged();
+  });
+}
+
+async function rowOf(connection: Connection, id: string): Promise<Row<"settings"> | undefined> {
+  return await connection.selectFrom("settings").selectAll().where("name", "=", `${prefix}${id}`).executeTakeFirst();
+}
+
+function accountOf(row: Row<"settings">, vault: Vault): OidcAccount {
+  const id = row.name.slice(prefix.length);
+  const { clientSecret, ...rest } = JSON.parse(vault.open(row.value, rowId(id)).reveal());
+  return Object.freeze({ secondFactorTrusted: false, ...rest, id, clientSecret: new Secret(clientSecret) });
+}
+
+function rowId(id: string): string {
+  return `setting:${prefix}${id}`;
+}
+
+function label(id: string): string {
+  return `single sign-on ${id}`;
+}
+
+/** What an audit row shows: that a secret is there and whether it changed, never the secret. */
+function accountView({ clientSecret, ...account }: OidcAccount, before: OidcAccount | null) {
+  const changed = before !== null && before.clientSecret.reveal() !== clientSecret.reveal();
+  return { ...account, clientSecret: changed ? "[redacted, changed]" : "[redacted]" };
+}

@@ -1,0 +1,141 @@
+import type { ProviderConfig } from "@sluice/contract";
+import { conflictsOf } from "@sluice/contract/words";
+import { Failure, type Timeouts } from "#core/index.ts";
+import type { AuditSource, CatalogStore, ProviderDraft, ProviderRecord, Vault } from "#ports/index.ts";
+import type { Connection } from "../../database/database.ts";
+import { sameRow } from "../../database/reconcile.ts";
+import { sealId } from "../../vault/sealed-columns.ts";
+import type { ControlOptions } from "../config-file/apply-config.ts";
+import type { ApplyContext } from "../config-file/apply-context.ts";
+import { kindConflicts, type ProviderRow, providerRow, providerView } from "../config-file/apply-providers.ts";
+import { consoleWrite, refuseDraft, refuseFileOwned } from "../console-write.ts";
+
+type ProviderWrites = Pick<
+  CatalogStore,
+  "listProviders" | "provider" | "createProvider" | "updateProvider" | "removeProvider"
+>;
+
+export function providerWrites(options: ControlOptions): ProviderWrites {
+  const { kysely } = options.database;
+  return {
+    async listProviders() {
+      const rows = await kysely.selectFrom("providers").selectAll().orderBy("id").execute();
+      return rows.map((row) => recordOf(row, options.vault));
+    },
+    async provider(id) {
+      const row = await rowOf(kysely, id);
+      return row === undefined ? null : recordOf(row, options.vault);
+    },
+    createProvider: (draft, auditSource) => createProvider(options, draft, auditSource),
+    updateProvider: (id, change, auditSource) => updateProvider(options, id, change, auditSource),
+    removeProvider: (id, auditSource) => removeProvider(options, id, auditSource),
+  };
+}
+
+async function createProvider(
+  options: ControlOptions,
+  draft: ProviderDraft,
+  auditSource: AuditSource,
+): Promise<ProviderRecord> {
+  return await consoleWrite(options, auditSource, async (context) => {
+    if ((await rowOf(context.transaction, draft.id)) !== undefined) {
+      throw new Failure("conflict", `There is already a provider ${draft.id}.`, { param: "id" });
+    }
+    const row = rowFrom(context, draft, undefined);
+    await context.transaction.insertInto("providers").values(row).execute();
+    context.log.record("create", `provider ${row.id}`, null, providerView(row, null));
+    context.log.catalogChanged();
+    return recordOf(row, options.vault);
+  });
+}
+
+async function updateProvider(
+  options: ControlOptions,
+  id: string,
+  change: (before: ProviderRecord) => ProviderDraft,
+  auditSource: AuditSource,
+): Promise<ProviderRecord> {
+  return await consoleWrite(options, auditSource, async (context) => {
+    const before = await ownRow(context, id);
+    const after = rowFrom(context, change(recordOf(before, options.vault)), before);
+    if (!sameRow(before, after)) {
+      await context.transaction.updateTable("providers").set(after).where("id", "=", id).execute();
+      context.log.record("update", `provider ${id}`, providerView(before, null), providerView(after, before));
+      context.log.catalogChanged();
+    }
+    return recordOf(after, options.vault);
+  });
+}
+
+async function removeProvider(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
+  await consoleWrite(options, auditSource, async (context) => {
+    const row = await ownRow(context, id);
+    const users = await context.transaction
+      .selectFrom("deployments")
+      .select("model")
+      .distinct()
+      .where("provider", "=", id)
+      .orderBy("model")
+      .limit(namedMax + 1)
+      .execute();
+    if (users.length > 0) {
+      const names = users.slice(0, namedMax).map(({ model }) => model);
+      const more = users.length > namedMax ? " and others" : "";
+      throw new Failure("conflict", `Models still lead to it: ${names.join(", ")}${more}. Take it out of them first.`);
+    }
+    await context.transaction.deleteFrom("providers").where("id", "=", id).execute();
+    context.log.record("remove", `provider ${id}`, providerView(row, null), null);
+    context.log.catalogChanged();
+  });
+}
+
+/** Models that a refusal names. */
+const namedMax = 5;
+
+async function ownRow(context: ApplyContext, id: string): Promise<ProviderRow> {
+  const row = await rowOf(context.transaction, id);
+  if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
+  refuseFileOwned(row, `provider ${id}`);
+  return row;
+}
+
+async function rowOf(connection: Connection, id: string): Promise<ProviderRow | undefined> {
+  return await connection.selectFrom("providers").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** The same checks and the same row as from a config file. */
+function rowFrom(context: ApplyContext, draft: ProviderDraft, before: ProviderRow | undefined): ProviderRow {
+  const { api_key, ...rest } = draft;
+  const config: ProviderConfig = { ...rest, ...(api_key == null ? {} : { api_key }) };
+  refuseDraft([...conflictsOf({ providers: [config] }), ...kindConflicts([config], context.kindDefaults)], 2);
+  const row = providerRow(context, config, before);
+  return api_key === null ? { ...row, sealed_secret: null } : row;
+}
+
+function recordOf(row: ProviderRow, vault: Vault): ProviderRecord {
+  const timeouts: Partial<Timeouts> = JSON.parse(row.timeouts);
+  const { connectMs, headersMs, firstEventMs, idleMs, totalMs } = timeouts;
+  const settings: Record<string, unknown> =
+    row.sealed_settings === null
+      ? {}
+      : JSON.parse(vault.open(row.sealed_settings, sealId(row.id, "settings")).reveal());
+  return {
+    id: row.id,
+    kind: row.kind,
+    baseUrl: row.base_url,
+    hasApiKey: row.sealed_secret !== null,
+    allowPrivateNetwork: row.allow_private_network === 1,
+    timeouts: {
+      ...(connectMs === undefined ? {} : { connect_ms: connectMs }),
+      ...(headersMs === undefined ? {} : { headers_ms: headersMs }),
+      ...(firstEventMs === undefined ? {} : { first_event_ms: firstEventMs }),
+      ...(idleMs === undefined ? {} : { idle_ms: idleMs }),
+      ...(totalMs === undefined ? {} : { total_ms: totalMs }),
+    },
+    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : null,
+    enabled: row.enabled === 1,
+    settings,
+    managedBy: row.managed_by,
+    createdAt: row.created_at,
+  };
+}

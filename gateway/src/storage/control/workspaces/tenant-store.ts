@@ -1,0 +1,9 @@
+import type { TenantStore } from "#ports/index.ts";
+import type { ControlOptions } from "../config-file/apply-config.ts";
+import { tenantGroups } from "./tenant-groups.ts";
+import { tenantKeys } from "./tenant-keys.ts";
+import { tenantWorkspaces } from "./tenant-workspaces.ts";
+
+export function tenantStore(options: ControlOptions): TenantStore {
+  return { ...tenantWorkspaces(options), ...tenantGroups(options), ...tenantKeys(options) };
+}

@@ -1,0 +1,127 @@
+import { type Migration, Migrator } from "kysely";
+import type { Database, Flavour } from "./database.ts";
+import { migration001 } from "./migrations/migration-001.ts";
+import { migration002 } from "./migrations/migration-002.ts";
+import { migration003 } from "./migrations/migration-003.ts";
+import { migration004 } from "./migrations/migration-004.ts";
+import { migration005 } from "./migrations/migration-005.ts";
+import { migration006 } from "./migrations/migration-006.ts";
+import { migration007 } from "./migrations/migration-007.ts";
+import { migration008 } from "./migrations/migration-008.ts";
+import { migration009 } from "./migrations/migration-009.ts";
+import { migration010 } from "./migrations/migration-010.ts";
+import { migration011 } from "./migrations/migration-011.ts";
+import { migration012 } from "./migrations/migration-012.ts";
+import { migration013 } from "./migrations/migration-013.ts";
+import { migration014 } from "./migrations/migration-014.ts";
+import { migration015 } from "./migrations/migration-015.ts";
+import { migration016 } from "./migrations/migration-016.ts";
+import { migration017 } from "./migrations/migration-017.ts";
+import { migration018 } from "./migrations/migration-018.ts";
+import { migration019 } from "./migrations/migration-019.ts";
+import { migration020 } from "./migrations/migration-020.ts";
+import { migration021 } from "./migrations/migration-021.ts";
+import { migration022 } from "./migrations/migration-022.ts";
+
+/** Every migration in the order of its name. */
+export type Migrations = Readonly<Record<string, (flavour: Flavour) => Migration>>;
+
+export const migrations: Migrations = Object.freeze({
+  "001": migration001,
+  "002": migration002,
+  "003": migration003,
+  "004": migration004,
+  "005": migration005,
+  "006": migration006,
+  "007": migration007,
+  "008": migration008,
+  "009": migration009,
+  "010": migration010,
+  "011": migration011,
+  "012": migration012,
+  "013": migration013,
+  "014": migration014,
+  "015": migration015,
+  "016": migration016,
+  "017": migration017,
+  "018": migration018,
+  "019": migration019,
+  "020": migration020,
+  "021": migration021,
+  "022": migration022,
+});
+
+/**
+ * `empty`: never migrated. `behind`: `pending` are still to run. `newer`: a later version of the program has been
+ * here (`unknown` names its migrations); this one must not write.
+ */
+export interface SchemaState {
+  readonly state: "empty" | "behind" | "current" | "newer";
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+/** The database was migrated by a later version of the program. */
+export class SchemaTooNew extends Error {
+  override readonly name = "SchemaTooNew";
+
+  constructor(unknown: readonly string[]) {
+    super(
+      `The database has migrations this version does not know (${unknown.join(", ")}). ` +
+        "Start the version that made them, or a later one.",
+    );
+  }
+}
+
+/** Runs what is pending, all or nothing, and resolves to the names of what ran. */
+export async function migrate(database: Database, known: Migrations = migrations): Promise<readonly string[]> {
+  const before = await schemaState(database, known);
+  if (before.state === "newer") throw new SchemaTooNew(before.unknown);
+  if (before.state === "current") return [];
+  const { error, results } = await migratorOf(database, known).migrateToLatest();
+  if (error !== undefined) throw error;
+  return (results ?? []).map((result) => result.migrationName);
+}
+
+export async function schemaState(database: Database, known: Migrations = migrations): Promise<SchemaState> {
+  const applied = await appliedMigrations(database);
+  const names = Object.keys(known).sort();
+  const pending = names.filter((name) => !applied.includes(name));
+  const unknown = applied.filter((name) => !names.includes(name));
+  return { state: stateOf(applied, pending, unknown), applied, pending, unknown };
+}
+
+function stateOf(applied: readonly string[], pending: readonly string[], unknown: readonly string[]) {
+  if (unknown.length > 0) return "newer";
+  if (applied.length === 0) return "empty";
+  return pending.length > 0 ? "behind" : "current";
+}
+
+const table = "migrations";
+
+async function appliedMigrations(database: Database): Promise<readonly string[]> {
+  const tables = await database.kysely.introspection.getTables();
+  if (!tables.some((each) => each.name === table)) return [];
+  const { rows } = await database.kysely.executeQuery<{ name: string }>(
+    database.kysely
+      .withTables<{ [table]: { name: string } }>()
+      .selectFrom(table)
+      .select("name")
+      .orderBy("name")
+      .compile(),
+  );
+  return rows.map((row) => row.name);
+}
+
+function migratorOf(database: Database, known: Migrations): Migrator {
+  return new Migrator({
+    db: database.kysely,
+    migrationTableName: table,
+    migrationLockTableName: "migration_lock",
+    provider: {
+      getMigrations: async () =>
+        Object.fromEntries(Object.entries(known).map(([name, make]) => [name, make(database.flavour)])),
+    },
+  });
+}

@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { ledgerEntry } from "../../../test/conformance/store-ground.ts";
+import { createLedgerStore } from "../ledger/ledger-store.ts";
+import { closeDatabase, inSnapshot } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { openDatabase } from "./open-database.ts";
+
+async function withTwo(
+  work: (first: ReturnType<typeof openDatabase>, second: ReturnType<typeof openDatabase>) => Promise<void>,
+) {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-sqlite-"));
+  const path = join(directory, "sluice.db");
+  const first = openDatabase({ path });
+  await migrate(first);
+  // An empty table to write into: migrations leave rows of their own in it.
+  await first.kysely.deleteFrom("settings").execute();
+  const second = openDatabase({ path, busyMs: 50 });
+  try {
+    await work(first, second);
+  } finally {
+    await closeDatabase(second);
+    await closeDatabase(first);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const setting = (name: string) => ({ name, value: "1", managed_by: "system" as const });
+
+test("what is committed is synced, and foreign keys hold", async () => {
+  await withTwo(async (first) => {
+    const read = async (pragma: string) => {
+      const { rows } = await sql.raw<Record<string, unknown>>(`pragma ${pragma}`).execute(first.kysely);
+      return Object.values(rows[0] ?? {})[0];
+    };
+    expect([await read("journal_mode"), await read("synchronous"), await read("foreign_keys")]).toEqual(["wal", 2, 1]);
+  });
+});
+
+test("a snapshot does not see what another connection commits meanwhile, and holds nobody up", async () => {
+  await withTwo(async (first, second) => {
+    const count = async (on: Parameters<Parameters<typeof inSnapshot>[1]>[0]) =>
+      (await on.selectFrom("settings").selectAll().execute()).length;
+    await inSnapshot(first, async (snapshot) => {
+      expect(await count(snapshot)).toBe(0);
+      await second.kysely.insertInto("settings").values(setting("a")).execute();
+      expect(await count(snapshot)).toBe(0);
+    });
+    expect(await count(first.kysely)).toBe(1);
+  });
+});
+
+test("a transaction that reads before it writes is not refused because another wrote in between", async () => {
+  await withTwo(async (first, second) => {
+    await first.kysely.transaction().execute(async (transaction) => {
+      await transaction.selectFrom("settings").selectAll().execute();
+      await expect(second.kysely.insertInto("settings").values(setting("b")).execute()).rejects.toThrow("locked");
+      await transaction.insertInto("settings").values(setting("a")).execute();
+    });
+    await second.kysely.insertInto("settings").values(setting("b")).execute();
+  });
+});
+
+test("a ledger batch that finds the database locked is refused whole and can be given again", async () => {
+  await withTwo(async (first, second) => {
+    const store = createLedgerStore(second);
+    const batch = Array.from({ length: 130 }, (_, n) => ledgerEntry(`l${n}`));
+    await first.kysely.transaction().execute(async (transaction) => {
+      await transaction.insertInto("settings").values(setting("a")).execute();
+      await expect(store.insert(batch)).rejects.toThrow("locked");
+    });
+    expect(await store.insert(batch)).toBe(130);
+    expect(await createLedgerStore(first).insert(batch)).toBe(0);
+    expect((await store.check()).faults).toEqual([]);
+  });
+});
+
+test("a result with no rows, a result with rows and a count of changed rows are told apart", async () => {
+  await withTwo(async (first) => {
+    const inserted = await first.kysely
+      .insertInto("settings")
+      .values([setting("a"), setting("b")])
+      .executeTakeFirst();
+    expect(inserted.numInsertedOrUpdatedRows).toBe(2n);
+    const gone = await first.kysely.deleteFrom("settings").where("name", "=", "a").returning("name").execute();
+    expect(gone).toEqual([{ name: "a" }]);
+    const streamed: string[] = [];
+    for await (const row of first.kysely.selectFrom("settings").select("name").stream()) streamed.push(row.name);
+    expect(streamed).toEqual(["b"]);
+  });
+});
+
+test("more different statements than are kept prepared still run", async () => {
+  await withTwo(async (first) => {
+    for (let n = 0; n < 600; n++) {
+      const { rows } = await sql.raw<{ n: number }>(`select ${n} as n`).execute(first.kysely);
+      expect(rows).toEqual([{ n }]);
+    }
+  });
+});

@@ -1,0 +1,142 @@
+import { Worker } from "node:worker_threads";
+import { bounds } from "#core/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
+import type { JournalDrain } from "../journal/journal-drain.ts";
+import { Drain, type DrainTarget } from "./drain.ts";
+import type { DrainOrder, DrainReport } from "./drain-messages.ts";
+
+export interface DrainThreadOptions {
+  /** The journal's directory, and the first segment that this process writes. */
+  readonly directory: string;
+  readonly firstSegment: number;
+  readonly databasePath: string;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+/**
+ * The drain in a thread of its own with its own database connection, so that a slow or locked database never holds up
+ * a call. It begins with the first record, so that a start does not pay for it. A thread that dies is started again and
+ * reads the files from the oldest one: what is stored twice counts once.
+ */
+export function startDrain(options: DrainThreadOptions): JournalDrain {
+  return new DrainThread(options);
+}
+
+class DrainThread implements JournalDrain {
+  readonly #options: DrainThreadOptions;
+  #worker: Worker | null = null;
+  #target: DrainTarget;
+  #sent: DrainTarget;
+  #unbook: (() => void) | null = null;
+  #stored = 0;
+  #listener: () => void = () => undefined;
+  #problem: string | null = null;
+  #ended: (() => void) | null = null;
+
+  constructor(options: DrainThreadOptions) {
+    this.#options = options;
+    this.#target = { segment: options.firstSegment, end: 0, settled: 0 };
+    this.#sent = this.#target;
+  }
+
+  get stored(): number {
+    return this.#stored;
+  }
+
+  onStored(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  written(segment: number, end: number, settled: number): void {
+    this.#target = { segment, end, settled };
+    if (this.#unbook !== null) return;
+    this.#unbook = this.#options.clock.after(bounds.drainNoticeMs, () => {
+      this.#unbook = null;
+      this.hurry();
+    });
+  }
+
+  hurry(): void {
+    if (this.#sent === this.#target) return;
+    this.#sent = this.#target;
+    this.#order({ type: "written", target: this.#target });
+  }
+
+  async finish(timeoutMs: number): Promise<boolean> {
+    this.#unbook?.();
+    if (this.#worker === null && this.#sent === this.#target) return this.#endUnused();
+    const inTime = await new Promise<boolean>((resolve) => {
+      const unbook = this.#options.clock.after(timeoutMs, () => resolve(false));
+      this.#ended = () => {
+        unbook();
+        resolve(true);
+      };
+      this.#order({ type: "end", target: this.#target });
+    });
+    this.#ended ??= () => undefined;
+    // Its connection is let go of with the thread: only then may others take the database's files away.
+    const late = Promise.withResolvers<void>();
+    const unbook = this.#options.clock.after(bounds.flushMs, late.resolve);
+    await Promise.race([this.#worker?.terminate(), late.promise]);
+    unbook();
+    return inTime;
+  }
+
+  /** Nothing was ever written: the first segment is empty, and goes. */
+  #endUnused(): boolean {
+    this.#ended = () => undefined;
+    const { directory, firstSegment } = this.#options;
+    const nothing = { insert: async () => 0 };
+    const ignored = () => undefined;
+    const wait = async () => undefined;
+    new Drain({ directory, firstSegment, store: nothing, onStored: ignored, onProblem: ignored, wait }).end();
+    return true;
+  }
+
+  #spawn(): Worker {
+    const worker = new Worker(new URL("./drain-worker.ts", import.meta.url), { name: "ledger drain" });
+    worker.on("message", (report: DrainReport) => this.#hear(report));
+    worker.on("error", (error: Error) => {
+      this.#options.observer.log("error", "The ledger drain failed.", { error: error.message });
+    });
+    worker.on("exit", () => this.#respawn());
+    const { directory, firstSegment, databasePath } = this.#options;
+    worker.postMessage({ type: "start", directory, firstSegment, databasePath } satisfies DrainOrder);
+    return worker;
+  }
+
+  #respawn(): void {
+    if (this.#ended !== null) return;
+    this.#options.observer.log("error", "The ledger drain has stopped and is started again.");
+    this.#options.clock.after(bounds.drainRestartMs, () => {
+      if (this.#ended !== null) return;
+      this.#worker = this.#spawn();
+      this.#order({ type: "written", target: this.#target });
+    });
+  }
+
+  #order(order: DrainOrder): void {
+    this.#worker ??= this.#spawn();
+    this.#worker.postMessage(order);
+  }
+
+  #hear(report: DrainReport): void {
+    switch (report.type) {
+      case "stored":
+        if (report.settled <= this.#stored) return;
+        this.#stored = report.settled;
+        this.#listener();
+        return;
+      case "problem":
+        if (report.problem === this.#problem) return;
+        this.#problem = report.problem;
+        if (report.problem === null) this.#options.observer.log("info", "The ledger drain goes on.");
+        else this.#options.observer.log("warn", "The ledger drain is held up.", { problem: report.problem });
+        return;
+      case "ended":
+        this.#ended?.();
+        return;
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { parentPort } from "node:worker_threads";
+import { bounds } from "#core/index.ts";
+import { closeDatabase, type Database } from "../database/database.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { ledgerInsert } from "../ledger/ledger-insert.ts";
+import { Drain, type DrainTarget } from "./drain.ts";
+import type { DrainOrder, DrainReport } from "./drain-messages.ts";
+
+/**
+ * The thread of the drain: its entry point, so importing it does have an effect, and only in a thread. It obeys the
+ * orders of drain-messages.ts and works on the newest target only.
+ */
+if (parentPort !== null) listen(parentPort);
+
+function listen(port: NonNullable<typeof parentPort>): void {
+  const report = (message: DrainReport) => port.postMessage(message);
+  let target: DrainTarget | null = null;
+  let ending = false;
+  let wake: () => void = () => undefined;
+
+  port.on("message", (order: DrainOrder) => {
+    if (order.type === "start") {
+      void run(order);
+      return;
+    }
+    target = order.target;
+    ending ||= order.type === "end";
+    wake();
+  });
+
+  async function run(start: Extract<DrainOrder, { type: "start" }>): Promise<void> {
+    const database = await openPatiently(start.databasePath, report);
+    const drain = new Drain({
+      directory: start.directory,
+      firstSegment: start.firstSegment,
+      store: { insert: ledgerInsert(database) },
+      onStored: (settled) => report({ type: "stored", settled }),
+      onProblem: (problem) => report({ type: "problem", problem }),
+      wait,
+    });
+    for (;;) {
+      const next = target;
+      target = null;
+      if (next !== null) await drain.advance(next);
+      else if (ending) break;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+    drain.end();
+    await closeDatabase(database);
+    report({ type: "ended" });
+    port.close();
+  }
+}
+
+async function openPatiently(path: string, report: (message: DrainReport) => void): Promise<Database> {
+  for (let waitMs: number = bounds.drainRetryMs; ; waitMs = Math.min(waitMs * 2, bounds.drainRetryMsMax)) {
+    try {
+      const database = openDatabase({ path, create: false });
+      report({ type: "problem", problem: null });
+      return database;
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      report({ type: "problem", problem: `The database cannot be opened: ${detail}` });
+      await wait(waitMs);
+    }
+  }
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

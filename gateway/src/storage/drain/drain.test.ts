@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LedgerStore } from "#ports/index.ts";
+import { systemClock } from "#system/index.ts";
+import { patienceMs, until } from "../../../../test/until.ts";
+import { drainInPlace, noDrain } from "../../../test/ledger/drain-in-place.ts";
+import {
+  attemptIdOf,
+  type Books,
+  checkpointOf,
+  entryOf,
+  intentOf,
+  listeningObserver,
+  openBooks,
+  refusalOf,
+  segmentsIn,
+  settlementOf,
+} from "../../../test/ledger/history.ts";
+import { setAsidePath } from "../disk/drain-set-aside.ts";
+import { createJournal } from "../journal/journal.ts";
+import { openJournalDirectory } from "../journal/journal-directory.ts";
+import type { JournalDrain } from "../journal/journal-drain.ts";
+import { startDrain } from "./drain-thread.ts";
+
+let books: Books;
+beforeEach(async () => {
+  books = await openBooks();
+});
+afterEach(() => books.remove());
+
+function openWith<D extends JournalDrain>(makeDrain: (firstSegment: number) => D, segmentBytes = 4_000) {
+  const directory = openJournalDirectory(books.directory);
+  const observer = listeningObserver();
+  const drain = makeDrain(directory.firstSegment);
+  const journal = createJournal({
+    directory,
+    durability: "process",
+    drain,
+    clock: systemClock,
+    observer,
+    onFatal: (error) => {
+      throw error;
+    },
+    segmentBytes,
+  });
+  return { journal, drain, observer };
+}
+
+const inPlace = (store: Pick<LedgerStore, "insert"> = books.store) => {
+  return openWith((first) => drainInPlace(books.directory, first, store, { wait: () => Bun.sleep(1) }));
+};
+
+const inThread = (segmentBytes?: number) => {
+  const { directory, databasePath } = books;
+  const observer = listeningObserver();
+  return openWith(
+    (firstSegment) => startDrain({ directory, firstSegment, databasePath, clock: systemClock, observer }),
+    segmentBytes,
+  );
+};
+
+const soon = () => AbortSignal.timeout(patienceMs);
+
+test("every settled attempt and every refusal becomes one row, exactly as it was given", async () => {
+  const { journal } = inThread();
+  for (let n = 1; n <= 1_200; n++) {
+    journal.intent(intentOf(n));
+    journal.checkpoint(checkpointOf(n, 10));
+    journal.settle(settlementOf(n));
+  }
+  journal.refuse(refusalOf(5_000));
+  await journal.drained(soon());
+  expect(journal.lag).toBe(0);
+  const entries = await books.entries();
+  expect(entries.size).toBe(1_201);
+  for (const n of [1, 600, 1_200]) expect(entries.get(attemptIdOf(n))).toEqual(entryOf(n));
+  expect(entries.get(attemptIdOf(5_000))).toEqual(refusalOf(5_000));
+  expect((await books.store.check()).faults).toEqual([]);
+  await journal.close(patienceMs);
+  expect(segmentsIn(books.directory)).toEqual([]);
+});
+
+test("a segment stays while an attempt begun in it is open, and goes when that one has ended", async () => {
+  const { journal, drain } = inPlace();
+  journal.intent(intentOf(0));
+  for (let n = 1; n <= 60; n++) {
+    journal.intent(intentOf(n));
+    journal.settle(settlementOf(n));
+  }
+  await journal.drained(soon());
+  const [first] = segmentsIn(books.directory);
+  expect(first).toBe("000000000001.wal");
+  expect(segmentsIn(books.directory)).toHaveLength(2);
+  journal.settle(settlementOf(0));
+  await journal.drained(soon());
+  expect(drain.openIntents).toBe(0);
+  expect(segmentsIn(books.directory)).toHaveLength(1);
+  expect(segmentsIn(books.directory)).not.toContain("000000000001.wal");
+  await journal.close(patienceMs);
+  expect((await books.entries()).size).toBe(61);
+});
+
+test("at a close, open attempts stay in the file for the next start and the rest is in the database", async () => {
+  const { journal } = inThread();
+  for (let n = 1; n <= 5; n++) journal.intent(intentOf(n));
+  for (let n = 1; n <= 4; n++) journal.settle(settlementOf(n));
+  await journal.close(patienceMs);
+  expect((await books.entries()).size).toBe(4);
+  expect(segmentsIn(books.directory)).toHaveLength(1);
+});
+
+test("while the database is locked, attempts go on and the backlog is in the files; then it is all moved", async () => {
+  const { journal } = inThread();
+  const other = new (await import("bun:sqlite")).Database(books.databasePath);
+  other.run("begin immediate");
+  for (let n = 1; n <= 300; n++) {
+    journal.intent(intentOf(n));
+    journal.settle(settlementOf(n));
+  }
+  expect(journal.healthy).toBe(true);
+  await journal.drained(AbortSignal.timeout(300));
+  expect(journal.lag).toBe(300);
+  other.run("rollback");
+  other.close();
+  await journal.drained(soon());
+  expect(journal.lag).toBe(0);
+  expect((await books.entries()).size).toBe(300);
+  await journal.close(patienceMs);
+});
+
+test("a database that refuses for a while is asked again with the same entries", async () => {
+  let refusals = 3;
+  const { journal, drain } = inPlace({
+    insert(entries) {
+      if (refusals-- > 0) return Promise.reject(new Error("database is locked"));
+      return books.store.insert(entries);
+    },
+  });
+  for (let n = 1; n <= 20; n++) {
+    journal.intent(intentOf(n));
+    journal.settle(settlementOf(n));
+  }
+  await journal.drained(soon());
+  expect((await books.entries()).size).toBe(20);
+  expect(drain.problems).toEqual([...Array(3).fill("The database takes no entries: database is locked"), null]);
+  await journal.close(patienceMs);
+});
+
+test("a row the database will never take is set aside and does not hold up the others", async () => {
+  const { journal, drain } = inPlace();
+  for (let n = 1; n <= 9; n++) {
+    journal.intent(intentOf(n));
+    // Not a number becomes null in JSON, which the column refuses.
+    journal.settle(settlementOf(n, n === 5 ? { totalMs: Number.NaN } : {}));
+  }
+  await journal.drained(soon());
+  expect(journal.lag).toBe(0);
+  const entries = await books.entries();
+  expect(entries.size).toBe(8);
+  expect(entries.has(attemptIdOf(5))).toBe(false);
+  expect(readFileSync(setAsidePath(books.directory), "utf8")).toContain(attemptIdOf(5));
+  expect(drain.problems.join()).toContain(attemptIdOf(5));
+  await journal.close(patienceMs);
+});
+
+test("a drain that starts again reads the files from the oldest, and nothing counts twice", async () => {
+  const { journal, drain } = inPlace();
+  journal.intent(intentOf(0));
+  for (let n = 1; n <= 100; n++) {
+    journal.intent(intentOf(n));
+    journal.settle(settlementOf(n));
+  }
+  await journal.drained(soon());
+  journal.settle(settlementOf(0));
+  const again = drainInPlace(books.directory, 1, books.store);
+  const last = segmentsIn(books.directory).at(-1) ?? "";
+  const bytes = readFileSync(`${books.directory}/${last}`).length;
+  again.written(Number.parseInt(last, 10), bytes, 101);
+  again.hurry();
+  await until(() => again.stored === 101);
+  const entries = await books.entries();
+  expect(entries.size).toBe(101);
+  expect([...entries.values()].every((entry) => entry.outcome === "succeeded")).toBe(true);
+  expect((await books.store.check()).faults).toEqual([]);
+  expect(drain.problems).toEqual([]);
+  await journal.close(patienceMs);
+});
+
+test("a drain whose thread dies is started again and moves what is there", async () => {
+  const { journal } = openWith(() => noDrain());
+  for (let n = 1; n <= 3; n++) {
+    journal.intent(intentOf(n));
+    journal.settle(settlementOf(n));
+  }
+  await journal.close(1_000);
+  const segment = join(books.directory, segmentsIn(books.directory)[0] ?? "");
+  const bytes = readFileSync(segment);
+  // A directory in the place of the file can be opened, but not read.
+  rmSync(segment);
+  mkdirSync(segment);
+  const observer = listeningObserver();
+  const { directory, databasePath } = books;
+  const drain = startDrain({ directory, firstSegment: 1, databasePath, clock: systemClock, observer });
+  drain.written(1, bytes.length, 3);
+  drain.hurry();
+  await until(() => observer.lines.some((line) => line.includes("started again")));
+  rmSync(segment, { recursive: true });
+  writeFileSync(segment, bytes);
+  await until(() => drain.stored === 3);
+  expect((await books.entries()).size).toBe(3);
+  expect(await drain.finish(patienceMs)).toBe(true);
+});
+
+test("a drain that is given nothing begins no thread, and leaves no file behind", async () => {
+  const { journal } = inThread();
+  const threads = threadNames();
+  expect(segmentsIn(books.directory)).toHaveLength(1);
+  await journal.close(patienceMs);
+  expect(segmentsIn(books.directory)).toEqual([]);
+  expect(threads).not.toContain("ledger drain");
+});
+
+/** Of this process, where the system tells them. */
+function threadNames(): readonly string[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc/self/task").map((id) => readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim());
+}

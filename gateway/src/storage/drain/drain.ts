@@ -1,0 +1,228 @@
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { bounds, type Intent, joinEntry, type LedgerEntry } from "#core/index.ts";
+import type { LedgerStore } from "#ports/index.ts";
+import { isRowFault, setAside } from "../disk/drain-set-aside.ts";
+import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
+import { type JournalLine, journalLines, lineWindow } from "../journal/journal-lines.ts";
+import { isRecord, parseRecord, recordLetters } from "../journal/journal-record.ts";
+
+export interface DrainTarget {
+  readonly segment: number;
+  readonly end: number;
+  /** Settled entries the journal has written up to here. */
+  readonly settled: number;
+}
+
+export interface DrainOptions {
+  readonly directory: string;
+  readonly firstSegment: number;
+  readonly store: Pick<LedgerStore, "insert">;
+  /** `settled` of the journal's count are in the database. */
+  readonly onStored: (settled: number) => void;
+  /** What goes wrong, in words; null when it goes well again. */
+  readonly onProblem: (problem: string | null) => void;
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/**
+ * Follows the journal's files and puts each settled entry into the database. The files are the queue: memory holds open
+ * intents, one window and one batch, however far the database is behind. A segment goes once everything settled in it
+ * is in the database and no intent begun in it is open.
+ */
+export class Drain {
+  readonly #options: DrainOptions;
+  readonly #window = lineWindow();
+  readonly #open = new Map<string, { readonly intent: Intent; readonly segment: number }>();
+  /** Open intents of each segment that is still on disk. */
+  readonly #openIn = new Map<number, number>();
+  /** Segments with a line that could not be read; they are kept under another name. */
+  readonly #damaged = new Set<number>();
+  #segment: number;
+  #offset = 0;
+  #file: number | null = null;
+  #batch: LedgerEntry[] = [];
+  #settledRead = 0;
+  #stopped = false;
+
+  constructor(options: DrainOptions) {
+    this.#options = options;
+    this.#segment = options.firstSegment;
+  }
+
+  get openIntents(): number {
+    return this.#open.size;
+  }
+
+  /** Reads and stores up to `target`. One call at a time; a lower target than before does nothing. */
+  async advance(target: DrainTarget): Promise<void> {
+    while (!this.#stopped && this.#segment <= target.segment) {
+      const isLast = this.#segment === target.segment;
+      await this.#readSegment(isLast ? target.end : Number.POSITIVE_INFINITY);
+      if (isLast) break;
+      this.#leaveSegment();
+    }
+    await this.#storeBatch();
+    if (this.#stopped) return;
+    this.#removeFinished();
+    this.#settledRead = target.settled;
+    this.#options.onStored(target.settled);
+  }
+
+  /** After the last `advance` of a journal that is closed: the last segment goes too when nothing in it is open. */
+  end(): void {
+    this.#openFile();
+    this.#closeFile();
+    if (this.#openIn.get(this.#segment) === 0) {
+      this.#segment += 1;
+      this.#removeFinished();
+    }
+  }
+
+  /** Gives up a batch that is being retried. It stays in the files. */
+  stop(): void {
+    this.#stopped = true;
+    this.#closeFile();
+  }
+
+  async #readSegment(end: number): Promise<void> {
+    const file = this.#openFile();
+    if (file === null) return;
+    const to = end === Number.POSITIVE_INFINITY ? fstatSync(file).size : end;
+    if (this.#offset >= to) return;
+    for (const line of journalLines(file, this.#offset, to, this.#window)) {
+      this.#take(line);
+      // What is read stays in the batch if the store makes us wait, so the place in the file moves with it.
+      this.#offset = line.nextOffset;
+      if (this.#batch.length >= bounds.drainBatchMax) await this.#storeBatch();
+      if (this.#stopped) return;
+    }
+  }
+
+  #take(line: JournalLine): void {
+    // Checkpoints matter to recovery only.
+    if (line.bytes[line.start + 9] === recordLetters.checkpoint) return;
+    const record = isRecord(line.bytes, line.start, line.end) ? parseRecord(line.bytes, line.start, line.end) : null;
+    if (record === null) {
+      this.#damaged.add(this.#segment);
+      this.#options.onProblem(`${segmentPath("", this.#segment)}: the line at byte ${line.offset} is damaged`);
+      return;
+    }
+    switch (record.type) {
+      case "intent":
+        this.#open.set(record.value.attemptId, { intent: record.value, segment: this.#segment });
+        this.#count(this.#segment, 1);
+        return;
+      case "settle": {
+        this.#settledRead += 1;
+        const begun = this.#open.get(record.value.attemptId);
+        // Only a drain that was started again meets a settlement whose intent is in a segment that is gone: it is
+        // stored. The other way round, an intent whose settlement is gone is stored too, and merely keeps its segment
+        // until the next recovery, which offers an entry that the database has already.
+        if (begun === undefined) return;
+        this.#open.delete(record.value.attemptId);
+        this.#count(begun.segment, -1);
+        this.#batch.push(joinEntry(begun.intent, record.value));
+        return;
+      }
+      case "refuse":
+        this.#settledRead += 1;
+        this.#batch.push(record.value);
+        return;
+      case "checkpoint":
+        return;
+    }
+  }
+
+  async #storeBatch(): Promise<void> {
+    const batch = this.#batch;
+    if (batch.length === 0) return;
+    this.#batch = [];
+    await this.#store(batch);
+    if (this.#stopped) return;
+    this.#removeFinished();
+    this.#options.onStored(this.#settledRead);
+    // The store may answer without a turn of the loop; orders to this drain arrive between batches.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+
+  /** Until it is in, however long that takes. */
+  async #store(entries: readonly LedgerEntry[]): Promise<void> {
+    let waitMs: number = bounds.drainRetryMs;
+    for (let tries = 0; !this.#stopped; tries++) {
+      try {
+        await this.#options.store.insert(entries);
+        if (tries > 0) this.#options.onProblem(null);
+        return;
+      } catch (error) {
+        if (isRowFault(error) && (await this.#isolate(entries, error))) return;
+        this.#options.onProblem(`The database takes no entries: ${messageOf(error)}`);
+      }
+      await this.#options.wait(waitMs);
+      waitMs = Math.min(waitMs * 2, bounds.drainRetryMsMax);
+    }
+  }
+
+  /**
+   * Halves a batch until the row that the database refuses stands alone, and sets that one aside. False when that
+   * cannot be done now.
+   */
+  async #isolate(entries: readonly LedgerEntry[], error: unknown): Promise<boolean> {
+    const [only] = entries;
+    if (entries.length > 1 || only === undefined) {
+      const middle = entries.length >> 1;
+      await this.#store(entries.slice(0, middle));
+      await this.#store(entries.slice(middle));
+      return true;
+    }
+    try {
+      setAside(this.#options.directory, only, messageOf(error));
+    } catch {
+      return false;
+    }
+    this.#options.onProblem(`The database refuses attempt ${only.attemptId}, now set aside: ${messageOf(error)}`);
+    return true;
+  }
+
+  #count(segment: number, change: 1 | -1): void {
+    this.#openIn.set(segment, (this.#openIn.get(segment) ?? 0) + change);
+  }
+
+  #openFile(): number | null {
+    if (this.#file !== null) return this.#file;
+    try {
+      this.#file = openSync(segmentPath(this.#options.directory, this.#segment), "r");
+    } catch (error) {
+      // A drain that was started again passes over segments that were finished before.
+      if (isMissing(error)) return null;
+      throw error;
+    }
+    this.#openIn.set(this.#segment, this.#openIn.get(this.#segment) ?? 0);
+    return this.#file;
+  }
+
+  #leaveSegment(): void {
+    this.#closeFile();
+    this.#segment += 1;
+    this.#offset = 0;
+  }
+
+  #closeFile(): void {
+    if (this.#file !== null) closeSync(this.#file);
+    this.#file = null;
+  }
+
+  /** Only ever right after a batch was stored: everything read so far is in the database. */
+  #removeFinished(): void {
+    const finished = [...this.#openIn].filter(([segment, open]) => segment < this.#segment && open === 0);
+    // Newest first: after a crash in between, an intent without its settlement is met, which insert knows already.
+    for (const [segment] of finished.toReversed()) {
+      if (this.#damaged.delete(segment)) putAside(this.#options.directory, segment);
+      else removeSegment(this.#options.directory, segment);
+      this.#openIn.delete(segment);
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

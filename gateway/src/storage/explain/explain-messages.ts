@@ -1,0 +1,25 @@
+import type { NewRow } from "../database/schema.ts";
+
+/** Rows that are written together. */
+export interface ExplainBatch {
+  readonly explanations: readonly NewRow<"request_explanations">[];
+  readonly captures: readonly NewRow<"request_captures">[];
+}
+
+/** What is too old: explanations that began before, captures that began before or have expired by now. Unix milliseconds. */
+export interface ExplainAges {
+  readonly explanationsBefore: number;
+  readonly capturesBefore: number;
+  readonly now: number;
+}
+
+/** To the thread that writes. One order at a time; each is answered. */
+export type ExplainOrder =
+  | { readonly type: "keep"; readonly batch: ExplainBatch }
+  | { readonly type: "prune"; readonly ages: ExplainAges }
+  | { readonly type: "end" };
+
+export type ExplainReport =
+  | { readonly type: "done"; readonly rows: number }
+  | { readonly type: "failed"; readonly problem: string }
+  | { readonly type: "ended" };

@@ -1,0 +1,322 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Explanation } from "@sluice/contract";
+import { bounds, maskSecrets } from "#core/index.ts";
+import type { CapturedRequest, ExplainedRequest } from "#ports/index.ts";
+import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { migrated } from "../../../test/migrated.ts";
+import { closeDatabase, type Database } from "../database/database.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
+import { createExplainStore } from "./explain-store.ts";
+
+const dayMs = 86_400_000;
+let directory: string;
+let database: Database;
+let clock: FakeClock;
+let said: string[];
+let open: KeptExplainer[];
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), "sluice-explain-"));
+  database = openDatabase({ path: join(directory, "sluice.db") });
+  await migrated(database);
+  clock = new FakeClock();
+  clock.advance(100 * dayMs);
+  said = [];
+  open = [];
+});
+
+afterEach(async () => {
+  await Promise.all(open.map((one) => one.close(2_000)));
+  await closeDatabase(database);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function explainer(change: Partial<ExplainerOptions> = {}): KeptExplainer {
+  const made = createExplainer({
+    database,
+    databasePath: join(directory, "sluice.db"),
+    clock,
+    observer: { log: (level, message) => said.push(`${level}: ${message}`) },
+    mask: maskSecrets,
+    hidesHeader: isSecretHeader,
+    showsHeader: isShownHeader,
+    captureRetentionMs: () => 7 * dayMs,
+    ...change,
+  });
+  open.push(made);
+  return made;
+}
+
+const store = () => createExplainStore(database, clock);
+
+const nothing: Explanation = { plan: [], refusal: null, failures: [], walk: [] };
+
+function explained(requestId: string, matters = true, explanation: Explanation = nothing): ExplainedRequest {
+  return { requestId, workspaceId: "ws_1", matters, explanation: () => explanation };
+}
+
+function captured(requestId: string, change: Partial<CapturedRequest> = {}): CapturedRequest {
+  return {
+    requestId,
+    workspaceId: "ws_1",
+    keyId: "key_1",
+    requestHeaders: [],
+    responseHeaders: [],
+    requestBody: null,
+    responseBody: null,
+    secrets: [],
+    ...change,
+  };
+}
+
+const body = (text: string, truncated = false) => ({ text, bytes: text.length, truncated });
+
+describe("what was told", () => {
+  test("is found again under its request, and nothing under another", async () => {
+    const told = explainer();
+    const explanation: Explanation = {
+      plan: [],
+      refusal: { code: "budget_exceeded", message: "used up", scope: "key", limit: 1.5, used: 1.5, resets_at: 1 },
+      failures: [{ attempt_id: "att_1", code: "upstream_error", message: "500", retry: "same" }],
+      walk: ["attempt 1 to a: first in order"],
+    };
+    told.explain(explained("req_1", true, explanation));
+    told.capture(captured("req_1", { requestBody: body("hello"), responseBody: body("hi", true) }));
+    await told.written();
+    expect(await store().explanation("req_1")).toEqual(explanation);
+    expect(await store().capture("req_1")).toEqual({
+      request_headers: [],
+      response_headers: [],
+      request_body: "hello",
+      request_bytes: 5,
+      response_body: "hi",
+      response_bytes: 2,
+      truncated: true,
+      expires_at: clock.now() + 7 * dayMs,
+    });
+    expect(await store().explanation("req_2")).toBeNull();
+    expect(await store().capture("req_2")).toBeNull();
+  });
+
+  test("is written after a short while by itself, many together", async () => {
+    const batches: number[] = [];
+    const done = Promise.withResolvers<void>();
+    const patient = explainer({
+      writer: {
+        keep: async ({ explanations }) => {
+          batches.push(explanations.length);
+          if (batches.reduce((sum, rows) => sum + rows) === 300) done.resolve();
+          return explanations.length;
+        },
+        prune: async () => 0,
+        end: async () => undefined,
+      },
+    });
+    for (let count = 0; count < 300; count++) patient.explain(explained(`req_${count}`));
+    expect(batches).toEqual([]);
+    clock.advance(bounds.explainFlushMs);
+    await done.promise;
+    expect(batches).toEqual([
+      bounds.explainBatchRowsMax,
+      bounds.explainBatchRowsMax,
+      300 - 2 * bounds.explainBatchRowsMax,
+    ]);
+  });
+
+  test("once more of the same request takes the place of what was told before", async () => {
+    const told = explainer();
+    told.explain(explained("req_1"));
+    told.explain(explained("req_1", true, { ...nothing, walk: ["later"] }));
+    told.capture(captured("req_1", { requestBody: body("before") }));
+    told.capture(captured("req_1", { requestBody: body("after") }));
+    await told.written();
+    expect(await store().explanation("req_1")).toMatchObject({ walk: ["later"] });
+    expect(await store().capture("req_1")).toMatchObject({ request_body: "after" });
+  });
+
+  test("is written before it is closed; what comes later is dropped", async () => {
+    const closing = explainer();
+    closing.explain(explained("req_1"));
+    await closing.close(2_000);
+    closing.explain(explained("req_2"));
+    closing.capture(captured("req_2"));
+    expect(await store().explanation("req_1")).not.toBeNull();
+    expect(closing.dropped).toEqual({ explanations: 1, captures: 1 });
+  });
+});
+
+describe("a credential", () => {
+  const secret = "vendor-secret-0123456789";
+
+  test("is taken out of headers by name, of bodies by what stood in them, by what was named and by looks", async () => {
+    const told = explainer();
+    told.capture(
+      captured("req_1", {
+        requestHeaders: [
+          ["authorization", "Bearer caller-secret-9876543210"],
+          ["cookie", "session=cookie-secret-5555"],
+          ["x-strange-key", "strange-secret-1"],
+          ["user-agent", "curl"],
+          ["idempotency-key", "order-17"],
+          ["referer", "https://a.test/?key=query-secret-1&x=1"],
+        ],
+        responseHeaders: [["set-cookie", "a=given-secret-77"]],
+        requestBody: body(`{"a":"caller-secret-9876543210","b":"sk-proj-abcdefgh","c":"cookie-secret-5555"}`),
+        responseBody: body(`refused ${secret} and given-secret-77, Bearer eyJhbGciOi.x.y`),
+        secrets: [secret],
+      }),
+    );
+    await told.written();
+    const kept = await store().capture("req_1");
+    expect(kept?.request_headers).toEqual([
+      ["authorization", "[redacted]"],
+      ["cookie", "[redacted]"],
+      ["x-strange-key", "[redacted]"],
+      ["user-agent", "curl"],
+      ["idempotency-key", "order-17"],
+      ["referer", "https://a.test/?key=[redacted]&x=1"],
+    ]);
+    expect(kept?.response_headers).toEqual([["set-cookie", "[redacted]"]]);
+    expect(kept?.request_body).toBe(`{"a":"[redacted]","b":"sk-[redacted]","c":"[redacted]"}`);
+    expect(kept?.response_body).toBe("refused [redacted] and [redacted], Bearer [redacted]");
+  });
+
+  test("of which a bound has left the first half is taken out too", async () => {
+    const told = explainer();
+    const text = `the key is ${secret.slice(0, 14)}`;
+    told.capture(captured("req_1", { responseBody: body(text, true), secrets: [secret] }));
+    await told.written();
+    expect((await store().capture("req_1"))?.response_body).toBe("the key is ");
+  });
+
+  test("is taken out of the sentences of an explanation, which are short", async () => {
+    const told = explainer();
+    const message = `sk-proj-${"x".repeat(40)} is wrong. ${"Very ".repeat(1_000)}`;
+    told.explain(
+      explained("req_1", true, {
+        ...nothing,
+        refusal: { code: "x", message, scope: null, limit: null, used: null, resets_at: null },
+        failures: [{ attempt_id: "att_1", code: "x", message, retry: "never" }],
+      }),
+    );
+    await told.written();
+    const kept = await store().explanation("req_1");
+    for (const text of [kept?.refusal?.message, kept?.failures[0]?.message]) {
+      expect(text).toStartWith("sk-[redacted] is wrong. Very");
+      expect(text).toHaveLength(bounds.explainTextMax);
+    }
+  });
+});
+
+describe("what does not fit", () => {
+  /** A writer that has been given something and does not come back. */
+  const stuck = {
+    keep: () => new Promise<number>(() => undefined),
+    prune: async () => 0,
+    end: async () => undefined,
+  };
+
+  test("is dropped and counted; the last half of the queue is for what matters", () => {
+    const full = explainer({ writer: stuck });
+    for (let count = 0; count < bounds.explainQueueRowsMax * 2; count++) full.explain(explained(`req_${count}`));
+    expect(full.dropped.explanations).toBe(bounds.explainQueueRowsMax);
+    const half = explainer({ writer: stuck });
+    for (let count = 0; count < bounds.explainQueueRowsMax / 2; count++) half.explain(explained(`req_${count}`));
+    let built = 0;
+    const explanation = () => {
+      built++;
+      return nothing;
+    };
+    half.explain({ ...explained("choice", false), explanation });
+    expect({ dropped: half.dropped.explanations, built }).toEqual({ dropped: 1, built: 0 });
+    half.explain(explained("refusal"));
+    expect(half.dropped.explanations).toBe(1);
+    open = [];
+  });
+
+  test("is bounded by its size as well", () => {
+    const full = explainer({ writer: stuck });
+    const large = body("many words ".repeat(6_000));
+    for (let count = 0; count < 1_000; count++) full.capture(captured(`req_${count}`, { requestBody: large }));
+    const kept = 1_000 - full.dropped.captures;
+    expect(kept).toBe(Math.ceil(bounds.explainQueueBytesMax / (large.text.length + 4)));
+    open = [];
+  });
+
+  test("of mere choices is what goes beyond so many in a second", () => {
+    const busy = explainer({ writer: stuck });
+    const most = bounds.explainChoicesPerSecond;
+    for (let count = 0; count < most + 50; count++) busy.explain(explained(`a_${count}`, false));
+    for (let count = 0; count < 50; count++) busy.explain(explained(`b_${count}`, true));
+    expect(busy.dropped.explanations).toBe(50);
+    clock.advance(1_000);
+    busy.explain(explained("later", false));
+    expect(busy.dropped.explanations).toBe(50);
+    open = [];
+  });
+});
+
+describe("a world that is down", () => {
+  test("costs what was to be written, is told of once, and nobody who tells hears of it", async () => {
+    await database.kysely.schema.dropTable("request_explanations").execute();
+    const told = explainer();
+    for (const id of ["req_1", "req_2"]) {
+      told.explain(explained(id));
+      await told.written();
+    }
+    expect(told.dropped).toEqual({ explanations: 2, captures: 0 });
+    expect(said).toEqual(["warn: Explanations and captures cannot be written, and are dropped."]);
+  });
+
+  test("and an explanation that cannot be worked out is an error line, not a failed call", async () => {
+    const told = explainer();
+    const broken = () => {
+      throw new Error("a hole in the plan");
+    };
+    told.explain({ ...explained("req_1"), explanation: broken });
+    expect(told.dropped.explanations).toBe(1);
+    expect(said).toEqual(["error: A request could not be explained."]);
+  });
+});
+
+describe("what is too old", () => {
+  test("is removed, each kind at its age; nothing of a body is left in the file", async () => {
+    const told = explainer();
+    told.explain(explained("req_old"));
+    told.capture(captured("req_old", { requestBody: body("an old secret of the heart ".repeat(2_000)) }));
+    await told.written();
+    clock.advance(10 * dayMs);
+    told.explain(explained("req_new"));
+    told.capture(captured("req_new", { requestBody: body("something new") }));
+    await told.written();
+    expect(await store().capture("req_old")).toBeNull();
+    const now = clock.now();
+    const ages = { explanationsBefore: now - 5 * dayMs, capturesBefore: now - 7 * dayMs, now };
+    expect(await told.prune(ages)).toBe(2);
+    expect(await told.prune(ages)).toBe(0);
+    expect(await store().explanation("req_old")).toBeNull();
+    expect(await store().explanation("req_new")).not.toBeNull();
+    expect(await store().capture("req_new")).toMatchObject({ request_body: "something new" });
+    await told.close(2_000);
+    await database.kysely.executeQuery({ sql: "pragma wal_checkpoint(truncate)", parameters: [] } as never);
+    for (const file of readdirSync(directory)) {
+      expect(readFileSync(join(directory, file)).includes("an old secret of the heart")).toBe(false);
+    }
+  });
+
+  test("by a shorter retention is removed as well, thousands of them", async () => {
+    const told = explainer();
+    for (let count = 0; count < 1_200; count++) told.explain(explained(`req_${count}`));
+    for (let count = 0; count < 60; count++) told.capture(captured(`req_${count}`));
+    await told.written();
+    clock.advance(2 * dayMs);
+    const now = clock.now();
+    const ages = { explanationsBefore: now - dayMs, capturesBefore: now - dayMs, now };
+    expect(await told.prune(ages)).toBe(1_260);
+  });
+});

@@ -1,0 +1,206 @@
+import type { Explanation } from "@sluice/contract";
+import { bounds } from "#core/index.ts";
+import type { CapturedRequest, Clock, ExplainedRequest, Explainer, Observer } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+import type { NewRow } from "../database/schema.ts";
+import type { ExplainAges, ExplainBatch } from "./explain-messages.ts";
+import { captureRow, type SecretLooks } from "./explain-redaction.ts";
+import { anythingTooOld } from "./explain-rows.ts";
+import { ExplainThread, type ExplainWriter } from "./explain-thread.ts";
+
+export interface ExplainerOptions extends SecretLooks {
+  readonly database: Database;
+  /** Of the same database; it is written by a connection of its own. */
+  readonly databasePath: string;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+  readonly captureRetentionMs: () => number;
+  /** Default: a thread, which is started when there is something to write. */
+  readonly writer?: ExplainWriter;
+}
+
+/** What is kept of requests waits here, within bounds, until it is written beside the event loop. */
+export interface KeptExplainer extends Explainer {
+  /** What was not kept: no room, too many in a second, or a database that refused it. */
+  readonly dropped: { readonly explanations: number; readonly captures: number };
+  /** Removes what is too old; resolves to how many rows went. */
+  prune(ages: ExplainAges): Promise<number>;
+  /** Resolves when everything told so far is written or dropped. */
+  written(): Promise<void>;
+  /** Writes what is left, within `timeoutMs`. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+export function createExplainer(options: ExplainerOptions): KeptExplainer {
+  return new ExplainQueue(options);
+}
+
+type Waiting =
+  | { readonly kind: "explanation"; readonly row: NewRow<"request_explanations">; readonly size: number }
+  | { readonly kind: "capture"; readonly row: NewRow<"request_captures">; readonly size: number };
+
+class ExplainQueue implements KeptExplainer {
+  readonly dropped = { explanations: 0, captures: 0 };
+  readonly #options: ExplainerOptions;
+  readonly #writer: ExplainWriter;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #unbook: (() => void) | null = null;
+  /** The writer is given one order at a time, in this row. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #second = 0;
+  #choices = 0;
+  #problem: string | null = null;
+  #closed = false;
+
+  constructor(options: ExplainerOptions) {
+    this.#options = options;
+    this.#writer = options.writer ?? new ExplainThread(options.databasePath, options.clock);
+  }
+
+  explain({ requestId, workspaceId, matters, explanation }: ExplainedRequest): void {
+    if (!this.#room(matters) || !(matters || this.#choiceInTime())) {
+      this.dropped.explanations++;
+      return;
+    }
+    try {
+      const text = JSON.stringify(masked(explanation(), this.#options));
+      const row = {
+        request_id: requestId,
+        workspace_id: workspaceId,
+        at: this.#options.clock.now(),
+        explanation: text,
+      };
+      this.#push({ kind: "explanation", row, size: text.length });
+    } catch (error) {
+      this.dropped.explanations++;
+      this.#options.observer.log("error", "A request could not be explained.", { requestId, error });
+    }
+  }
+
+  capture(captured: CapturedRequest): void {
+    if (!this.#room(true)) {
+      this.dropped.captures++;
+      return;
+    }
+    try {
+      const at = this.#options.clock.now();
+      const row = captureRow(captured, this.#options, { at, expiresAt: at + this.#options.captureRetentionMs() });
+      this.#push({ kind: "capture", row, size: sizeOf(row) });
+    } catch (error) {
+      this.dropped.captures++;
+      const { requestId } = captured;
+      this.#options.observer.log("error", "A request could not be captured.", { requestId, error });
+    }
+  }
+
+  async prune(ages: ExplainAges): Promise<number> {
+    if (!(await anythingTooOld(this.#options.database, ages))) return 0;
+    return await this.#inTurn(() => this.#writer.prune(ages));
+  }
+
+  async written(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#flush();
+    await this.#turn;
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    this.#closed = true;
+    this.#unbook?.();
+    const late = Promise.withResolvers<void>();
+    const unbook = this.#options.clock.after(timeoutMs, late.resolve);
+    await Promise.race([this.written(), late.promise]);
+    unbook();
+    await this.#writer.end(timeoutMs);
+  }
+
+  /** The last half of the queue is for what matters. */
+  #room(matters: boolean): boolean {
+    if (this.#closed) return false;
+    const share = matters ? 1 : 0.5;
+    return (
+      this.#waiting.length < bounds.explainQueueRowsMax * share &&
+      this.#waitingBytes < bounds.explainQueueBytesMax * share
+    );
+  }
+
+  #choiceInTime(): boolean {
+    const second = Math.floor(this.#options.clock.monotonic() / 1_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#choices = 0;
+    }
+    this.#choices++;
+    return this.#choices <= bounds.explainChoicesPerSecond;
+  }
+
+  #push(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    this.#waitingBytes += waiting.size;
+    this.#unbook ??= this.#options.clock.after(bounds.explainFlushMs, () => void this.written());
+  }
+
+  /** Never rejects. */
+  #flush(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#unbook?.();
+      this.#unbook = null;
+      const batch = this.#take();
+      if (batch.explanations.length + batch.captures.length === 0) return;
+      try {
+        await this.#writer.keep(batch);
+        this.#told(null);
+      } catch (thrown) {
+        this.dropped.explanations += batch.explanations.length;
+        this.dropped.captures += batch.captures.length;
+        this.#told(thrown instanceof Error ? thrown.message : String(thrown));
+      }
+    });
+  }
+
+  #take(): ExplainBatch {
+    let rows = 0;
+    let bytes = 0;
+    while (rows < this.#waiting.length && rows < bounds.explainBatchRowsMax && bytes < bounds.explainBatchBytesMax) {
+      bytes += this.#waiting[rows]?.size ?? 0;
+      rows++;
+    }
+    const taken = this.#waiting.splice(0, rows);
+    this.#waitingBytes -= bytes;
+    return {
+      explanations: taken.flatMap((one) => (one.kind === "explanation" ? [one.row] : [])),
+      captures: taken.flatMap((one) => (one.kind === "capture" ? [one.row] : [])),
+    };
+  }
+
+  #inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
+    const done = this.#turn.then(act);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  #told(problem: string | null): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    const { observer } = this.#options;
+    if (problem === null) observer.log("info", "Explanations and captures are written again.");
+    else observer.log("warn", "Explanations and captures cannot be written, and are dropped.", { problem });
+  }
+}
+
+/** Sentences may quote what an upstream said. */
+function masked(explanation: Explanation, { mask }: SecretLooks): Explanation {
+  const short = (text: string): string => mask(text).slice(0, bounds.explainTextMax);
+  const { refusal, failures, plan, walk } = explanation;
+  return {
+    plan,
+    refusal: refusal === null ? null : { ...refusal, message: short(refusal.message) },
+    failures: failures.map((failure) => ({ ...failure, message: short(failure.message) })),
+    ...(walk === undefined ? {} : { walk }),
+  };
+}
+
+function sizeOf(row: NewRow<"request_captures">): number {
+  const { request_headers, response_headers, request_body, response_body } = row;
+  return request_headers.length + response_headers.length + (request_body?.length ?? 0) + (response_body?.length ?? 0);
+}

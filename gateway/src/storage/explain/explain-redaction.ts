@@ -1,0 +1,74 @@
+import { bounds, withoutSecrets } from "#core/index.ts";
+import type { CapturedBody, CapturedRequest } from "#ports/index.ts";
+import type { NewRow } from "../database/schema.ts";
+
+/** How credentials are known that show themselves. */
+export interface SecretLooks {
+  /** The text without what looks like a credential. */
+  readonly mask: (text: string) => string;
+  /** A header with this name holds one, whatever is in it. */
+  readonly hidesHeader: (name: string) => boolean;
+  /** It is known what a header with this name holds, and that it may be looked at. */
+  readonly showsHeader: (name: string) => boolean;
+}
+
+/** A captured request as it is stored, with every credential taken out. */
+export function captureRow(
+  captured: CapturedRequest,
+  looks: SecretLooks,
+  times: { readonly at: number; readonly expiresAt: number },
+): NewRow<"request_captures"> {
+  const secrets = [...captured.secrets, ...hiddenValues(captured, looks)];
+  const clean = (text: string): string => looks.mask(withoutSecrets(text, secrets));
+  const headers = (all: CapturedRequest["requestHeaders"]): string =>
+    JSON.stringify(
+      all
+        .slice(0, bounds.captureHeadersMax)
+        .map(([name, value]) => [
+          name.slice(0, bounds.captureHeaderCharactersMax),
+          looks.hidesHeader(name) || !looks.showsHeader(name)
+            ? "[redacted]"
+            : clean(value).slice(0, bounds.captureHeaderCharactersMax),
+        ]),
+    );
+  const body = (one: CapturedBody | null): string | null =>
+    one === null ? null : clean(one.truncated ? withoutBegun(one.text, secrets) : one.text);
+  const { requestId, workspaceId, keyId, requestBody, responseBody } = captured;
+  return {
+    request_id: requestId,
+    workspace_id: workspaceId,
+    key_id: keyId,
+    at: times.at,
+    expires_at: times.expiresAt,
+    request_headers: headers(captured.requestHeaders),
+    response_headers: headers(captured.responseHeaders),
+    request_body: body(requestBody),
+    request_bytes: requestBody?.bytes ?? null,
+    response_body: body(responseBody),
+    response_bytes: responseBody?.bytes ?? null,
+    truncated: requestBody?.truncated === true || responseBody?.truncated === true ? 1 : 0,
+  };
+}
+
+/** What stood in a hidden header may stand in a body as well: an upstream that says which key it refuses. */
+function hiddenValues({ requestHeaders, responseHeaders }: CapturedRequest, looks: SecretLooks): readonly string[] {
+  return [...requestHeaders, ...responseHeaders].flatMap(([name, value]) => {
+    if (!looks.hidesHeader(name)) return [];
+    const parts = value.split(/[\s;,]+/);
+    // `session=…` of a cookie, `Signature=…` of a signed request: what stands behind the name is the secret.
+    const values = parts.map((part) => part.slice(part.indexOf("=") + 1));
+    return [...parts, ...values].filter((part) => part.length >= secretCharactersMin);
+  });
+}
+
+const secretCharactersMin = 8;
+
+/** A text that was cut in the middle of a credential ends before it. */
+function withoutBegun(text: string, secrets: readonly string[]): string {
+  for (const secret of secrets) {
+    for (let length = Math.min(secret.length - 1, text.length); length >= secretCharactersMin; length--) {
+      if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length);
+    }
+  }
+  return text;
+}

@@ -1,0 +1,119 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { JournalRecord } from "#ports/index.ts";
+import { checkpointOf, entryOf, intentOf, refusalOf, settlementOf } from "../../../test/ledger/history.ts";
+import { JournalBuffer } from "./journal-buffer.ts";
+import {
+  encodeCheckpoint,
+  encodeIntent,
+  encodeRefusal,
+  encodeSettlement,
+  isRecord,
+  parseRecord,
+  recordLetters,
+} from "./journal-record.ts";
+import { salvage } from "./journal-salvage.ts";
+
+function append(buffer: JournalBuffer, record: JournalRecord): void {
+  switch (record.type) {
+    case "intent":
+      return void buffer.append(recordLetters.intent, encodeIntent(record.value));
+    case "checkpoint":
+      return void buffer.append(recordLetters.checkpoint, encodeCheckpoint(record.value));
+    case "settle":
+      return void buffer.append(recordLetters.settle, encodeSettlement(record.value));
+    case "refuse":
+      return void buffer.append(recordLetters.refuse, encodeRefusal(record.value));
+  }
+}
+
+function bytesOf(...records: JournalRecord[]): Buffer {
+  const buffer = new JournalBuffer();
+  for (const record of records) append(buffer, record);
+  return Buffer.from(buffer.bytes.subarray(0, buffer.length));
+}
+
+const examples: readonly JournalRecord[] = [
+  { type: "intent", value: intentOf(3) },
+  { type: "checkpoint", value: checkpointOf(3, 64) },
+  { type: "settle", value: settlementOf(3) },
+  { type: "refuse", value: refusalOf(3) },
+];
+
+test("a record that is read is the record that was written, member for member", () => {
+  for (const record of examples) {
+    const bytes = bytesOf(record);
+    expect(isRecord(bytes, 0, bytes.length - 1)).toBe(true);
+    expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual(record);
+  }
+});
+
+test("what a passed call was stands in its intent", () => {
+  const passed = intentOf(4, { operation: "GET /files/{id}" });
+  const bytes = bytesOf({ type: "intent", value: passed });
+  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: passed });
+});
+
+test("what a call will be charged for beside tokens is in its intent; older intents and usages say nothing of it", () => {
+  const counted = { audioSeconds: 8, chargedRequests: 1 };
+  const bytes = bytesOf({ type: "intent", value: intentOf(4, { counted }) });
+  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: intentOf(4, { counted }) });
+  const older = new JournalBuffer();
+  older.append(recordLetters.intent, JSON.stringify(JSON.parse(encodeIntent(intentOf(4, { counted }))).slice(0, 22)));
+  const line = Buffer.from(older.bytes.subarray(0, older.length));
+  expect(parseRecord(line, 0, line.length - 1)).toEqual({ type: "intent", value: intentOf(4) });
+  const settled = JSON.parse(encodeSettlement(settlementOf(4)));
+  settled[5] = settled[5].slice(0, 15);
+  const before = new JournalBuffer();
+  before.append(recordLetters.settle, JSON.stringify(settled));
+  const short = Buffer.from(before.bytes.subarray(0, before.length));
+  expect(parseRecord(short, 0, short.length - 1)).toEqual({ type: "settle", value: settlementOf(4) });
+});
+
+test("whatever text a caller sends, its record is one line and comes back the same", () => {
+  const text = fc.string({ unit: "binary", maxLength: 300 });
+  fc.assert(
+    fc.property(text, text, fc.dictionary(text, text, { maxKeys: 4, noNullPrototype: true }), (model, agent, tags) => {
+      const intent = intentOf(1, { requestedModel: model, userAgent: agent, tags });
+      const bytes = bytesOf({ type: "intent", value: intent });
+      expect(bytes.indexOf(0x0a)).toBe(bytes.length - 1);
+      expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: intent });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a single bit that is wrong, anywhere in a record, is noticed", () => {
+  const bytes = bytesOf({ type: "settle", value: settlementOf(1) });
+  for (let bit = 0; bit < (bytes.length - 1) * 8; bit++) {
+    const flipped = Buffer.from(bytes);
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    expect(isRecord(flipped, 0, flipped.length - 1)).toBe(false);
+  }
+});
+
+test("two records whose line feed between them was lost are both saved", () => {
+  const both = bytesOf({ type: "intent", value: intentOf(1) }, { type: "settle", value: settlementOf(1) });
+  both[both.indexOf(0x0a)] = 0x4a;
+  const saved = [...salvage(both, 0, both.length - 1)];
+  expect(saved.map((record) => record.type)).toEqual(["intent", "settle"]);
+});
+
+test("the price of a whole entry in the file stays under a kilobyte", () => {
+  const entry = entryOf(1);
+  const bytes = bytesOf({ type: "intent", value: entry }, { type: "settle", value: entry });
+  expect(bytes.length).toBeLessThan(1_024);
+});
+
+test("records of an earlier version, which had fewer members, are read, and what they lack is null", () => {
+  const { upstreamId: _, ...checkpoint } = checkpointOf(3, 64);
+  const { attemptId, at, usage, usageSource, firstByteMs, firstTokenMs } = checkpoint;
+  const counts = Object.values(usage);
+  const buffer = new JournalBuffer();
+  buffer.append(
+    recordLetters.checkpoint,
+    JSON.stringify([attemptId, at, counts, usageSource, firstByteMs, firstTokenMs]),
+  );
+  const bytes = Buffer.from(buffer.bytes.subarray(0, buffer.length));
+  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "checkpoint", value: checkpointOf(3, 64) });
+});

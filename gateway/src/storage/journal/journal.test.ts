@@ -1,0 +1,316 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { appendFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { bounds, Failure } from "#core/index.ts";
+import { until } from "../../../../test/until.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { noDrain } from "../../../test/ledger/drain-in-place.ts";
+import {
+  checkpointOf,
+  intentOf,
+  listeningObserver,
+  recordsOf,
+  refusalOf,
+  segmentsIn,
+  settlementOf,
+} from "../../../test/ledger/history.ts";
+import { diskFiles } from "../disk/journal-files.ts";
+import { createJournal, type JournalOptions } from "./journal.ts";
+import { openJournalDirectory, readJournal } from "./journal-directory.ts";
+
+let home = "";
+let path = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "sluice-journal-"));
+  path = join(home, "journal");
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function open(change: Partial<JournalOptions> = {}) {
+  const observer = listeningObserver();
+  const clock = new FakeClock();
+  const fatal: Error[] = [];
+  const journal = createJournal({
+    directory: openJournalDirectory(path),
+    durability: "process",
+    drain: noDrain(),
+    clock,
+    observer,
+    onFatal: (error) => fatal.push(error),
+    ...change,
+  });
+  return { journal, observer, clock, fatal };
+}
+
+test("an intent and a settlement are in the file when the call that wrote them returns", async () => {
+  const { journal } = open();
+  journal.intent(intentOf(1));
+  expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001"]);
+  journal.settle(settlementOf(1));
+  expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
+  expect(journal.lag).toBe(1);
+});
+
+test("checkpoints and refusals ride with the next record, and otherwise follow within the sync interval", async () => {
+  const { journal, clock } = open();
+  journal.intent(intentOf(1));
+  journal.checkpoint(checkpointOf(1, 64));
+  journal.refuse(refusalOf(2));
+  expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001"]);
+  journal.intent(intentOf(3));
+  const written = ["intent att_00000001", "checkpoint att_00000001", "refuse att_00000002", "intent att_00000003"];
+  expect(await recordsOf(readJournal(path))).toEqual(written);
+  journal.checkpoint(checkpointOf(1, 128));
+  clock.advance(bounds.journalSyncMs);
+  expect(await recordsOf(readJournal(path))).toEqual([...written, "checkpoint att_00000001"]);
+});
+
+test("a torn last line is passed over and is not damage", async () => {
+  const { journal } = open();
+  journal.intent(intentOf(1));
+  await journal.close(1_000);
+  appendFileSync(join(path, segmentsIn(path)[0] ?? ""), '0badcafe s ["att_00000001",17');
+  const leftovers = readJournal(path);
+  expect(await recordsOf(leftovers)).toEqual(["intent att_00000001"]);
+  expect(leftovers.damage).toEqual([]);
+});
+
+test("only one journal may use a directory at a time, and the refusal names it", async () => {
+  const { journal } = open();
+  expect(() => openJournalDirectory(path)).toThrow(path);
+  await journal.close(1_000);
+  openJournalDirectory(path).release();
+});
+
+test("a segment that is full is followed by the next, and records keep their order", async () => {
+  const { journal } = open({ segmentBytes: 2_000 });
+  const written: string[] = [];
+  for (let n = 1; n <= 30; n++) {
+    journal.intent(intentOf(n));
+    journal.settle(settlementOf(n));
+    written.push(`intent ${intentOf(n).attemptId}`, `settle ${intentOf(n).attemptId}`);
+  }
+  expect(segmentsIn(path).length).toBeGreaterThan(3);
+  expect(await recordsOf(readJournal(path))).toEqual(written);
+});
+
+test("the files can be read by their owner only", () => {
+  open().journal.intent(intentOf(1));
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  expect(statSync(join(path, segmentsIn(path)[0] ?? "")).mode & 0o777).toBe(0o600);
+});
+
+/** A disk with so many bytes left. It takes what fits, as a real one does, and then no more. */
+function smallDisk(bytes: number) {
+  const disk = { left: bytes, broken: false };
+  const files = {
+    ...diskFiles,
+    write(file: number, from: Buffer, start: number, length: number, position: number): number {
+      const end = position + Math.min(length, Math.max(0, disk.left - position));
+      if (end === position) throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+      return diskFiles.write(file, from, start, end - position, position);
+    },
+  };
+  return { disk, files };
+}
+
+test("a full disk refuses intents, keeps settlements, and writes them once there is room again", async () => {
+  const { disk, files } = smallDisk(1_000);
+  const { journal, clock, observer } = open({ files });
+  const begun: number[] = [];
+  const refused: unknown[] = [];
+  for (let n = 1; n <= 5; n++) {
+    try {
+      journal.intent(intentOf(n));
+      begun.push(n);
+    } catch (error) {
+      refused.push(error);
+    }
+  }
+  expect(begun.length).toBeGreaterThan(0);
+  expect(refused.every((error) => error instanceof Failure && error.code === "ledger_unavailable")).toBe(true);
+  expect(journal.healthy).toBe(false);
+  for (const n of begun) journal.settle(settlementOf(n));
+  expect(await recordsOf(readJournal(path))).toEqual(begun.map((n) => `intent ${intentOf(n).attemptId}`));
+
+  clock.advance(bounds.journalRetryMs * 5);
+  expect(journal.healthy).toBe(false);
+  disk.left = 1_000_000;
+  clock.advance(bounds.journalRetryMs);
+  expect(journal.healthy).toBe(true);
+  journal.intent(intentOf(9));
+  const leftovers = readJournal(path);
+  expect(await recordsOf(leftovers)).toEqual([
+    ...begun.map((n) => `intent ${intentOf(n).attemptId}`),
+    ...begun.map((n) => `settle ${intentOf(n).attemptId}`),
+    "intent att_00000009",
+  ]);
+  expect(leftovers.damage).toEqual([]);
+  expect(observer.lines.filter((line) => line.startsWith("error"))).toHaveLength(1);
+});
+
+test("what a full disk makes the journal keep is bounded, and the loss of more is said", () => {
+  const { files } = smallDisk(0);
+  const { journal, observer } = open({ files });
+  expect(() => journal.intent(intentOf(1))).toThrow(Failure);
+  for (let n = 0; n < bounds.journalBacklogMax + 5; n++) journal.settle(settlementOf(n));
+  expect(journal.lag).toBe(bounds.journalBacklogMax);
+  expect(observer.lines.filter((line) => line.includes("no room"))).toHaveLength(1);
+});
+
+test("a write that stops in the middle of a record leaves nothing of it between others", async () => {
+  let calls = 0;
+  let halved = false;
+  const files = {
+    ...diskFiles,
+    // Every third write takes half and then refuses the other half.
+    write(file: number, from: Buffer, start: number, length: number, position: number): number {
+      if (halved) {
+        halved = false;
+        throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+      }
+      halved = ++calls % 3 === 0;
+      return diskFiles.write(file, from, start, halved ? length >> 1 : length, position);
+    },
+  };
+  const { journal, clock } = open({ files });
+  const expected: string[] = [];
+  for (let n = 1; n <= 40; n++) {
+    try {
+      journal.intent(intentOf(n));
+      expected.push(`intent ${intentOf(n).attemptId}`);
+      journal.settle(settlementOf(n));
+      expected.push(`settle ${intentOf(n).attemptId}`);
+    } catch (error) {
+      expect(error).toBeInstanceOf(Failure);
+    }
+    clock.advance(bounds.journalRetryMs * 4);
+  }
+  expect(journal.healthy).toBe(true);
+  const leftovers = readJournal(path);
+  expect(await recordsOf(leftovers)).toEqual(expected);
+  expect(expected.length).toBeGreaterThan(20);
+  expect(expected.length).toBeLessThan(80);
+  expect(leftovers.damage).toEqual([]);
+});
+
+test("with durability disk, many writes share a sync and only one is under way at a time", async () => {
+  let running = 0;
+  let most = 0;
+  let syncs = 0;
+  const files = {
+    ...diskFiles,
+    async sync(file: number) {
+      syncs += 1;
+      running += 1;
+      most = Math.max(most, running);
+      await diskFiles.sync(file);
+      running -= 1;
+    },
+  };
+  const { journal, clock } = open({ files, durability: "disk" });
+  for (let n = 0; n < 200; n++) journal.intent(intentOf(n));
+  expect(syncs).toBe(0);
+  clock.advance(bounds.journalSyncMs);
+  expect(syncs).toBe(1);
+  for (let n = 200; n < 400; n++) journal.intent(intentOf(n));
+  await Promise.all([journal.synced(), journal.synced(), journal.synced()]);
+  expect(syncs).toBeLessThanOrEqual(3);
+  expect(most).toBe(1);
+});
+
+/** A disk that tells which segments it was asked to sync, and holds the first sync back until it is let go. */
+function slowFirstSync() {
+  const first = Promise.withResolvers<void>();
+  const names = new Map<number, string>();
+  const synced: string[] = [];
+  const files = {
+    ...diskFiles,
+    create(path: string): number {
+      const file = diskFiles.create(path);
+      names.set(file, basename(path));
+      return file;
+    },
+    async sync(file: number) {
+      const name = names.get(file) ?? "closed";
+      if (synced.length === 0) await first.promise;
+      synced.push(name);
+      await diskFiles.sync(file);
+    },
+    close(file: number) {
+      names.delete(file);
+      diskFiles.close(file);
+    },
+  };
+  return { files, synced, letGo: first.resolve };
+}
+
+test("what is said to be on the disk is there, also when its segment became full while an earlier one was synced", async () => {
+  const { files, synced, letGo } = slowFirstSync();
+  const { journal } = open({ files, durability: "disk", segmentBytes: 1 });
+  journal.intent(intentOf(1));
+  journal.intent(intentOf(2));
+  const promised = journal.synced();
+  journal.intent(intentOf(3));
+  const [first, second, third] = segmentsIn(path);
+  letGo();
+  await promised;
+  expect(synced.slice(0, 2)).toEqual([String(first), String(second)]);
+  await journal.synced();
+  expect(synced).toContain(String(third));
+  expect(synced).not.toContain("closed");
+});
+
+test("with durability process, whoever asks for a sync gets one of the segments that became full since, too", async () => {
+  const { files, synced, letGo } = slowFirstSync();
+  letGo();
+  const { journal } = open({ files, segmentBytes: 1 });
+  for (let n = 1; n <= 4; n++) journal.intent(intentOf(n));
+  await journal.synced();
+  expect(synced).toEqual([...segmentsIn(path)]);
+});
+
+test("with durability process nothing is synced until someone asks for it", async () => {
+  let syncs = 0;
+  const files = {
+    ...diskFiles,
+    sync(file: number) {
+      syncs += 1;
+      return diskFiles.sync(file);
+    },
+  };
+  const { journal, clock } = open({ files });
+  journal.intent(intentOf(1));
+  clock.advance(bounds.journalSyncMs * 10);
+  expect(syncs).toBe(0);
+  await journal.synced();
+  expect(syncs).toBe(1);
+});
+
+test("a sync that fails is fatal: it is told once, nothing is admitted, and waiters are refused", async () => {
+  const files = { ...diskFiles, sync: () => Promise.reject(new Error("EIO: i/o error")) };
+  const { journal, fatal } = open({ files, durability: "strict" });
+  journal.intent(intentOf(1));
+  expect(await journal.synced().catch((error: unknown) => error)).toBeInstanceOf(Failure);
+  await until(() => fatal.length > 0);
+  expect(fatal).toHaveLength(1);
+  expect(journal.healthy).toBe(false);
+  expect(() => journal.intent(intentOf(2))).toThrow(Failure);
+  journal.settle(settlementOf(1));
+  expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
+});
+
+test("a raw usage too large for a record costs the entry its raw usage, not the entry", async () => {
+  const { journal } = open();
+  journal.intent(intentOf(1));
+  journal.settle(settlementOf(1, { rawUsage: "x".repeat(bounds.journalRecordBytesMax) }));
+  expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
+});
+
+test("an intent too large for a record is refused and leaves no trace", async () => {
+  const { journal } = open();
+  expect(() => journal.intent(intentOf(1, { userAgent: "x".repeat(bounds.journalRecordBytesMax) }))).toThrow(Failure);
+  journal.intent(intentOf(2));
+  expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000002"]);
+});

@@ -1,0 +1,246 @@
+import {
+  bounds,
+  type Checkpoint,
+  Failure,
+  type Intent,
+  type LedgerEntry,
+  type Settings,
+  type Settlement,
+} from "#core/index.ts";
+import type { Clock, Journal, Observer } from "#ports/index.ts";
+import { diskFiles, type JournalFiles } from "../disk/journal-files.ts";
+import { JournalBuffer } from "./journal-buffer.ts";
+import type { JournalDirectory } from "./journal-directory.ts";
+import type { JournalDrain } from "./journal-drain.ts";
+import { encodeCheckpoint, encodeIntent, encodeRefusal, encodeSettlement, recordLetters } from "./journal-record.ts";
+import { JournalSegment } from "./journal-segment.ts";
+import { JournalSync } from "./journal-sync.ts";
+
+export interface JournalOptions {
+  readonly directory: JournalDirectory;
+  readonly durability: Settings["ledgerDurability"];
+  readonly drain: JournalDrain;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+  /** A sync to disk has failed: the process must end, because what it believes written may be lost. Called once. */
+  readonly onFatal: (error: Error) => void;
+  /** For tests: a disk that refuses, and small segments. */
+  readonly files?: JournalFiles;
+  readonly segmentBytes?: number;
+}
+
+/** Opens the journal for writing. Throws when the first segment cannot be made. */
+export function createJournal(options: JournalOptions): Journal {
+  return new FileJournal(options);
+}
+
+class FileJournal implements Journal {
+  readonly #options: JournalOptions;
+  readonly #buffer = new JournalBuffer();
+  readonly #segment: JournalSegment;
+  readonly #sync: JournalSync;
+  readonly #drain: JournalDrain;
+  readonly #waiters = new Set<{ readonly settled: number; readonly resolve: () => void }>();
+  #healthy = true;
+  /** Entries settled or refused so far, and how many of them are still in the buffer. */
+  #settled = 0;
+  #settledWaiting = 0;
+  #settledLost = 0;
+  #unbookFlush: (() => void) | null = null;
+  #closing: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(options: JournalOptions) {
+    const { directory, clock, onFatal, files = diskFiles, segmentBytes = bounds.journalSegmentBytes } = options;
+    this.#options = options;
+    this.#drain = options.drain;
+    this.#segment = new JournalSegment({
+      directory: directory.path,
+      files,
+      firstSegment: directory.firstSegment,
+      segmentBytes,
+      retire: (file) => this.#sync.retire(file),
+    });
+    this.#sync = new JournalSync({
+      files,
+      clock,
+      everyWrite: options.durability !== "process",
+      directory: directory.path,
+      currentFile: () => this.#segment.file,
+      onFatal: (error) => {
+        this.#healthy = false;
+        onFatal(error);
+      },
+    });
+    this.#drain.onStored(() => this.#wakeDrained());
+  }
+
+  get healthy(): boolean {
+    return this.#healthy && this.#closing === null;
+  }
+
+  get lag(): number {
+    return Math.max(0, this.#settled - this.#drain.stored);
+  }
+
+  intent(intent: Intent): void {
+    if (!this.healthy) throw unavailable();
+    const before = this.#buffer.length;
+    if (!this.#buffer.append(recordLetters.intent, encodeIntent(intent))) throw unavailable();
+    const length = this.#buffer.length - before;
+    if (this.#write()) return;
+    // It is the last in the buffer, whatever of the others was written.
+    this.#buffer.cut(this.#buffer.length - length);
+    throw unavailable(this.#segment.problem);
+  }
+
+  checkpoint(checkpoint: Checkpoint): void {
+    // Only sharpens a recovery: not worth a place among what a full disk makes us keep.
+    if (!this.healthy) return;
+    this.#buffer.append(recordLetters.checkpoint, encodeCheckpoint(checkpoint));
+    if (checkpoint.upstreamId === null) this.#writeSoon();
+    else this.#write();
+  }
+
+  settle(settlement: Settlement): void {
+    if (!this.#hasRoom()) return;
+    const json = encodeSettlement(settlement);
+    const kept =
+      this.#buffer.append(recordLetters.settle, json) ||
+      this.#buffer.append(recordLetters.settle, encodeSettlement({ ...settlement, rawUsage: null, errorCode: null }));
+    if (!this.#take(kept)) return;
+    // After a failed sync the process is about to end, but what the operating system holds will outlive it.
+    if (this.#healthy || this.#sync.fatal !== null) this.#write();
+  }
+
+  refuse(entry: LedgerEntry): void {
+    if (!this.#hasRoom()) return;
+    if (!this.#take(this.#buffer.append(recordLetters.refuse, encodeRefusal(entry)))) return;
+    if (this.#healthy) this.#writeSoon();
+  }
+
+  synced(): Promise<void> {
+    if (this.#sync.fatal !== null) return Promise.reject(unavailable(this.#sync.fatal));
+    if (!this.#healthy || !this.#write()) return Promise.reject(unavailable());
+    return this.#sync.synced().catch((cause: unknown) => Promise.reject(unavailable(cause)));
+  }
+
+  drained(signal: AbortSignal): Promise<void> {
+    if (this.#healthy && !this.#closed) this.#write();
+    this.#drain.hurry();
+    if (this.lag === 0 || signal.aborted) return Promise.resolve();
+    return new Promise<void>((resolve) => {
+      const waiter = {
+        settled: this.#settled,
+        resolve: () => {
+          this.#waiters.delete(waiter);
+          signal.removeEventListener("abort", waiter.resolve);
+          resolve();
+        },
+      };
+      this.#waiters.add(waiter);
+      signal.addEventListener("abort", waiter.resolve);
+    });
+  }
+
+  close(timeoutMs: number): Promise<void> {
+    this.#closing ??= this.#close(timeoutMs);
+    return this.#closing;
+  }
+
+  async #close(timeoutMs: number): Promise<void> {
+    const { clock, directory, files = diskFiles, observer } = this.#options;
+    const deadline = clock.monotonic() + timeoutMs;
+    this.#unbookFlush?.();
+    this.#write();
+    if (this.#sync.fatal === null) await this.#sync.synced().catch(() => undefined);
+    await this.#sync.close();
+    const written = this.#write();
+    if (!written) observer.log("error", "The journal could not be written at its end.", { lost: this.#settledWaiting });
+    this.#closed = true;
+    files.close(this.#segment.file);
+    const clean = await this.#drain.finish(Math.max(0, deadline - clock.monotonic()));
+    if (!clean) observer.log("warn", "The ledger drain was not done in time; the next start goes on with it.");
+    for (const waiter of this.#waiters) waiter.resolve();
+    directory.release();
+  }
+
+  /** False while the disk refuses; what it did not take stays buffered. */
+  #write(): boolean {
+    const length = this.#buffer.length;
+    if (length === 0) return true;
+    const taken = this.#segment.write(this.#buffer.bytes, length);
+    this.#buffer.dropFirst(taken);
+    this.#settledWaiting = taken === length ? 0 : this.#buffer.count(recordLetters.settle, recordLetters.refuse);
+    if (taken > 0) {
+      this.#sync.wrote();
+      this.#drain.written(this.#segment.number, this.#segment.end, this.#settled - this.#settledWaiting);
+    }
+    if (taken === length) return true;
+    this.#fail(this.#segment.problem);
+    return false;
+  }
+
+  #writeSoon(): void {
+    if (this.#buffer.length >= bounds.journalBufferBytes) this.#write();
+    else
+      this.#unbookFlush ??= this.#options.clock.after(bounds.journalSyncMs, () => {
+        this.#unbookFlush = null;
+        if (this.#healthy) this.#write();
+      });
+  }
+
+  #fail(cause: unknown): void {
+    if (!this.#healthy) return;
+    this.#healthy = false;
+    this.#options.observer.log("error", "The journal cannot be written; calls are refused until it can.", {
+      error: cause instanceof Error ? cause.message : String(cause),
+    });
+    this.#bookRetry();
+  }
+
+  #bookRetry(): void {
+    this.#options.clock.after(bounds.journalRetryMs, () => {
+      if (this.#closing !== null || this.#sync.fatal !== null) return;
+      if (!this.#write() || !this.#segment.hasRoom()) return this.#bookRetry();
+      this.#healthy = true;
+      this.#options.observer.log("info", "The journal can be written again.", { lost: this.#settledLost });
+      this.#settledLost = 0;
+    });
+  }
+
+  #take(kept: boolean): boolean {
+    if (!kept) {
+      this.#lose();
+      return false;
+    }
+    this.#settled += 1;
+    this.#settledWaiting += 1;
+    return true;
+  }
+
+  /** Whether another settled entry can be kept. While the disk takes them there is no backlog to bound. */
+  #hasRoom(): boolean {
+    const isRoom =
+      !this.#closed &&
+      (this.#healthy ||
+        (this.#settledWaiting < bounds.journalBacklogMax && this.#buffer.length < bounds.journalBacklogBytesMax));
+    if (!isRoom) this.#lose();
+    return isRoom;
+  }
+
+  /** The attempt stays open in the file and is settled as interrupted at the next start. */
+  #lose(): void {
+    this.#settledLost += 1;
+    if (this.#settledLost > 1) return;
+    this.#options.observer.log("error", "The journal has no room for a settled entry; it is recovered as interrupted.");
+  }
+
+  #wakeDrained(): void {
+    for (const waiter of this.#waiters) if (waiter.settled <= this.#drain.stored) waiter.resolve();
+  }
+}
+
+function unavailable(cause?: unknown): Failure {
+  return new Failure("ledger_unavailable", "The ledger cannot be written, so the call was not sent.", { cause });
+}

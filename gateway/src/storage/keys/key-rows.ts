@@ -1,0 +1,104 @@
+import type { ApiKey, Secret } from "#core/index.ts";
+import type { KeyListing } from "#ports/index.ts";
+import type { Connection } from "../database/database.ts";
+import type { Row } from "../database/schema.ts";
+import { limitScope, patternsOf } from "../database/scope-columns.ts";
+
+export type KeyRow = Row<"api_keys">;
+
+/** A key's row with the names of where it stands. */
+export type NamedKeyRow = KeyRow & { readonly workspace_slug: string; readonly group_name: string };
+
+export function namedKeys(connection: Connection) {
+  return connection
+    .selectFrom("api_keys")
+    .innerJoin("workspaces", "workspaces.id", "api_keys.workspace_id")
+    .innerJoin("groups", "groups.id", "api_keys.group_id")
+    .selectAll("api_keys")
+    .select(["workspaces.slug as workspace_slug", "groups.name as group_name"]);
+}
+
+/** The bounds of a key that only admins widen, as they are stored: names with a comma between. */
+export function boundsText(names: readonly string[]): string {
+  return names.join(",");
+}
+
+export function boundsOf(text: string): string[] {
+  return text.split(",").filter((name) => name !== "");
+}
+
+/** What nobody of the console made is bounded by whoever made it, in everything. */
+export const everyBound = "enabled,group,models,allowed_ips,expires_at,limits,budget,tags,capture";
+
+export function keyOf(row: NamedKeyRow): ApiKey {
+  return Object.freeze(keyFields(row));
+}
+
+/** The same key as the secret before its last rotation opens it. */
+export function keyByOldSecret(row: NamedKeyRow): ApiKey {
+  return Object.freeze({ ...keyFields(row), secretUntil: row.old_until ?? 0 });
+}
+
+export function listingOf(row: NamedKeyRow): KeyListing {
+  return Object.freeze({
+    ...keyFields(row),
+    workspaceSlug: row.workspace_slug,
+    groupName: row.group_name,
+    managedBy: row.managed_by,
+  });
+}
+
+/** Enough to recognise a secret by, never enough to guess it: at most a quarter of it and its last four. */
+export function recognition(secret: Secret): Pick<KeyRow, "prefix" | "last_four"> {
+  const text = secret.reveal();
+  return { prefix: text.slice(0, Math.min(prefixMax, Math.floor(text.length / 4))), last_four: text.slice(-4) };
+}
+
+/** What an audit row shows of a key. */
+export function keyView(row: KeyRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    group_id: row.group_id,
+    prefix: row.prefix,
+    last_four: row.last_four,
+    models: row.models === null ? null : JSON.parse(row.models),
+    pass_through: JSON.parse(row.pass_through),
+    allowed_ips: row.allowed_ips === null ? null : JSON.parse(row.allowed_ips),
+    limits: JSON.parse(row.limits),
+    budget: row.budget === null ? null : JSON.parse(row.budget),
+    tags: JSON.parse(row.tags),
+    capture: row.capture,
+    enabled: row.enabled === 1,
+    revoked_at: row.revoked_at,
+    expires_at: row.expires_at,
+    old_secret_until: row.old_until,
+    managed_by: row.managed_by,
+    created_by: row.created_by,
+    set_by_admins: boundsOf(row.set_by_admins),
+  };
+}
+
+/** `sk-sluice-` and four characters that tell keys apart. */
+const prefixMax = 14;
+
+function keyFields(row: NamedKeyRow): ApiKey {
+  const tags: ApiKey["tags"] = JSON.parse(row.tags);
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    groupId: row.group_id,
+    name: row.name,
+    prefix: row.prefix,
+    lastFour: row.last_four,
+    models: row.models === null ? null : patternsOf(row.models),
+    passThrough: patternsOf(row.pass_through),
+    allowedIps: row.allowed_ips === null ? null : patternsOf(row.allowed_ips),
+    scope: limitScope("key", row.id, `${row.workspace_slug}/${row.name}`, row),
+    enabled: row.enabled === 1 && row.revoked_at === null,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    tags: Object.freeze(tags),
+    capture: row.capture as ApiKey["capture"],
+  };
+}

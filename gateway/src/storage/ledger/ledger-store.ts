@@ -1,0 +1,24 @@
+import type { LedgerStore } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+import { priceReader } from "../database/price-rows.ts";
+import { checkLedger } from "./ledger-check.ts";
+import { ledgerInsert } from "./ledger-insert.ts";
+import { findResponseOwner } from "./ledger-keeper.ts";
+import { ledgerPage } from "./ledger-page.ts";
+import { pruneLedger } from "./ledger-prune.ts";
+import { recentEntries, usageByModel } from "./ledger-sums.ts";
+
+/** The ledger on a database. Any number of them, in any process, may insert into the same one. */
+export function createLedgerStore(database: Database): LedgerStore {
+  const price = priceReader(database.kysely);
+  return {
+    insert: ledgerInsert(database),
+    page: (filter, cursor, limit) => ledgerPage(database, filter, cursor, limit),
+    recent: (sinceMs, untilMs) => recentEntries(database, sinceMs, untilMs),
+    usage: (filter) => usageByModel(database, filter),
+    price,
+    responseOwner: (workspaceId, upstreamId) => findResponseOwner(database, workspaceId, upstreamId),
+    check: () => checkLedger(database, price),
+    prune: (beforeMs) => pruneLedger(database, beforeMs),
+  };
+}

@@ -1,0 +1,163 @@
+import type {
+  AuditSource,
+  Clock,
+  Crossing,
+  Ids,
+  NoticeFields,
+  NoticeStore,
+  StoredNotice,
+  Vault,
+} from "#ports/index.ts";
+import { ChangeLog } from "../changes/change-log.ts";
+import type { Connection, Database } from "../database/database.ts";
+import { dueOf, noticeOf, noticeRow, noticeView, type ToldRow } from "./notice-rows.ts";
+
+export interface NoticeStoreOptions {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+export function createNoticeStore(options: NoticeStoreOptions): NoticeStore {
+  const { database, vault, clock, ids } = options;
+  return {
+    list: (workspaceId) => listNotices(options, workspaceId),
+    find: async (id) => (await listNotices(options, null, id))[0] ?? null,
+    create: async (workspaceId, fields, auditSource) => {
+      const row = noticeRow(vault, ids.next("not_"), workspaceId, fields, clock.now());
+      await database.kysely.transaction().execute(async (transaction) => {
+        await transaction.insertInto("notices").values(row).execute();
+        const log = new ChangeLog(auditSource, row.created_at);
+        log.record("create", `notice ${row.name}`, null, noticeView(row, fields), workspaceId);
+        await log.write(transaction);
+      });
+      return noticeOf(vault, row, undefined);
+    },
+    update: async (id, fields, auditSource) => {
+      await updateNotice(options, id, fields, auditSource);
+      return (await listNotices(options, null, id))[0] ?? null;
+    },
+    remove: async (id, auditSource) => {
+      await database.kysely.transaction().execute(async (transaction) => {
+        const row = await transaction.selectFrom("notices").selectAll().where("id", "=", id).executeTakeFirst();
+        if (row === undefined) return;
+        await transaction.deleteFrom("notices_told").where("notice_id", "=", id).execute();
+        await transaction.deleteFrom("notices").where("id", "=", id).execute();
+        const log = new ChangeLog(auditSource, clock.now());
+        const view = noticeView(row, noticeOf(vault, row, undefined));
+        log.record("remove", `notice ${row.name}`, view, null, row.workspace_id);
+        await log.write(transaction);
+      });
+    },
+    cross: (crossings, now) => writeCrossings(database.kysely, crossings, now),
+    due: async (now, leaseMs, limit) => {
+      return await database.kysely.transaction().execute(async (transaction) => {
+        const rows = await transaction
+          .selectFrom("notices_told")
+          .selectAll()
+          .where("due_at", "<=", now)
+          .orderBy("due_at")
+          .limit(limit)
+          .execute();
+        for (const row of rows)
+          await oneTold(transaction, dueOf(row))
+            .set({ due_at: now + leaseMs })
+            .execute();
+        return rows.map(dueOf);
+      });
+    },
+    tried: async (notice, { tries, dueAt, sentAt, problem }) => {
+      await oneTold(database.kysely, notice).set({ tries, due_at: dueAt, sent_at: sentAt, problem }).execute();
+    },
+  };
+}
+
+async function listNotices(
+  { database, vault }: NoticeStoreOptions,
+  workspaceId: string | null,
+  id?: string,
+): Promise<readonly StoredNotice[]> {
+  let query = database.kysely.selectFrom("notices").selectAll().orderBy("created_at").orderBy("id");
+  if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
+  if (id !== undefined) query = query.where("id", "=", id);
+  const rows = await query.execute();
+  const latest = new Map<string, ToldRow>();
+  if (rows.length > 0) {
+    const told = await database.kysely
+      .selectFrom("notices_told")
+      .selectAll()
+      .where(
+        "notice_id",
+        "in",
+        rows.map((row) => row.id),
+      )
+      // Silent ones were never meant to be sent.
+      .where((eb) => eb.or([eb("tries", ">", 0), eb("due_at", "is not", null)]))
+      .orderBy("at")
+      .execute();
+    for (const row of told) latest.set(row.notice_id, row);
+  }
+  return rows.map((row) => noticeOf(vault, row, latest.get(row.id)));
+}
+
+async function updateNotice(
+  { database, vault, clock }: NoticeStoreOptions,
+  id: string,
+  fields: Partial<NoticeFields>,
+  auditSource: AuditSource,
+): Promise<void> {
+  await database.kysely.transaction().execute(async (transaction) => {
+    const before = await transaction.selectFrom("notices").selectAll().where("id", "=", id).executeTakeFirst();
+    if (before === undefined) return;
+    const known = noticeOf(vault, before, undefined);
+    const wanted = { ...known, ...fields };
+    const after = noticeRow(vault, id, before.workspace_id, wanted, before.created_at);
+    await transaction.updateTable("notices").set(after).where("id", "=", id).execute();
+    const log = new ChangeLog(auditSource, clock.now());
+    log.record(
+      "update",
+      `notice ${after.name}`,
+      noticeView(before, known),
+      noticeView(after, wanted),
+      before.workspace_id,
+    );
+    await log.write(transaction);
+  });
+}
+
+async function writeCrossings(
+  connection: Connection,
+  crossings: readonly (Crossing & { readonly silent: boolean })[],
+  now: number,
+): Promise<void> {
+  for (const crossing of crossings) {
+    await connection
+      .insertInto("notices_told")
+      .values({
+        notice_id: crossing.noticeId,
+        budget: crossing.budget,
+        period_start: crossing.periodStart,
+        percent: crossing.percent,
+        label: crossing.label,
+        used_usd: crossing.usedUsd,
+        limit_usd: crossing.limitUsd,
+        at: now,
+        tries: 0,
+        due_at: crossing.silent ? null : now,
+        sent_at: null,
+        problem: null,
+      })
+      .onConflict((conflict) => conflict.columns(["notice_id", "budget", "period_start", "percent"]).doNothing())
+      .execute();
+  }
+}
+
+function oneTold(connection: Connection, told: Pick<Crossing, "noticeId" | "budget" | "periodStart" | "percent">) {
+  return connection
+    .updateTable("notices_told")
+    .where("notice_id", "=", told.noticeId)
+    .where("budget", "=", told.budget)
+    .where("period_start", "=", told.periodStart)
+    .where("percent", "=", told.percent);
+}

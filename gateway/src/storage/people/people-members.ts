@@ -1,0 +1,161 @@
+import type { LeaverKeys, Member, WorkspaceRole } from "@sluice/contract";
+import { workspaceRoles } from "@sluice/contract/words";
+import { Failure } from "#core/index.ts";
+import type { AuditSource } from "#ports/index.ts";
+import type { Connection } from "../database/database.ts";
+import { settleKeys } from "./people-keys.ts";
+import { personOf, slugOf, userRow } from "./people-rows.ts";
+import { endSessions } from "./people-sessions.ts";
+import { type PeopleOptions, type PeopleWrite, writePeople } from "./people-write.ts";
+
+/** By address. */
+export async function listMembers(connection: Connection, workspaceId: string): Promise<readonly Member[]> {
+  const rows = await memberRows(connection, workspaceId).orderBy("auth_users.email").execute();
+  return rows.map(memberOf);
+}
+
+export async function setMember(
+  options: PeopleOptions,
+  workspaceId: string,
+  userId: string,
+  role: WorkspaceRole,
+  auditSource: AuditSource,
+): Promise<Member> {
+  return await writePeople(options, auditSource, async (under) => {
+    if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
+    await putMember(under, { workspaceId, userId, role, keptSession: null });
+    return memberOf(
+      await memberRows(under.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirstOrThrow(),
+    );
+  });
+}
+
+export interface Membership {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly role: WorkspaceRole;
+  /** The session that goes on when their rights rise. */
+  readonly keptSession: string | null;
+}
+
+/** Writes the role, and the audit row when it is another than before. */
+export async function putMember(
+  { transaction, log, at }: PeopleWrite,
+  { workspaceId, userId, role, keptSession }: Membership,
+): Promise<void> {
+  const before = await roleOf(transaction, workspaceId, userId);
+  if (before === role) return;
+  const slug = await slugOf(transaction, workspaceId);
+  const user = await userRow(transaction, userId);
+  await transaction
+    .insertInto("members")
+    .values({ workspace_id: workspaceId, user_id: userId, role, since: at })
+    .onConflict((conflict) => conflict.columns(["workspace_id", "user_id"]).doUpdateSet({ role }))
+    .execute();
+  // An administrator had every role before.
+  if (user.administrator === 0 && ranks(role) > ranks(before)) await endSessions(transaction, userId, keptSession);
+  const view = (held: WorkspaceRole) => ({ user_id: userId, email: user.email, role: held });
+  log.record(
+    before === null ? "create" : "update",
+    `member ${slug}/${user.email}`,
+    before === null ? null : view(before),
+    view(role),
+    workspaceId,
+  );
+}
+
+interface Leaving {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly keys: LeaverKeys | null;
+}
+
+export async function removeMember(
+  options: PeopleOptions,
+  { workspaceId, userId, keys }: Leaving,
+  auditSource: AuditSource,
+): Promise<void> {
+  await writePeople(options, auditSource, async (under) => {
+    const { transaction, log } = under;
+    const role = await roleOf(transaction, workspaceId, userId);
+    if (role === null) {
+      throw new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
+    }
+    await refuseOwnerless(transaction, workspaceId, userId);
+    const slug = await slugOf(transaction, workspaceId);
+    const leaver = await userRow(transaction, userId);
+    const { email } = leaver;
+    const place = (table: "members" | "admin_tokens" | "invitations", column: string, value = userId) =>
+      transaction
+        .deleteFrom(table)
+        .where("workspace_id", "=", workspaceId)
+        .where(column as never, "=", value as never);
+    await place("members", "user_id").execute();
+    // They hold nothing any more; without this they would hold again should their maker come back.
+    const tokens = await transaction
+      .selectFrom("admin_tokens")
+      .select("name")
+      .where("workspace_id", "=", workspaceId)
+      .where("owner_id", "=", userId)
+      .orderBy("name")
+      .execute();
+    await place("admin_tokens", "owner_id").execute();
+    await place("invitations", "invited_by").execute();
+    // One to them that they did not open yet would bring them back.
+    await place("invitations", "email", email).execute();
+    await settleKeys(under, { leaver, keys, workspaceId });
+    const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
+    log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);
+  });
+}
+
+function ranks(role: WorkspaceRole | null): number {
+  return role === null ? -1 : workspaceRoles.indexOf(role);
+}
+
+export async function roleOf(
+  connection: Connection,
+  workspaceId: string,
+  userId: string,
+): Promise<WorkspaceRole | null> {
+  const row = await connection
+    .selectFrom("members")
+    .select("role")
+    .where("workspace_id", "=", workspaceId)
+    .where("user_id", "=", userId)
+    .executeTakeFirst();
+  return row?.role ?? null;
+}
+
+/** Throws `conflict` when this user is the only owner of the workspace who can sign in. */
+export async function refuseOwnerless(connection: Connection, workspaceId: string, userId: string): Promise<void> {
+  if ((await roleOf(connection, workspaceId, userId)) !== "owner") return;
+  const other = await memberRows(connection, workspaceId)
+    .where("members.role", "=", "owner")
+    .where("auth_users.id", "!=", userId)
+    .where("auth_users.disabled", "=", 0)
+    .executeTakeFirst();
+  if (other !== undefined) return;
+  const slug = await slugOf(connection, workspaceId);
+  throw new Failure("conflict", `This is the last owner of the workspace ${slug}. Make somebody else an owner first.`);
+}
+
+function memberRows(connection: Connection, workspaceId: string) {
+  return connection
+    .selectFrom("members")
+    .innerJoin("auth_users", "auth_users.id", "members.user_id")
+    .select(["auth_users.id", "auth_users.email", "auth_users.name", "auth_users.disabled"])
+    .select(["members.role", "members.since"])
+    .where("members.workspace_id", "=", workspaceId);
+}
+
+function memberOf(row: {
+  id: string;
+  email: string;
+  name: string;
+  disabled: number;
+  role: WorkspaceRole;
+  since: number;
+}): Member {
+  return { ...personOf(row), role: row.role, since: Number(row.since), disabled: row.disabled === 1 };
+}

@@ -1,0 +1,46 @@
+import type { PeopleStore } from "#ports/index.ts";
+import { administratorExists, makeFirstAdministrator } from "./people-administrators.ts";
+import { acceptInvitation, invite, listInvitations, oneInvitation, revokeInvitation } from "./people-invitations.ts";
+import { listMembers, removeMember, setMember } from "./people-members.ts";
+import { note } from "./people-notes.ts";
+import { createReset, takeReset } from "./people-resets.ts";
+import { resetSecondFactor } from "./people-second-factors.ts";
+import { createToken, listTokens, oneToken, revokeToken, rightsOf, tokenActor } from "./people-tokens.ts";
+import { listUsers, oneUser, removeUser, updateUser } from "./people-users.ts";
+import type { PeopleOptions } from "./people-write.ts";
+
+/** Who may open the console and what they hold there. */
+export function createPeopleStore(options: PeopleOptions): PeopleStore {
+  const { database, clock } = options;
+  const { kysely } = database;
+  return {
+    rightsOf: (userId) => rightsOf(kysely, userId),
+    tokenActor: (digest) => tokenActor(options, digest),
+    listUsers: (search, cursor, limit) => listUsers(database, search, cursor, limit),
+    user: (userId) => oneUser(kysely, "id", userId),
+    userByEmail: (email) => oneUser(kysely, "email", email.toLowerCase()),
+    updateUser: (userId, change, auditSource) => updateUser(options, userId, change, auditSource),
+    removeUser: (userId, keys, auditSource) => removeUser(options, { userId, keys }, auditSource),
+    resetSecondFactor: (userId, taken, auditSource) => resetSecondFactor(options, userId, taken, auditSource),
+    makeFirstAdministrator: (userId, auditSource) => makeFirstAdministrator(options, userId, auditSource),
+    administratorExists: () => administratorExists(kysely),
+    listMembers: (workspaceId) => listMembers(kysely, workspaceId),
+    setMember: (workspaceId, userId, role, auditSource) => setMember(options, workspaceId, userId, role, auditSource),
+    removeMember: (workspaceId, userId, keys, auditSource) =>
+      removeMember(options, { workspaceId, userId, keys }, auditSource),
+    listInvitations: (workspaceId) => listInvitations(kysely, workspaceId, clock.now()),
+    invite: (invitation, auditSource) => invite(options, invitation, auditSource),
+    invitation: (id) => oneInvitation(kysely, "id", id, clock.now()),
+    invitationByDigest: (digest) => oneInvitation(kysely, "digest", digest, clock.now()),
+    acceptInvitation: (id, accepting, auditSource) => acceptInvitation(options, id, accepting, auditSource),
+    revokeInvitation: (id, auditSource) => revokeInvitation(options, id, auditSource),
+    listTokens: (ownerId, cursor, limit) => listTokens(database, ownerId, cursor, limit),
+    token: (id) => oneToken(kysely, id),
+    createToken: (token, auditSource) => createToken(options, token, auditSource),
+    revokeToken: (id, auditSource) => revokeToken(options, id, auditSource),
+    createReset: (userId, digest, expiresAt, auditSource) =>
+      createReset(options, { userId, digest, expiresAt }, auditSource),
+    takeReset: (digest) => takeReset(options, digest),
+    note: (event, auditSource) => note(options, event, auditSource),
+  };
+}

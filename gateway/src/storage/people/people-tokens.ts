@@ -1,0 +1,178 @@
+import type { AdminToken } from "@sluice/contract";
+import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
+import type { AuditSource, Paged } from "#ports/index.ts";
+import type { Connection, Database } from "../database/database.ts";
+import { cursorOf, placeOf } from "../database/page-place.ts";
+import { relaxedWrite } from "../database/relaxed-write.ts";
+import { grantColumns, grantPlace, userRow } from "./people-rows.ts";
+import { type PeopleOptions, writePeople } from "./people-write.ts";
+
+interface NewToken {
+  readonly name: string;
+  readonly grant: Grant;
+  readonly ownerId: string;
+  readonly digest: string;
+  readonly prefix: string;
+  readonly expiresAt: number | null;
+  readonly madeWith?: string;
+}
+
+export async function rightsOf(connection: Connection, userId: string): Promise<Rights | null> {
+  const user = await connection
+    .selectFrom("auth_users")
+    .select("administrator")
+    .where("id", "=", userId)
+    .where("disabled", "=", 0)
+    .executeTakeFirst();
+  if (user === undefined) return null;
+  const rows = await connection
+    .selectFrom("members")
+    .select(["workspace_id", "role"])
+    .where("user_id", "=", userId)
+    .execute();
+  return { administrator: user.administrator === 1, roles: new Map(rows.map((row) => [row.workspace_id, row.role])) };
+}
+
+export async function tokenActor({ database, clock }: PeopleOptions, digest: string): Promise<Actor | null> {
+  const row = await tokenRows(database.kysely).where("admin_tokens.digest", "=", digest).executeTakeFirst();
+  const now = clock.now();
+  if (row === undefined || (row.expires_at !== null && Number(row.expires_at) <= now)) return null;
+  const maker = await rightsOf(database.kysely, row.owner_id);
+  if (maker === null) return null;
+  const rights = leastOf(grantOf(row), maker);
+  if (!rights.administrator && rights.roles.size === 0) return null;
+  await rememberUse(database, row.id, row.last_used_at, now);
+  const name = `${row.email} (token ${row.name})`;
+  return { kind: "token", userId: row.owner_id, tokenId: row.id, name, fresh: true, ...rights };
+}
+
+/** Newest first. `ownerId` null: everybody's. */
+export async function listTokens(
+  database: Database,
+  ownerId: string | null,
+  cursor: string | null,
+  limit: number,
+): Promise<Paged<AdminToken>> {
+  let query = tokenRows(database.kysely)
+    .orderBy("admin_tokens.created_at", "desc")
+    .orderBy("admin_tokens.id", "desc")
+    .limit(limit + 1);
+  if (ownerId !== null) query = query.where("admin_tokens.owner_id", "=", ownerId);
+  if (cursor !== null) {
+    const place = placeOf(cursor);
+    query = query.where((eb) =>
+      eb.or([
+        eb("admin_tokens.created_at", "<", place.at),
+        eb.and([eb("admin_tokens.created_at", "=", place.at), eb("admin_tokens.id", "<", place.id)]),
+      ]),
+    );
+  }
+  const rows = await query.execute();
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { data: page.map(tokenOf), next: more ? cursorOf({ at: Number(last.created_at), id: last.id }) : null };
+}
+
+export async function oneToken(connection: Connection, id: string): Promise<AdminToken | null> {
+  const row = await tokenRows(connection).where("admin_tokens.id", "=", id).executeTakeFirst();
+  return row === undefined ? null : tokenOf(row);
+}
+
+export async function createToken(
+  options: PeopleOptions,
+  token: NewToken,
+  auditSource: AuditSource,
+): Promise<AdminToken> {
+  return await writePeople(options, auditSource, async ({ transaction, log, at }) => {
+    const owner = await userRow(transaction, token.ownerId);
+    const place = await grantPlace(transaction, token.grant);
+    const { count } = await transaction
+      .selectFrom("admin_tokens")
+      .select((eb) => eb.fn.countAll<number>().as("count"))
+      .where("owner_id", "=", token.ownerId)
+      .executeTakeFirstOrThrow();
+    if (Number(count) >= bounds.tokensPerUserMax) {
+      throw new Failure("conflict", `${owner.email} has ${count} admin tokens, the most there may be. Revoke some.`);
+    }
+    const row = {
+      id: options.ids.next("adt_"),
+      name: token.name,
+      digest: token.digest,
+      prefix: token.prefix,
+      ...grantColumns(token.grant),
+      owner_id: token.ownerId,
+      made_with: token.madeWith ?? null,
+      created_at: at,
+      expires_at: token.expiresAt,
+      last_used_at: null,
+    };
+    await transaction.insertInto("admin_tokens").values(row).execute();
+    log.record("create", `admin token ${place}/${token.name}`, null, tokenView(row), row.workspace_id);
+    return tokenOf(await tokenRows(transaction).where("admin_tokens.id", "=", row.id).executeTakeFirstOrThrow());
+  });
+}
+
+export async function revokeToken(options: PeopleOptions, id: string, auditSource: AuditSource): Promise<void> {
+  await writePeople(options, auditSource, async ({ transaction, log }) => {
+    const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
+    if (row === undefined) return;
+    await transaction.deleteFrom("admin_tokens").where("id", "=", id).execute();
+    const label = `admin token ${row.slug ?? "installation"}/${row.name}`;
+    log.record("revoke", label, tokenView(row), null, row.workspace_id);
+  });
+}
+
+function tokenRows(connection: Connection) {
+  return connection
+    .selectFrom("admin_tokens")
+    .innerJoin("auth_users", "auth_users.id", "admin_tokens.owner_id")
+    .leftJoin("workspaces", "workspaces.id", "admin_tokens.workspace_id")
+    .selectAll("admin_tokens")
+    .select(["auth_users.email", "auth_users.name as owner_name", "workspaces.slug"]);
+}
+
+type TokenRow = Awaited<ReturnType<ReturnType<typeof tokenRows>["executeTakeFirstOrThrow"]>>;
+
+function grantOf(row: TokenRow): Grant {
+  return row.workspace_id === null || row.role === null
+    ? { administrator: true }
+    : { administrator: false, workspaceId: row.workspace_id, role: row.role };
+}
+
+function tokenOf(row: TokenRow): AdminToken {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    administrator: row.administrator === 1,
+    workspace: row.workspace_id === null ? null : { id: row.workspace_id, slug: row.slug ?? "" },
+    role: row.role,
+    owner: { id: row.owner_id, email: row.email, name: row.owner_name },
+    created_at: Number(row.created_at),
+    expires_at: row.expires_at === null ? null : Number(row.expires_at),
+    last_used_at: row.last_used_at === null ? null : Number(row.last_used_at),
+  };
+}
+
+function tokenView(
+  row: Pick<TokenRow, "id" | "name" | "prefix" | "administrator" | "role" | "owner_id" | "expires_at">,
+) {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    administrator: row.administrator === 1,
+    role: row.role,
+    owner_id: row.owner_id,
+    expires_at: row.expires_at,
+  };
+}
+
+/** A script may call a thousand times a minute; when it last did is worth one small write of these. */
+async function rememberUse(database: Database, id: string, lastUsedAt: number | null, now: number): Promise<void> {
+  if (lastUsedAt !== null && now - Number(lastUsedAt) < bounds.tokenTouchMs) return;
+  await relaxedWrite(database, (connection) =>
+    connection.updateTable("admin_tokens").set({ last_used_at: now }).where("id", "=", id).execute(),
+  );
+}

@@ -1,0 +1,140 @@
+import type { ConsoleUser, LeaverKeys } from "@sluice/contract";
+import { sql } from "kysely";
+import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
+import type { AuditSource, Paged } from "#ports/index.ts";
+import type { Connection, Database } from "../database/database.ts";
+import { refuseUngoverned } from "./people-administrators.ts";
+import { settleKeys } from "./people-keys.ts";
+import { refuseOwnerless } from "./people-members.ts";
+import { personOf, type UserRow, userRow, userRows, userView } from "./people-rows.ts";
+import { endSessions } from "./people-sessions.ts";
+import { type PeopleOptions, writePeople } from "./people-write.ts";
+
+/** By address. `search` is part of an address or a name, in any case. */
+export async function listUsers(
+  database: Database,
+  search: string | null,
+  cursor: string | null,
+  limit: number,
+): Promise<Paged<ConsoleUser>> {
+  let query = userRows(database.kysely)
+    .orderBy("email")
+    .limit(limit + 1);
+  if (cursor !== null) query = query.where("email", ">", nameOfCursor(cursor));
+  if (search !== null) {
+    const part = `%${search.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+    query = query.where((eb) =>
+      eb.or([
+        sql<boolean>`${eb.ref("email")} like ${part} escape '\\'`,
+        sql<boolean>`lower(${eb.ref("name")}) like ${part} escape '\\'`,
+      ]),
+    );
+  }
+  const rows = await query.execute();
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const next = rows.length > limit && last !== undefined ? nameCursor(last.email) : null;
+  return { data: await consoleUsers(database.kysely, page), next };
+}
+
+export async function oneUser(connection: Connection, by: "id" | "email", value: string): Promise<ConsoleUser | null> {
+  const rows = await userRows(connection).where(by, "=", value).execute();
+  const [user] = await consoleUsers(connection, rows);
+  return user ?? null;
+}
+
+export async function updateUser(
+  options: PeopleOptions,
+  userId: string,
+  change: { readonly administrator?: boolean; readonly disabled?: boolean; readonly keys?: LeaverKeys | undefined },
+  auditSource: AuditSource,
+): Promise<ConsoleUser> {
+  return await writePeople(options, auditSource, async (under) => {
+    const { transaction, log } = under;
+    const before = await userRow(transaction, userId);
+    const after = {
+      ...before,
+      administrator: Number(change.administrator ?? before.administrator === 1),
+      disabled: Number(change.disabled ?? before.disabled === 1),
+    };
+    if (after.administrator === 0 || after.disabled === 1) await refuseUngoverned(transaction, before);
+    if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
+      const columns = { administrator: after.administrator, disabled: after.disabled };
+      await transaction.updateTable("auth_users").set(columns).where("id", "=", userId).execute();
+      // Another standing begins with another sign-in; a session from before must not carry over.
+      await endSessions(transaction, userId);
+      log.record("update", `user ${before.email}`, userView(before), userView(after));
+    }
+    const loses = after.administrator < before.administrator || after.disabled > before.disabled;
+    if (loses || change.keys !== undefined) await settleKeys(under, { leaver: before, keys: change.keys ?? null });
+    const [user] = await consoleUsers(transaction, [after]);
+    if (user === undefined) throw new Failure("not_found", "There is no such user.", { param: "user" });
+    return user;
+  });
+}
+
+/** With what they sign in with: passwords, passkeys, second factors, linked accounts and sessions go with their row. */
+export async function removeUser(
+  options: PeopleOptions,
+  { userId, keys }: { readonly userId: string; readonly keys: LeaverKeys | null },
+  auditSource: AuditSource,
+): Promise<void> {
+  await writePeople(options, auditSource, async (under) => {
+    const { transaction, log } = under;
+    const user = await userRow(transaction, userId);
+    await refuseUngoverned(transaction, user);
+    const places = await transaction
+      .selectFrom("members")
+      .innerJoin("workspaces", "workspaces.id", "members.workspace_id")
+      .select(["workspaces.id", "workspaces.slug", "members.role"])
+      .where("members.user_id", "=", userId)
+      .orderBy("workspaces.slug")
+      .execute();
+    for (const place of places) await refuseOwnerless(transaction, place.id, userId);
+    await transaction.deleteFrom("members").where("user_id", "=", userId).execute();
+    await transaction.deleteFrom("admin_tokens").where("owner_id", "=", userId).execute();
+    // Also those to them: a link they did not open yet would bring them back.
+    await transaction
+      .deleteFrom("invitations")
+      .where((eb) => eb.or([eb("invited_by", "=", userId), eb("email", "=", user.email)]))
+      .execute();
+    await transaction.deleteFrom("password_resets").where("user_id", "=", userId).execute();
+    await transaction.updateTable("auth_users").set({ administrator: 0 }).where("id", "=", userId).execute();
+    await settleKeys(under, { leaver: user, keys });
+    await endSessions(transaction, userId);
+    await transaction.deleteFrom("auth_users").where("id", "=", userId).execute();
+    const workspaces = places.map(({ slug, role }) => ({ slug, role }));
+    log.record("remove", `user ${user.email}`, { ...userView(user), workspaces }, null);
+  });
+}
+
+async function consoleUsers(connection: Connection, rows: readonly UserRow[]): Promise<readonly ConsoleUser[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const places = await connection
+    .selectFrom("members")
+    .innerJoin("workspaces", "workspaces.id", "members.workspace_id")
+    .select(["members.user_id", "members.role", "workspaces.id", "workspaces.slug"])
+    .where("members.user_id", "in", ids)
+    .orderBy("workspaces.slug")
+    .execute();
+  const counts = await connection
+    .selectFrom("auth_passkeys")
+    .select("user_id")
+    .select((eb) => eb.fn.countAll<number>().as("passkeys"))
+    .where("user_id", "in", ids)
+    .groupBy("user_id")
+    .execute();
+  const passkeys = new Map(counts.map((row) => [row.user_id, Number(row.passkeys)]));
+  const byUser = Map.groupBy(places, (place) => place.user_id);
+  return rows.map((row) => ({
+    ...personOf(row),
+    administrator: row.administrator === 1,
+    disabled: row.disabled === 1,
+    two_factor: Boolean(row.two_factor_enabled),
+    passkeys: passkeys.get(row.id) ?? 0,
+    created_at: new Date(row.created_at).getTime(),
+    last_seen_at: row.last_seen_at === null ? null : Number(row.last_seen_at),
+    workspaces: (byUser.get(row.id) ?? []).map(({ id, slug, role }) => ({ id, slug, role })),
+  }));
+}

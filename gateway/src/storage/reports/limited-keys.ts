@@ -1,0 +1,33 @@
+import type { ApiKey } from "#core/index.ts";
+import type { LimitedKeyFilter } from "#ports/index.ts";
+import type { Connection } from "../database/database.ts";
+import { scopeColumns } from "../database/scope-columns.ts";
+import { keyOf, namedKeys } from "../keys/key-rows.ts";
+
+const noLimits = scopeColumns(undefined, null).limits;
+
+/** Keys in use that have a limit or a budget of their own, by name. */
+export async function limitedKeys(
+  connection: Connection,
+  filter: LimitedKeyFilter,
+  limit: number,
+): Promise<readonly ApiKey[]> {
+  let query = namedKeys(connection)
+    .where("api_keys.revoked_at", "is", null)
+    .where((eb) => eb.or([eb("api_keys.limits", "!=", noLimits), eb("api_keys.budget", "is not", null)]))
+    .orderBy("workspaces.slug")
+    .orderBy("api_keys.name")
+    .limit(limit);
+  if (filter.workspaceId !== null) query = query.where("api_keys.workspace_id", "=", filter.workspaceId);
+  if (filter.keyId !== undefined) query = query.where("api_keys.id", "=", filter.keyId);
+  const { search } = filter;
+  if (search !== undefined && search !== "") {
+    query = query.where((eb) => eb(eb.fn<string>("lower", ["api_keys.name"]), "like", containing(search)));
+  }
+  return (await query.execute()).map(keyOf);
+}
+
+/** Of the databases' `like`, whose own wildcards in the text count as themselves nowhere else: they are left out. */
+function containing(search: string): string {
+  return `%${search.toLowerCase().replaceAll(/[%_]/g, "")}%`;
+}

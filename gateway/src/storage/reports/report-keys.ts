@@ -1,0 +1,105 @@
+import type { ConsoleKey } from "@sluice/contract";
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import { Failure } from "#core/index.ts";
+import type { KeyFilter, Paged } from "#ports/index.ts";
+import type { Tables } from "../database/schema.ts";
+import { consoleKeyOf, consoleKeys } from "../keys/console-keys.ts";
+import type { ReportContext } from "./report-desk.ts";
+import { beginsWith, contains, endsWith, equalsWithoutIndex } from "./report-terms.ts";
+
+type Terms = ExpressionBuilder<Tables, "api_keys">;
+type Condition = Expression<SqlBool>;
+
+/**
+ * Keys by name. Which ones is found in the index of names alone; everything else, the last use too, is then read for the
+ * keys of this page only.
+ */
+export async function keyPage(
+  { connection }: ReportContext,
+  filter: KeyFilter,
+  cursor: string | null,
+  limit: number,
+): Promise<Paged<ConsoleKey>> {
+  let query = connection
+    .selectFrom("api_keys")
+    .select(["id", "name"])
+    .where((eb) => eb.and(conditions(eb, filter)))
+    .orderBy("name")
+    .orderBy("id")
+    .limit(limit + 1);
+  if (cursor !== null) {
+    const after = keyPlaceOf(cursor);
+    query = query.where((eb) => eb(eb.refTuple("name", "id"), ">", eb.tuple(after.name, after.id)));
+  }
+  const found = await query.execute();
+  const page = found.slice(0, limit);
+  const ids = page.map(({ id }) => id);
+  const rows = ids.length === 0 ? [] : await consoleKeys(connection).where("api_keys.id", "in", ids).execute();
+  const keys = new Map(rows.map((row) => [row.id, consoleKeyOf(row, filter.now)]));
+  const last = page.at(-1);
+  return {
+    data: ids.flatMap((id) => keys.get(id) ?? []),
+    next: found.length > limit && last !== undefined ? keyCursorOf(last) : null,
+  };
+}
+
+interface KeyPlace {
+  readonly name: string;
+  readonly id: string;
+}
+
+function keyCursorOf({ name, id }: KeyPlace): string {
+  return Buffer.from(`k.${id}.${name}`, "utf8").toString("base64url");
+}
+
+function keyPlaceOf(cursor: string): KeyPlace {
+  const [, id, name] = /^k\.([^.]{1,128})\.(.{1,1024})$/s.exec(Buffer.from(cursor, "base64url").toString("utf8")) ?? [];
+  if (id === undefined || name === undefined) {
+    throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
+  }
+  return { id, name };
+}
+
+function conditions(eb: Terms, filter: KeyFilter): Condition[] {
+  const { workspaceId, keyId, groupId, createdBy, search = "", state } = filter;
+  const terms: Condition[] = [];
+  if (keyId !== undefined) terms.push(eb("id", "=", keyId));
+  if (workspaceId !== null) {
+    const other = keyId !== undefined || createdBy !== undefined;
+    terms.push(other ? equalsWithoutIndex(eb.ref("workspace_id"), workspaceId) : eb("workspace_id", "=", workspaceId));
+  }
+  if (groupId !== undefined) terms.push(equalsWithoutIndex(eb.ref("group_id"), groupId));
+  if (createdBy !== undefined) terms.push(eb("created_by", "=", createdBy));
+  if (search !== "") terms.push(eb.or(searched(eb, search)));
+  if (state !== undefined) terms.push(eb.and(inState(eb, state, filter.now)));
+  return terms;
+}
+
+/** Part of the name, or how the secret begins or ends; somebody who holds the whole secret finds its key as well. */
+function searched(eb: Terms, search: string): Condition[] {
+  const terms = [contains(eb.ref("name"), search), eb("id", "=", search)];
+  if (search.length <= prefixMax) terms.push(beginsWith(eb.ref("prefix"), search));
+  if (search.length <= lastMax) terms.push(endsWith(eb.ref("last_four"), search));
+  if (search.length > prefixMax) {
+    const starts = Array.from({ length: prefixMax - prefixMin + 1 }, (_, n) => search.slice(0, prefixMin + n));
+    terms.push(eb.and([eb("prefix", "in", starts), eb("last_four", "=", search.slice(-lastMax))]));
+  }
+  return terms;
+}
+
+/** What is kept of a secret: see `recognition`. The shortest that a file may give has 24 characters. */
+const prefixMin = 6;
+const prefixMax = 14;
+const lastMax = 4;
+
+/** The first that holds, as a key's own state is read: see `consoleKeyOf`. */
+function inState(eb: Terms, state: string, now: number): Condition[] {
+  if (state === "revoked") return [eb("revoked_at", "is not", null)];
+  const inUse = [eb("revoked_at", "is", null)];
+  if (state === "without_secret") return [...inUse, eb("digest", "is", null)];
+  inUse.push(eb("digest", "is not", null));
+  if (state === "disabled") return [...inUse, eb("enabled", "!=", 1)];
+  inUse.push(eb("enabled", "=", 1));
+  if (state === "expired") return [...inUse, eb("expires_at", "<=", now)];
+  return [...inUse, eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)])];
+}

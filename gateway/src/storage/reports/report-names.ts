@@ -1,0 +1,41 @@
+import type { Connection } from "../database/database.ts";
+
+/** The names that stand behind ids. What is gone keeps its id as its name. */
+export interface Names {
+  workspace(id: string): { readonly id: string; readonly slug: string };
+  group(id: string): { readonly id: string; readonly name: string };
+  key(id: string): { readonly id: string; readonly name: string };
+}
+
+export interface NamedRow {
+  readonly workspace_id: string;
+  readonly group_id: string;
+  readonly key_id: string;
+}
+
+export async function namesOf(connection: Connection, rows: readonly NamedRow[]): Promise<Names> {
+  const ids = (column: keyof NamedRow) => [...new Set(rows.map((row) => row[column]))];
+  const workspaces = await connection
+    .selectFrom("workspaces")
+    .select(["id", "slug as name"])
+    .where("id", "in", ids("workspace_id"))
+    .execute();
+  const groups = await connection
+    .selectFrom("groups")
+    .select(["id", "name"])
+    .where("id", "in", ids("group_id"))
+    .execute();
+  const keys = await connection
+    .selectFrom("api_keys")
+    .select(["id", "name"])
+    .where("id", "in", ids("key_id"))
+    .execute();
+  const [workspaceNames, groupNames, keyNames] = [workspaces, groups, keys].map(
+    (named) => new Map(named.map(({ id, name }) => [id, name])),
+  );
+  return {
+    workspace: (id) => ({ id, slug: workspaceNames?.get(id) ?? id }),
+    group: (id) => ({ id, name: groupNames?.get(id) ?? id }),
+    key: (id) => ({ id, name: keyNames?.get(id) ?? id }),
+  };
+}

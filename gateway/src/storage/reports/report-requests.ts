@@ -1,0 +1,161 @@
+import type { RequestRow } from "@sluice/contract";
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import { nanoToUsd } from "#core/index.ts";
+import type { Paged, RequestFilter } from "#ports/index.ts";
+import { cursorOf, type Place, placeOf } from "../database/page-place.ts";
+import type { Row, Tables } from "../database/schema.ts";
+import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
+import type { ReportContext } from "./report-desk.ts";
+import { type Names, namesOf } from "./report-names.ts";
+import { idsBeginningWith } from "./report-search.ts";
+import { slicedPage } from "./report-slices.ts";
+import { beginsWith, equalsWithoutIndex } from "./report-terms.ts";
+
+type Terms = ExpressionBuilder<Tables, "ledger_entries">;
+type Condition = Expression<SqlBool>;
+
+const rowColumns = [
+  "attempt_id",
+  "request_id",
+  "at",
+  "workspace_id",
+  "group_id",
+  "key_id",
+  "model",
+  "requested_model",
+  "provider",
+  "endpoint",
+  "operation",
+  "stream",
+  "retry_index",
+  "calls",
+  "outcome",
+  "http_status",
+  "error_code",
+  "cost_nano_usd",
+  "total_ms",
+  "first_token_ms",
+  ...inputColumns,
+  ...outputColumns,
+] as const;
+
+export type RequestColumns = Pick<Row<"ledger_entries">, (typeof rowColumns)[number]>;
+
+/**
+ * Attempts, newest first. The index of the key, else of the workspace, else of all gives the order; the two latter hold
+ * every column that is searched by. What is rare may make a page short, see `slicedPage`.
+ */
+export async function requestPage(
+  context: ReportContext,
+  filter: RequestFilter,
+  cursor: string | null,
+  limit: number,
+): Promise<Paged<RequestRow>> {
+  const { connection, deadline } = context;
+  const { workspaceId, search = "" } = filter;
+  const ids = search === "" ? null : await idsBeginningWith(connection, workspaceId, search);
+  const lowest = filter.from ?? 0;
+  const place = cursor === null ? lastPlace : placeOf(cursor);
+  const start = filter.to !== undefined && filter.to <= place.at ? { at: filter.to, id: "" } : place;
+  const ordered = (after: Place) =>
+    connection
+      .selectFrom("ledger_entries")
+      .where((eb) => eb.and([...indexed(eb, filter, ids), ...unindexed(eb, filter, ids)]))
+      .where((eb) => eb(eb.refTuple("at", "attempt_id"), "<", eb.tuple(after.at, after.id)))
+      .orderBy("at", "desc")
+      .orderBy("attempt_id", "desc");
+  const { rows, next } = await slicedPage<Place, RequestColumns>(
+    {
+      placeBehind: async (after, entries) => {
+        if (ids !== null) return null;
+        const end = await ordered(after)
+          .select(["at", "attempt_id as id"])
+          .where("at", ">=", lowest)
+          .limit(1)
+          .offset(entries - 1)
+          .executeTakeFirst();
+        return end ?? null;
+      },
+      matching: (after, end, size) =>
+        ordered(after)
+          .select(rowColumns)
+          .where((eb) =>
+            end === null ? eb("at", ">=", lowest) : eb(eb.refTuple("at", "attempt_id"), ">=", eb.tuple(end.at, end.id)),
+          )
+          .where((eb) => eb.and(conditions(eb, filter, ids)))
+          .limit(size)
+          .execute(),
+      placeOf: (row) => ({ at: row.at, id: row.attempt_id }),
+    },
+    start,
+    limit,
+    deadline,
+  );
+  const names = await namesOf(connection, rows);
+  return { data: rows.map((row) => requestRowOf(row, names)), next: next === null ? null : cursorOf(next) };
+}
+
+export function requestRowOf(row: RequestColumns, names: Names): RequestRow {
+  return {
+    attempt_id: row.attempt_id,
+    request_id: row.request_id,
+    at: row.at,
+    workspace: names.workspace(row.workspace_id),
+    key: names.key(row.key_id),
+    group: names.group(row.group_id),
+    model: row.model,
+    requested_model: row.requested_model,
+    provider: row.provider,
+    endpoint: row.endpoint,
+    operation: row.operation,
+    stream: row.stream === 1,
+    retry_index: row.retry_index,
+    calls: row.calls,
+    outcome: row.outcome as RequestRow["outcome"],
+    http_status: row.http_status,
+    error_code: row.error_code,
+    input_tokens: inputColumns.reduce((sum, column) => sum + row[column], 0),
+    output_tokens: outputColumns.reduce((sum, column) => sum + row[column], 0),
+    cost_usd: nanoToUsd(row.cost_nano_usd),
+    total_ms: row.total_ms,
+    first_token_ms: row.first_token_ms,
+  };
+}
+
+const lastPlace: Place = { at: Number.MAX_SAFE_INTEGER, id: "" };
+
+/** What chooses the index that is read. */
+function indexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly string[] | null): Condition[] {
+  if (ids !== null) return [eb("attempt_id", "in", ids)];
+  if (keyId !== undefined) return [eb("key_id", "=", keyId)];
+  return workspaceId === null ? [] : [eb("workspace_id", "=", workspaceId)];
+}
+
+/** What must hold of every entry, though another index is read. */
+function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly string[] | null): Condition[] {
+  const terms: Condition[] = [];
+  const other = ids !== null || keyId !== undefined;
+  if (other && workspaceId !== null) terms.push(equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
+  if (ids !== null && keyId !== undefined) terms.push(equalsWithoutIndex(eb.ref("key_id"), keyId));
+  return terms;
+}
+
+/** What the entries are searched by. */
+function conditions(eb: Terms, filter: RequestFilter, ids: readonly string[] | null): Condition[] {
+  const { search = "", outcome } = filter;
+  const terms: Condition[] = [];
+  if (filter.model !== undefined) terms.push(eb("model", "=", filter.model));
+  if (filter.provider !== undefined) terms.push(eb("provider", "=", filter.provider));
+  if (filter.groupId !== undefined) terms.push(eb("group_id", "=", filter.groupId));
+  if (filter.endpoint !== undefined) terms.push(eb("endpoint", "=", filter.endpoint));
+  if (outcome === "unsuccessful") terms.push(eb("outcome", "!=", "succeeded"));
+  else if (outcome !== undefined) terms.push(eb("outcome", "=", outcome));
+  if (filter.status !== undefined) terms.push(eb("http_status", "=", filter.status));
+  if (filter.errorCode !== undefined) terms.push(eb("error_code", "=", filter.errorCode));
+  if (filter.minMs !== undefined) terms.push(eb("total_ms", ">=", filter.minMs));
+  if (search !== "" && ids === null) {
+    const columns = ["attempt_id", "request_id", "upstream_id"] as const;
+    terms.push(eb.or(columns.map((column) => beginsWith(eb.ref(column), search))));
+  }
+  return terms;
+}

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bounds } from "#core/index.ts";
+import type { Observer, ReportStore } from "#ports/index.ts";
+import { systemClock } from "#system/index.ts";
+import { FakeClock } from "../../../test/fake-clock.ts";
+import { closeDatabase, type Database } from "../database/database.ts";
+import { migrate } from "../database/migrate.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { createReportStore } from "./report-store.ts";
+
+const hour = 3_600_000;
+const rollups = 80_000;
+const longTime = { workspaceId: null, by: "key", stepMs: 24 * hour, from: 0, to: 2_000 * hour } as const;
+
+let directory: string;
+let database: Database;
+let databasePath: string;
+const stores: ReportStore[] = [];
+
+/** A database whose rollups take a good part of a second to be summed. */
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
+  databasePath = join(directory, "sluice.db");
+  database = openDatabase({ path: databasePath });
+  await migrate(database);
+  const columns = (await database.kysely.introspection.getTables()).find((table) => table.name === "usage_rollups");
+  const values: Readonly<Record<string, string>> = {
+    hour: `(i / 100) * ${hour}`,
+    workspace_id: "'ws_' || (i % 7)",
+    group_id: "'grp'",
+    key_id: "'key_' || i",
+    model: "'m'",
+    provider: "'p'",
+  };
+  const chosen = columns?.columns.map(({ name }) => values[name] ?? "i % 5").join(", ");
+  const text = `insert into usage_rollups
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rollups}) select ${chosen} from n`;
+  await database.kysely.executeQuery({ sql: text, parameters: [], query: { kind: "RawNode" } } as never);
+});
+
+afterAll(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  await closeDatabase(database);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function open(clock = systemClock as FakeClock | typeof systemClock, lines: string[] = []): ReportStore {
+  const observer: Pick<Observer, "log"> = { log: (level, message) => lines.push(`${level} ${message}`) };
+  const store = createReportStore({ databasePath, clock, observer });
+  stores.push(store);
+  return store;
+}
+
+test("a long question delays neither a short one nor the event loop", async () => {
+  const reports = open();
+  // Both threads run already.
+  await Promise.all([reports.facts(), reports.requests({ workspaceId: null }, null, 10)]);
+  const order: string[] = [];
+  const asked = [
+    reports.usage(longTime).then(() => order.push("long")),
+    reports.usage(longTime).then(() => order.push("another long")),
+    reports.requests({ workspaceId: null }, null, 10).then(() => order.push("short")),
+  ];
+  let turns = 0;
+  let done = false;
+  const all = Promise.all(asked).then(() => {
+    done = true;
+  });
+  for (; !done; turns++) await new Promise<void>((resolve) => void systemClock.after(1, resolve));
+  await all;
+  expect(order).toEqual(["short", "long", "another long"]);
+  // Had it been answered in this thread, there would have been a turn for each answer.
+  expect(turns).toBeGreaterThan(asked.length);
+});
+
+test("a late question is refused in time, its thread is ended, and the next question is answered", async () => {
+  const clock = new FakeClock();
+  const lines: string[] = [];
+  const reports = open(clock, lines);
+  const late = reports.usage(longTime);
+  clock.advance(bounds.reportMs);
+  await expect(late).rejects.toMatchObject({ code: "request_timeout" });
+  clock.advance(bounds.reportGraceMs);
+  expect(lines).toEqual(["warn A report is late and its thread is ended."]);
+  const { data } = await reports.requests({ workspaceId: null }, null, 10);
+  expect(data).toEqual([]);
+  const { totals } = await reports.usage({ ...longTime, to: 10 * hour });
+  expect(totals.attempts).toBeGreaterThan(0);
+});
+
+test("questions beyond what may wait are refused at once, those that wait too long when their time is over", async () => {
+  const clock = new FakeClock();
+  const reports = open(clock);
+  const asked = Array.from({ length: bounds.reportsWaitingMax + 1 }, () => reports.usage(longTime));
+  const refused = asked.map((each) => each.then(() => "answered").catch((failure) => failure.code));
+  await expect(reports.facts()).rejects.toMatchObject({ code: "rate_limit_exceeded" });
+  clock.advance(bounds.reportMs);
+  expect(new Set(await Promise.all(refused))).toEqual(new Set(["request_timeout"]));
+  await reports.close();
+});
+
+test("what is asked while it closes is refused, and so is everything afterwards", async () => {
+  const reports = open();
+  const asked = [reports.usage(longTime), reports.usage(longTime), reports.facts()];
+  const codes = Promise.all(asked.map((each) => each.then(() => "answered").catch((failure) => failure.code)));
+  await reports.close();
+  expect(await codes).toEqual(["draining", "draining", "draining"]);
+  await expect(reports.facts()).rejects.toMatchObject({ code: "draining" });
+  await expect(reports.backup()).rejects.toMatchObject({ code: "draining" });
+  await reports.close();
+});
+
+test("threads that nobody asks end, and begin again with the next question", async () => {
+  const clock = new FakeClock();
+  const reports = open(clock);
+  await reports.facts();
+  clock.advance(bounds.reportIdleMs);
+  expect((await reports.facts()).entries).toBeGreaterThan(0);
+});
+
+test("no report holds up the database's own log", async () => {
+  const reports = open();
+  await Promise.all([reports.facts(), reports.requests({ workspaceId: null }, null, 5)]);
+  await database.kysely.insertInto("settings").values({ name: "a", value: "1", managed_by: "system" }).execute();
+  const { rows } = await database.kysely.executeQuery<{ busy: number; log: number }>({
+    sql: "pragma wal_checkpoint(truncate)",
+    parameters: [],
+    query: { kind: "RawNode" },
+  } as never);
+  expect(rows).toEqual([{ busy: 0, log: 0, checkpointed: 0 } as never]);
+});
+
+test("a database that cannot be read is told without a word of what was asked", async () => {
+  const lines: string[] = [];
+  const observer: Pick<Observer, "log"> = { log: (...line) => lines.push(JSON.stringify(line)) };
+  const path = join(directory, "broken.db");
+  writeFileSync(path, "this is no database, but it is long enough to look like one".repeat(100));
+  const reports = createReportStore({ databasePath: path, clock: systemClock, observer });
+  const failure = await reports.attempts("ws_secret", "req_secret").catch((thrown) => thrown);
+  expect([failure.code, failure.message]).toEqual(["internal_error", "This could not be read from the database."]);
+  expect(lines.join()).toMatch(/A report could not be read.*attempts/);
+  expect(lines.join() + failure.message).not.toMatch(/select|secret/i);
+  await reports.close();
+});
+
+test("a backup is a whole database that only its owner can read, and is gone when it was read", async () => {
+  const reports = open();
+  const { bytes, size, done } = await reports.backup();
+  const [name] = copies();
+  expect(statSync(join(directory, name ?? "")).mode & 0o777).toBe(0o600);
+  const file = join(directory, "restored.db");
+  await Bun.write(file, new Response(bytes));
+  expect(statSync(file).size).toBe(size);
+  await done();
+  expect(copies()).toEqual([]);
+  const restored = openDatabase({ path: file });
+  const count = await restored.kysely
+    .selectFrom("usage_rollups")
+    .select((eb) => eb.fn.countAll<number>().as("rows"))
+    .executeTakeFirstOrThrow();
+  expect(count.rows).toBe(rollups);
+  await closeDatabase(restored);
+});
+
+test("one backup is made at a time, beside the reports", async () => {
+  const reports = open();
+  const first = reports.backup();
+  await expect(reports.backup()).rejects.toMatchObject({ code: "conflict" });
+  expect((await reports.requests({ workspaceId: null }, null, 5)).data).toEqual([]);
+  const { done } = await first;
+  await done();
+  expect(copies()).toEqual([]);
+});
+
+test("copies that a killed process left go with the next start", () => {
+  writeFileSync(`${databasePath}.backup-7`, "half");
+  open();
+  expect(copies()).toEqual([]);
+});
+
+function copies(): string[] {
+  return readdirSync(directory).filter((name) => name.includes(".backup-"));
+}

@@ -1,0 +1,163 @@
+import { bounds, nanoToUsd, type Usage } from "#core/index.ts";
+import type { ModelUsage, ReportStore } from "#ports/index.ts";
+import { usageColumnOf } from "../ledger/ledger-columns.ts";
+import { prunedBefore } from "../ledger/ledger-prune.ts";
+import { hourMs } from "../ledger/ledger-rollup.ts";
+import type { ReportContext } from "./report-desk.ts";
+import { type TimeSpan, timeSlices } from "./report-slices.ts";
+
+const dayMs = 24 * hourMs;
+
+/** Whole hours that cover a time, cut down to those that rollups can be of. */
+export async function coveredHours({ connection }: ReportContext, { from, to }: TimeSpan): Promise<TimeSpan> {
+  const { first, last } = await connection
+    .selectFrom("usage_rollups")
+    .select((eb) => [
+      eb
+        .selectFrom("usage_rollups")
+        .select((e) => e.fn.min<number | null>("hour").as("hour"))
+        .as("first"),
+      eb.fn.max<number | null>("hour").as("last"),
+    ])
+    .executeTakeFirstOrThrow();
+  if (first === null || last === null) return { from: 0, to: 0 };
+  return {
+    from: Math.max(Math.floor(from / hourMs) * hourMs, first),
+    to: Math.min(Math.ceil(to / hourMs) * hourMs, last + hourMs),
+  };
+}
+
+const summedColumns = ["requests", "cost_nano_usd", ...Object.values(usageColumnOf)] as const;
+type Sums = Record<(typeof summedColumns)[number], number>;
+
+export async function modelUsage(
+  context: ReportContext,
+  model: string | null,
+  from: number,
+  to: number,
+): Promise<readonly ModelUsage[]> {
+  const models = new Map<string, Sums>();
+  await timeSlices(await coveredHours(context, { from, to }), dayMs, context.deadline, async (span) => {
+    let query = context.connection
+      .selectFrom("usage_rollups")
+      .select("model")
+      .select((eb) => summedColumns.map((column) => eb.fn.sum<number>(column).as(column)))
+      .where("hour", ">=", span.from)
+      .where("hour", "<", span.to)
+      .groupBy("model");
+    if (model !== null) query = query.where("model", "=", model);
+    for (const row of await query.execute()) {
+      const sums = models.get(row.model);
+      if (sums === undefined) models.set(row.model, row);
+      else for (const column of summedColumns) sums[column] += row[column];
+    }
+  });
+  // The model of a refused call is whatever its caller wrote, so there may be any number.
+  const dearest = [...models].sort(([, a], [, b]) => b.cost_nano_usd - a.cost_nano_usd || b.requests - a.requests);
+  return dearest.slice(0, bounds.reportRowsMax).map(([name, sums]) => ({
+    model: name,
+    requests: sums.requests,
+    costUsd: nanoToUsd(sums.cost_nano_usd),
+    usage: Object.fromEntries(
+      Object.entries(usageColumnOf).map(([usage, column]) => [usage as keyof Usage, sums[column]]),
+    ),
+  }));
+}
+
+type DeploymentUse = Awaited<ReturnType<ReportStore["deploymentUse"]>>[number];
+
+export async function deploymentUse(context: ReportContext, since: number): Promise<readonly DeploymentUse[]> {
+  const { last } = await context.connection
+    .selectFrom("ledger_entries")
+    .select((eb) => eb.fn.max<number | null>("at").as("last"))
+    .executeTakeFirstOrThrow();
+  const uses = new Map<string, { deployment: string; provider: string; attempts: number; failed: number }>();
+  await timeSlices({ from: since, to: (last ?? -1) + 1 }, hourMs, context.deadline, async (span) => {
+    const rows = await context.connection
+      .selectFrom("ledger_entries")
+      .select(["deployment", "provider"])
+      .select((eb) => [
+        eb.fn.countAll<number>().as("attempts"),
+        eb.fn.sum<number>(eb.case().when("outcome", "=", "failed").then(1).else(0).end()).as("failed"),
+      ])
+      .where("at", ">=", span.from)
+      .where("at", "<", span.to)
+      // What was refused before one was chosen says nothing of any.
+      .where("deployment", "!=", "")
+      .groupBy(["deployment", "provider"])
+      .execute();
+    for (const row of rows) {
+      const name = `${row.provider} ${row.deployment}`;
+      const use = uses.get(name);
+      if (use === undefined) uses.set(name, { ...row });
+      else {
+        use.attempts += row.attempts;
+        use.failed += row.failed;
+      }
+    }
+  });
+  return [...uses.values()];
+}
+
+type DaySpend = Awaited<ReturnType<ReportStore["dailySpend"]>>[number];
+
+/** Of keys, those with a budget stand alone, the dearest of them; the others of a group are put together. */
+export async function dailySpend(
+  context: ReportContext,
+  workspaceId: string | null,
+  since: number,
+  keyId?: string,
+): Promise<readonly DaySpend[]> {
+  const alone = keyId === undefined ? await keysWithBudget(context, workspaceId) : new Set([keyId]);
+  const spends = new Map<string, Spend>();
+  const add = (spend: Spend) => {
+    const name = `${spend.day} ${spend.groupId} ${spend.keyId} ${spend.workspaceId}`;
+    const known = spends.get(name);
+    if (known === undefined) spends.set(name, spend);
+    else known.nano += spend.nano;
+  };
+  const hours = await coveredHours(context, { from: since, to: Number.MAX_SAFE_INTEGER });
+  await timeSlices(hours, dayMs, context.deadline, async (span) => {
+    let query = context.connection
+      .selectFrom("usage_rollups")
+      .select(["hour", "workspace_id", "group_id", "key_id"])
+      .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
+      .where("hour", ">=", span.from)
+      .where("hour", "<", span.to)
+      .where("cost_nano_usd", ">", 0)
+      .groupBy(["hour", "workspace_id", "group_id", "key_id"]);
+    if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
+    if (keyId !== undefined) query = query.where("key_id", "=", keyId);
+    for (const row of await query.execute()) {
+      const [key, day] = [alone.has(row.key_id) ? row.key_id : "", row.hour - (row.hour % dayMs)];
+      add({ workspaceId: row.workspace_id, groupId: row.group_id, keyId: key, day, nano: row.nano });
+    }
+  });
+  const cheap = [...spends].filter(([, { keyId }]) => keyId !== "").sort(([, a], [, b]) => b.nano - a.nano);
+  for (const [name, spend] of cheap.slice(bounds.reportRowsMax)) {
+    spends.delete(name);
+    add({ ...spend, keyId: "" });
+  }
+  return [...spends.values()].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
+}
+
+interface Spend extends Omit<DaySpend, "usd"> {
+  nano: number;
+}
+
+async function keysWithBudget({ connection }: ReportContext, workspaceId: string | null): Promise<ReadonlySet<string>> {
+  let query = connection.selectFrom("api_keys").select("id").where("budget", "is not", null);
+  if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
+  return new Set((await query.execute()).map(({ id }) => id));
+}
+
+/** How many entries there are, right to those of the hour that retention has come to: read from the sums. */
+export async function entryCount({ connection }: ReportContext): Promise<number> {
+  const pruned = await prunedBefore(connection);
+  const { entries } = await connection
+    .selectFrom("usage_rollups")
+    .select((eb) => eb.fn.sum<number | null>("attempts").as("entries"))
+    .where("hour", ">=", pruned - (pruned % hourMs))
+    .executeTakeFirstOrThrow();
+  return entries ?? 0;
+}

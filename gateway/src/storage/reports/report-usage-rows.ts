@@ -1,0 +1,104 @@
+import type { SelectQueryBuilder } from "kysely";
+import type { UsageFilter } from "#ports/index.ts";
+import type { Tables } from "../database/schema.ts";
+import { countedEntries } from "../ledger/ledger-counted.ts";
+import { prunedBefore } from "../ledger/ledger-prune.ts";
+import { hourMs } from "../ledger/ledger-rollup.ts";
+import type { ReportContext } from "./report-desk.ts";
+import type { TimeSpan } from "./report-slices.ts";
+import { coveredHours } from "./report-sums.ts";
+import { equalsWithoutIndex } from "./report-terms.ts";
+
+/** What figures are summed from: rollups, or the entries themselves where steps are shorter than an hour. */
+export interface UsageRows {
+  readonly stepMs: number;
+  readonly span: TimeSpan;
+  /** The same length of time just before. */
+  readonly before: TimeSpan;
+  /** How much of it the first statement reads. */
+  readonly firstSliceMs: number;
+  /** Whether there is one moment in an hour, the hour itself, in whose order the rows lie. */
+  readonly byHour: boolean;
+  within(span: TimeSpan): SelectQueryBuilder<Tables, "usage_rollups", object>;
+  /** Cut down to where there are any. */
+  covered(span: TimeSpan): Promise<TimeSpan>;
+}
+
+export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
+  const entries = entryRows(context, filter);
+  const answerable = filter.stepMs < hourMs && (await isReadable(context, filter, entries, entriesMax));
+  return answerable ? entries : rollupRows(context, filter);
+}
+
+function rollupRows(context: ReportContext, filter: UsageFilter): UsageRows {
+  return {
+    ...timesOf(filter, hourMs),
+    stepMs: Math.max(filter.stepMs, hourMs),
+    firstSliceMs: 24 * hourMs,
+    byHour: true,
+    within: (span) => chosen(context.connection.selectFrom("usage_rollups"), filter, span),
+    covered: (span) => coveredHours(context, span),
+  };
+}
+
+function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
+  return {
+    ...timesOf(filter, filter.stepMs),
+    stepMs: filter.stepMs,
+    firstSliceMs: hourMs / 12,
+    byHour: false,
+    within(span) {
+      const counted = context.connection.selectFrom(countedEntries(context.connection).as("usage_rollups"));
+      return chosen(counted as unknown as Unchosen, filter, span);
+    },
+    async covered(span) {
+      const hours = await coveredHours(context, span);
+      return { from: Math.max(span.from, hours.from), to: Math.min(span.to, hours.to) };
+    },
+  };
+}
+
+/** A time is widened to whole grains. */
+function timesOf({ from, to }: UsageFilter, grainMs: number): Pick<UsageRows, "span" | "before"> {
+  const span = { from: Math.floor(from / grainMs) * grainMs, to: Math.ceil(to / grainMs) * grainMs };
+  return { span, before: { from: Math.max(0, span.from - (span.to - span.from)), to: span.from } };
+}
+
+type Unchosen = SelectQueryBuilder<Tables, "usage_rollups", object>;
+
+function chosen(rows: Unchosen, filter: UsageFilter, { from, to }: TimeSpan): Unchosen {
+  let query = rows.where("hour", ">=", from).where("hour", "<", to);
+  const { workspaceId, keyId } = filter;
+  if (workspaceId !== null) {
+    // The index of a key leads to fewer entries than that of its workspace.
+    query = query.where((eb) =>
+      keyId === undefined
+        ? eb("workspace_id", "=", workspaceId)
+        : equalsWithoutIndex(eb.ref("workspace_id"), workspaceId),
+    );
+  }
+  if (filter.groupId !== undefined) query = query.where("group_id", "=", filter.groupId);
+  if (keyId !== undefined) query = query.where("key_id", "=", keyId);
+  if (filter.model !== undefined) query = query.where("model", "=", filter.model);
+  if (filter.provider !== undefined) query = query.where("provider", "=", filter.provider);
+  return query;
+}
+
+/** Whether the entries of both times are still there, and few enough: an index alone counts them. */
+async function isReadable(
+  { connection }: ReportContext,
+  { workspaceId, keyId }: UsageFilter,
+  { before, span }: UsageRows,
+  entriesMax: number,
+): Promise<boolean> {
+  if (before.from < (await prunedBefore(connection))) return false;
+  let entries = connection.selectFrom("ledger_entries").select("at");
+  entries = entries.where("at", ">=", before.from).where("at", "<", span.to);
+  if (keyId !== undefined) entries = entries.where("key_id", "=", keyId);
+  else if (workspaceId !== null) entries = entries.where("workspace_id", "=", workspaceId);
+  const { count } = await connection
+    .selectFrom(entries.limit(entriesMax + 1).as("entries"))
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return count <= entriesMax;
+}

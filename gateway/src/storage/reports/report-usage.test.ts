@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { UsageDimension } from "@sluice/contract";
+import fc from "fast-check";
+import type { UsageFilter, UsageReading } from "#ports/index.ts";
+import { openReportGround, type ReportGround } from "../../../test/conformance/report-ground.ts";
+import { newYear } from "../../../test/conformance/store-ground.ts";
+import { Deadline } from "./report-desk.ts";
+import { usageReading } from "./report-usage.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+const begin = newYear + 100 * hour;
+
+let ground: ReportGround;
+
+/** Two busy hours, with what lies exactly on their edges. */
+beforeAll(async () => {
+  ground = await openReportGround(900);
+  const busy = ground.entries.map((entry, n) => {
+    const at = begin + (n % 50 === 0 ? Math.floor(n / 300) * hour : (n * 7_919_317) % (2 * hour));
+    return { ...entry, attemptId: `att_b${n}`, requestId: `req_b${n}`, at, endedAt: at + Math.round(entry.totalMs) };
+  });
+  await ground.ledgerStore.insert(busy);
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+function read(filter: UsageFilter, entriesMax?: number): Promise<UsageReading> {
+  const context = { connection: ground.database.kysely, price: async () => null, deadline: new Deadline(60_000) };
+  return usageReading(context, filter, entriesMax);
+}
+
+const wholeHour = { workspaceId: null, by: "model", from: begin + hour, to: begin + 2 * hour } as const;
+
+const withoutPoints = ({ stepMs, lines, ...reading }: UsageReading) => ({
+  ...reading,
+  lines: lines.map(({ points, ...line }) => line),
+});
+
+test("entries and rollups tell the same of whole hours, in every figure, whatever is asked together", async () => {
+  const { acme, beta } = ground;
+  const one = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+  const asked = fc.record({
+    workspaceId: fc.constantFrom(null, acme.id, beta.id),
+    by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace"),
+    model: one("m1", "m12"),
+    provider: one("p0", "p2"),
+    keyId: one(...acme.keys, ...beta.keys),
+    groupId: one(...acme.groups, ...beta.groups),
+    stepMs: fc.constantFrom(minute, 2 * minute, 5 * minute),
+    fromHour: fc.constantFrom(0, 1),
+  });
+  await fc.assert(
+    fc.asyncProperty(asked, async ({ fromHour, ...wanted }) => {
+      const chosen = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
+      const from = begin + fromHour * hour;
+      const filter = { ...chosen, from, to: from + hour } as UsageFilter;
+      const fine = await read(filter);
+      const coarse = await read({ ...filter, stepMs: hour });
+      expect([fine.stepMs, coarse.stepMs]).toEqual([filter.stepMs, hour]);
+      expect(withoutPoints(fine)).toEqual(withoutPoints(coarse));
+      for (const { totals, points } of fine.lines) {
+        expect(points.every(({ at }) => at % filter.stepMs === 0 && at >= from && at < from + hour)).toBe(true);
+        expect(points.reduce((sum, { figures }) => sum + figures.attempts, 0)).toBe(totals.attempts);
+      }
+    }),
+    { numRuns: 150 },
+  );
+  // Had the two hours been empty, all would agree.
+  const { totals, previous } = await read({ ...wholeHour, stepMs: minute });
+  expect(Math.min(totals.attempts, previous.attempts, totals.latency_p95_ms ?? 0)).toBeGreaterThan(300);
+});
+
+test("a time between hours is taken as it is, and so is the one before it", async () => {
+  const filter = { ...wholeHour, by: "none", stepMs: minute } as const;
+  const parts = await Promise.all(
+    [0, 20, 40].map((offset) =>
+      read({ ...filter, from: begin + hour + offset * minute, to: begin + hour + (offset + 20) * minute }),
+    ),
+  );
+  const whole = await read(filter);
+  expect(parts.reduce((sum, { totals }) => sum + totals.attempts, 0)).toBe(whole.totals.attempts);
+  expect(parts[1]?.previous).toEqual(parts[0]?.totals as never);
+  expect(parts[2]?.previous).toEqual(parts[1]?.totals as never);
+});
+
+test("more entries than may be read are told by the hour", async () => {
+  const filter = { ...wholeHour, from: begin + hour + 7 * minute, to: begin + hour + 9 * minute, stepMs: minute };
+  const entries = (await read(filter)).totals.attempts + (await read(filter)).previous.attempts;
+  expect((await read(filter, entries)).stepMs).toBe(minute);
+  expect(await read(filter, entries - 1)).toEqual(await read({ ...wholeHour, stepMs: hour }));
+});
+
+test("hours that lost entries to retention are told by the hour, right up to where all are left", async () => {
+  const filter = { ...wholeHour, stepMs: minute };
+  const before = await read({ ...filter, stepMs: hour });
+  await ground.ledgerStore.prune(begin);
+  expect((await read(filter)).stepMs).toBe(minute);
+  await ground.ledgerStore.prune(begin + 1);
+  expect(await read(filter)).toEqual(before);
+});

@@ -1,0 +1,210 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { bounds } from "#core/index.ts";
+import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
+import { until } from "../../../../test/until.ts";
+import { createSpool } from "./spool-files.ts";
+
+const made: string[] = [];
+afterEach(async () => {
+  // What one test has let go of is not counted by the next.
+  await settledFiles(0);
+  for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-spool-"));
+  made.push(directory);
+  return directory;
+}
+
+let names = 0;
+const open = (directory: string, diskBytesMax?: number): Spool =>
+  createSpool({ directory, nextName: () => `n${names++}`, ...(diskBytesMax === undefined ? {} : { diskBytesMax }) });
+
+/** Bytes that tell their own place, so that a piece at a wrong one shows. */
+function body(size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size; at++) bytes[at] = (at * 31 + (at >> 8) * 7 + (at >> 16)) & 0xff;
+  return bytes;
+}
+
+async function spooled(writer: SpoolWriter, bytes: Uint8Array, pieceBytes: number): Promise<Spooled> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const piece = bytes.slice(at, at + pieceBytes);
+    await writer.write(piece);
+    // What was written is the writer's own: the sender may use its memory again.
+    piece.fill(0);
+  }
+  return writer.end();
+}
+
+const readAll = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> =>
+  Buffer.from(await new Response(stream).arrayBuffer());
+/** Spooled files of this process: they have no name any more, but their links still show what it was. */
+const openFiles = (): number =>
+  readdirSync("/proc/self/fd").filter((file) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${file}`).includes(".spool");
+    } catch {
+      return false;
+    }
+  }).length;
+
+describe("a spooled body", () => {
+  test("is read as it was written, from anywhere to anywhere, as often as needed", async () => {
+    const spool = open(newDirectory());
+    const size = fc.oneof(fc.nat({ max: 300_000 }), fc.integer({ min: 900_000, max: 2_500_000 }));
+    await fc.assert(
+      fc.asyncProperty(size, fc.integer({ min: 700, max: 400_000 }), fc.nat(), fc.nat(), async (total, piece, a, b) => {
+        const bytes = body(total);
+        const whole = await spooled(spool.open(), bytes, piece);
+        const [start = 0, end = 0] = [a % (total + 1), b % (total + 1)].sort((one, other) => one - other);
+        expect(whole.size).toBe(total);
+        expect((await readAll(whole.read(start, end))).equals(bytes.subarray(start, end))).toBe(true);
+        const both = await Promise.all([readAll(whole.read(0, total)), readAll(whole.read(0, total))]);
+        expect(both.every((read) => read.equals(bytes))).toBe(true);
+        whole.discard();
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test("stays in memory up to its bound, and above it leaves no name on the disk", async () => {
+    const directory = newDirectory();
+    const before = openFiles();
+    const small = await spooled(open(directory).open(), body(bounds.spoolMemoryBytesMax), 65_536);
+    expect(openFiles()).toBe(before);
+    const large = await spooled(open(directory).open(), body(bounds.spoolMemoryBytesMax + 1), 65_536);
+    expect(openFiles()).toBe(before + 1);
+    expect(readdirSync(directory)).toEqual([]);
+    expect(await readAll(large.read(0, 10))).toHaveLength(10);
+    large.discard();
+    large.discard();
+    small.discard();
+    await settledFiles(before);
+  });
+
+  test("of fifty megabytes is taken with a megabyte of memory, while the sender waits for the disk", async () => {
+    const writer = open(newDirectory()).open();
+    const piece = new Uint8Array(65_536).fill(1);
+    Bun.gc(true);
+    const before = process.memoryUsage().arrayBuffers;
+    let peak = 0;
+    let waits = 0;
+    for (let sent = 0; sent < 50 * 1024 * 1024; sent += piece.length) {
+      const taken = writer.write(piece);
+      if (taken instanceof Promise) waits++;
+      await taken;
+      peak = Math.max(peak, process.memoryUsage().arrayBuffers - before);
+    }
+    const whole = await writer.end();
+    expect(whole.size).toBe(50 * 1024 * 1024);
+    expect(peak).toBeLessThan(bounds.spoolMemoryBytesMax + 4 * bounds.spoolPieceBytes);
+    expect(waits).toBeGreaterThan(300);
+    whole.discard();
+  });
+
+  test("that comes byte by byte costs no more memory than another", async () => {
+    const writer = open(newDirectory()).open();
+    const crumb = new Uint8Array([7]);
+    Bun.gc(true);
+    const before = process.memoryUsage().heapUsed;
+    for (let sent = 0; sent < 500_000; sent++) await writer.write(crumb);
+    Bun.gc(true);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(4 * 1024 * 1024);
+    const whole = await writer.end();
+    expect((await readAll(whole.read(0, whole.size))).every((byte) => byte === 7)).toBe(true);
+    whole.discard();
+  });
+});
+
+describe("a spool", () => {
+  test("refuses more on disk than all bodies may have, and has room again when one is let go of", async () => {
+    const spool = open(newDirectory(), 4 * 1024 * 1024);
+    const first = await spooled(spool.open(), body(3 * 1024 * 1024), 65_536);
+    const writer = spool.open();
+    const refused = spooled(writer, body(3 * 1024 * 1024), 65_536);
+    await expect(refused).rejects.toMatchObject({ code: "no_deployment_available", status: 503, retryAfterMs: 1_000 });
+    writer.discard();
+    first.discard();
+    const second = await spooled(spool.open(), body(3 * 1024 * 1024), 65_536);
+    second.discard();
+  });
+
+  test("goes to disk early when all bodies together hold enough memory", async () => {
+    const spool = open(newDirectory());
+    const before = openFiles();
+    const count = bounds.spoolMemoryTotalBytesMax / bounds.spoolMemoryBytesMax;
+    const held = [];
+    for (let turn = 0; turn < count; turn++) {
+      held.push(await spooled(spool.open(), new Uint8Array(bounds.spoolMemoryBytesMax), 262_144));
+    }
+    expect(openFiles()).toBe(before);
+    const late = await spooled(spool.open(), body(1_000), 100);
+    expect(openFiles()).toBe(before + 1);
+    expect((await readAll(late.read(0, 1_000))).equals(body(1_000))).toBe(true);
+    for (const one of [...held, late]) one.discard();
+    const again = await spooled(spool.open(), body(1_000), 100);
+    await settledFiles(before);
+    again.discard();
+  });
+
+  test("removes what an earlier run left, and nothing else", () => {
+    const directory = join(newDirectory(), "spool");
+    mkdirSync(directory);
+    writeFileSync(join(directory, "old.spool"), "x");
+    writeFileSync(join(directory, "note.txt"), "x");
+    open(directory);
+    expect(readdirSync(directory)).toEqual(["note.txt"]);
+  });
+
+  test("makes its directory, which only its own user may look into", () => {
+    const directory = join(newDirectory(), "spool");
+    open(directory);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+  });
+
+  test("says that the gateway failed, not the caller, when the disk refuses", async () => {
+    const directory = newDirectory();
+    const writer = open(directory).open();
+    rmSync(directory, { recursive: true });
+    await expect(spooled(writer, body(2_000_000), 65_536)).rejects.toMatchObject({ code: "internal_error" });
+    writer.discard();
+  });
+});
+
+describe("letting go", () => {
+  test("in the middle of a write closes the file when the write has ended, and gives all room back", async () => {
+    const spool = open(newDirectory(), 4 * 1024 * 1024);
+    const before = openFiles();
+    for (let turn = 0; turn < 20; turn++) {
+      const writer = spool.open();
+      const writing = writer.write(body(3 * 1024 * 1024));
+      if (turn % 2 === 1) await new Promise((resolve) => setImmediate(resolve));
+      writer.discard();
+      await writing;
+    }
+    await settledFiles(before);
+    const whole = await spooled(spool.open(), body(4 * 1024 * 1024 - 1), 65_536);
+    whole.discard();
+  });
+
+  test("while the body is read breaks the reading off", async () => {
+    for (const size of [500_000, 3_000_000]) {
+      const whole = await spooled(open(newDirectory()).open(), body(size), 65_536);
+      const reader = whole.read(0, size).getReader();
+      expect((await reader.read()).done).toBe(false);
+      whole.discard();
+      await expect(reader.read()).rejects.toThrow();
+    }
+  });
+});
+
+/** Files are closed in the runtime's own threads. */
+async function settledFiles(count: number): Promise<void> {
+  await until(() => openFiles() <= count);
+}

@@ -1,0 +1,111 @@
+import { type SelectQueryBuilder, sql } from "kysely";
+import { bounds, type Task, type TaskState } from "#core/index.ts";
+import type { TaskFilter, TaskPage, TaskPlace, Vault } from "#ports/index.ts";
+import type { Connection, Database } from "../database/database.ts";
+import { cursorOf, type Place, placeOf } from "../database/page-place.ts";
+import type { Tables } from "../database/schema.ts";
+import { type TaskRow, taskOf } from "./task-columns.ts";
+
+export interface PageAsked {
+  readonly filter: TaskFilter;
+  readonly cursor: string | TaskPlace | null;
+  readonly limit: number;
+}
+
+/** One page of tasks, newest first unless told, their requests left out: a thousand bodies could be gigabytes. */
+export async function taskPage(
+  database: Database,
+  vault: Vault,
+  { filter, cursor, limit }: PageAsked,
+): Promise<TaskPage> {
+  const size = Math.min(Math.max(1, Math.floor(limit)), bounds.listPageMax);
+  const after = typeof cursor === "string" ? placeOf(cursor) : cursor === null ? null : placeOfTask(cursor);
+  if (filter.states?.length === 0) return { tasks: [], next: null };
+  // One more than asked for tells whether there is a following page.
+  const rows = await firstOf(database.kysely, filter, after, size + 1).execute();
+  const tasks = rows.slice(0, size).map((row) => taskOf(row, "", vault));
+  const last = tasks.at(-1);
+  return { tasks, next: rows.length > size && last !== undefined ? cursorOf(placeOfTask(last)) : null };
+}
+
+/** Reads pages of what is not final, so that neither a long list nor a long read is held. */
+export async function* openTasks(
+  database: Database,
+): AsyncGenerator<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "reservedNanoUsd">> {
+  for (let after = ""; ; ) {
+    const rows = await database.kysely
+      .selectFrom("tasks")
+      .select(["id", "workspace_id", "group_id", "key_id", "reserved_nano_usd"])
+      .where("final", "=", sql.lit(0))
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(bounds.listPageMax)
+      .execute();
+    for (const row of rows) {
+      yield {
+        id: row.id,
+        workspaceId: row.workspace_id,
+        groupId: row.group_id,
+        keyId: row.key_id,
+        reservedNanoUsd: row.reserved_nano_usd,
+      };
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < bounds.listPageMax) return;
+    after = last.id;
+  }
+}
+
+type Rows = SelectQueryBuilder<Tables, "tasks", TaskRow>;
+
+/**
+ * Each state is read by itself, in the order of its index, and the first of all are kept: asked for several at once, the
+ * database would sort every task that has one of them.
+ */
+function firstOf(connection: Connection, filter: TaskFilter, after: Place | null, size: number) {
+  if (filter.workspaceId === null) return ofEveryWorkspace(connection, filter, after).limit(size);
+  const states = [...new Set(filter.states ?? [])];
+  const [first, ...more] = states.map((state) => matching(connection, filter, after, state).limit(size));
+  if (first === undefined) return matching(connection, filter, after, null).limit(size);
+  if (more.length === 0) return first;
+  const apart = [first, ...more].map((rows) => connection.selectFrom(rows.as("one")).selectAll());
+  const together = apart.reduce((all, rows) => all.unionAll(rows));
+  return connection
+    .selectFrom(together.as("tasks"))
+    .selectAll()
+    .orderBy("created_at", orderOf(filter))
+    .orderBy("id", orderOf(filter))
+    .limit(size);
+}
+
+const orderOf = ({ oldestFirst }: TaskFilter): "asc" | "desc" => (oldestFirst === true ? "asc" : "desc");
+
+/** Ids are ordered by time, so that of all tasks the newest are found without an index of their own. */
+function ofEveryWorkspace(connection: Connection, filter: TaskFilter, after: Place | null): Rows {
+  let query = narrowed(connection.selectFrom("tasks").selectAll(), filter).orderBy("id", "desc");
+  if (filter.states !== undefined) query = query.where("state", "in", filter.states);
+  return after === null ? query : query.where("id", "<", after.id);
+}
+
+function matching(connection: Connection, filter: TaskFilter, after: Place | null, state: TaskState | null): Rows {
+  let query = narrowed(connection.selectFrom("tasks").selectAll(), filter)
+    .where("workspace_id", "=", filter.workspaceId)
+    .orderBy("created_at", orderOf(filter))
+    .orderBy("id", orderOf(filter));
+  if (state !== null) query = query.where("state", "=", state);
+  if (after === null) return query;
+  return query.where((eb) =>
+    eb(eb.refTuple("created_at", "id"), filter.oldestFirst === true ? ">" : "<", eb.tuple(after.at, after.id)),
+  );
+}
+
+function narrowed(rows: Rows, filter: TaskFilter): Rows {
+  let query = rows.where("deleted_at", "is", null);
+  if (filter.keyId !== undefined) query = query.where("key_id", "=", filter.keyId);
+  if (filter.model !== undefined) query = query.where("model", "=", filter.model);
+  return query;
+}
+
+function placeOfTask({ createdAt, id }: TaskPlace): Place {
+  return { at: createdAt, id };
+}

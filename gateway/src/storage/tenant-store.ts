@@ -1,9 +1,0 @@
-import type { TenantStore } from "#ports/index.ts";
-import type { ControlOptions } from "./apply-config.ts";
-import { tenantGroups } from "./tenant-groups.ts";
-import { tenantKeys } from "./tenant-keys.ts";
-import { tenantWorkspaces } from "./tenant-workspaces.ts";
-
-export function tenantStore(options: ControlOptions): TenantStore {
-  return { ...tenantWorkspaces(options), ...tenantGroups(options), ...tenantKeys(options) };
-}

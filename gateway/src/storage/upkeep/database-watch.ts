@@ -1,0 +1,134 @@
+import { statSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Worker } from "node:worker_threads";
+import { bounds } from "#core/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
+import type { Database } from "../database/database.ts";
+import type { CheckReport } from "./check-worker.ts";
+import { integrityFaults } from "./integrity.ts";
+
+export interface DatabaseWatch {
+  /** Why the database is not to be relied on, for `/readyz`; null while nothing is known to be wrong. */
+  readonly problem: string | null;
+  close(): Promise<void>;
+}
+
+export interface DatabaseWatchOptions {
+  /** Open, and staying open longer than the watch: its files must not go away meanwhile. */
+  readonly database: Database;
+  readonly databasePath: string;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+/**
+ * Looks after a database in use: whether its pages are sound, now and then and beside the event loop, and whether its
+ * files are still the ones that were opened. A small one has been checked when this resolves.
+ */
+export async function watchDatabase(options: DatabaseWatchOptions): Promise<DatabaseWatch> {
+  const watch = new Watch(options);
+  await watch.begin();
+  return watch;
+}
+
+class Watch implements DatabaseWatch {
+  readonly #options: DatabaseWatchOptions;
+  readonly #files: Map<string, number>;
+  #damage: string | null = null;
+  #lost: string | null = null;
+  #worker: Worker | null = null;
+  #closed = false;
+  #unbookCheck = (): void => undefined;
+  #unbookLook = (): void => undefined;
+
+  constructor(options: DatabaseWatchOptions) {
+    this.#options = options;
+    const paths = [options.databasePath, `${options.databasePath}-wal`];
+    this.#files = new Map(paths.flatMap((path) => inodeOf(path)));
+  }
+
+  get problem(): string | null {
+    return this.#lost ?? this.#damage;
+  }
+
+  async begin(): Promise<void> {
+    const { database, databasePath } = this.#options;
+    this.#bookLook();
+    const { size } = statSync(databasePath);
+    if (size > bounds.databaseStartCheckBytesMax) return this.#check();
+    this.#found(await integrityFaults(database.kysely, "quick"));
+    this.#bookCheck(bounds.databaseCheckMs);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unbookCheck();
+    this.#unbookLook();
+    await this.#worker?.terminate();
+  }
+
+  #bookCheck(ms: number): void {
+    if (!this.#closed) this.#unbookCheck = this.#options.clock.after(ms, () => this.#check());
+  }
+
+  #check(): void {
+    const { clock, databasePath, observer } = this.#options;
+    const startMs = clock.monotonic();
+    const worker = new Worker(new URL("./check-worker.ts", import.meta.url), {
+      name: "database check",
+      workerData: databasePath,
+    });
+    worker.unref();
+    const reports: CheckReport[] = [];
+    worker.on("message", (report: CheckReport) => void reports.push(report));
+    worker.on("error", (error: Error) => void reports.push({ problem: error.message }));
+    worker.on("exit", () => {
+      this.#unbookCheck();
+      this.#worker = null;
+      if (this.#closed) return;
+      const [report = { problem: "its thread has ended" }] = reports;
+      if ("faults" in report) this.#found(report.faults);
+      else observer.log("warn", "The database could not be checked; it is tried again.", { problem: report.problem });
+      this.#bookCheck(Math.max(bounds.databaseCheckMs, (clock.monotonic() - startMs) * bounds.databaseCheckRest));
+    });
+    this.#worker = worker;
+    this.#unbookCheck = clock.after(bounds.databaseCheckMsMax, () => void worker.terminate());
+  }
+
+  #found(faults: readonly string[]): void {
+    const known = this.#damage;
+    this.#damage = faults.length === 0 ? null : "the database is damaged; restore a backup";
+    if (this.#damage !== null && known === null) {
+      this.#options.observer.log("error", "The database is damaged: stop the gateway and restore a backup.", {
+        faults,
+      });
+    }
+  }
+
+  #bookLook(): void {
+    if (!this.#closed) this.#unbookLook = this.#options.clock.after(bounds.databaseFilesMs, () => void this.#look());
+  }
+
+  /** By `stat` alone: opening and closing one of these files would drop SQLite's locks on it. */
+  async #look(): Promise<void> {
+    for (const [path, inode] of this.#files) {
+      const now = await stat(path).then(
+        ({ ino }) => ino,
+        () => null,
+      );
+      if (now === inode || this.#closed || this.#lost !== null) continue;
+      this.#lost = "the database's files were removed or replaced while the gateway was running";
+      this.#options.observer.log(
+        "error",
+        "A file of the database was removed or replaced under the gateway: what is written from now on may be lost. Stop it, and see what became of the file.",
+        { path },
+      );
+    }
+    this.#bookLook();
+  }
+}
+
+function inodeOf(path: string): readonly (readonly [string, number])[] {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  return facts === undefined ? [] : [[path, facts.ino]];
+}

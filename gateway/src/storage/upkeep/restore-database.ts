@@ -1,0 +1,121 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { sql } from "kysely";
+import { closeDatabase, type Database } from "../database/database.ts";
+import { syncPath } from "../database/database-copy.ts";
+import { SchemaTooNew, schemaState } from "../database/migrate.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
+import { lockDirectory } from "../disk/journal-lock.ts";
+import { hasVault, openVault, refuseOtherVault } from "../vault/vault.ts";
+import { integrityFaults } from "./integrity.ts";
+
+export interface RestoreOptions {
+  readonly paths: DataPaths;
+  /** A whole database: a backup, or the main file of a stopped gateway with its `-wal` beside it. */
+  readonly file: string;
+  /** As in VaultOptions. */
+  readonly masterKey: string | null;
+  /** Unix milliseconds, for the name of what is put aside. */
+  readonly now: number;
+}
+
+export interface Restored {
+  readonly schema: string;
+  readonly keys: number;
+  readonly entries: number;
+  /** Where the database is that was there before; null when there was none. */
+  readonly aside: string | null;
+}
+
+/**
+ * Puts a backup in the place of the database, or changes nothing: it must be sound, of a schema that this version
+ * knows, and made with the master key that is here, and no gateway may be running.
+ */
+export async function restoreDatabase(options: RestoreOptions): Promise<Restored> {
+  const { paths, file } = options;
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new DataUnusable(`There is no file ${file}.`);
+  mkdirSync(paths.journal, { recursive: true, mode: 0o700 });
+  const release = lockDirectory(paths.journal);
+  const draft = `${paths.database}.restoring`;
+  try {
+    removeAll(draft);
+    const facts = await checkedCopy(options, draft);
+    const aside = await putAside(paths.database, options.now);
+    renameSync(draft, paths.database);
+    syncPath(paths.dataDir);
+    return { ...facts, aside };
+  } catch (thrown) {
+    removeAll(draft);
+    throw thrown;
+  } finally {
+    release();
+  }
+}
+
+async function checkedCopy(
+  { paths, file, masterKey }: RestoreOptions,
+  draft: string,
+): Promise<Omit<Restored, "aside">> {
+  for (const side of ["", "-wal"]) if (existsSync(file + side)) copyFileSync(file + side, draft + side);
+  const database = openDraft(draft, file);
+  try {
+    const [fault] = await integrityFaults(database.kysely, "whole");
+    if (fault !== undefined) throw new DataUnusable(`${file} is damaged: ${fault}. Nothing was changed.`);
+    const { state, applied, unknown } = await schemaState(database);
+    if (state === "newer") throw new SchemaTooNew(unknown);
+    if (state === "empty") throw new DataUnusable(`${file} is not a database of Sluice. Nothing was changed.`);
+    if (await hasVault(database)) {
+      await refuseOtherVault(database, openVault({ masterKey, dataDir: paths.dataDir, mayMakeKey: false }));
+    }
+    return {
+      schema: applied.at(-1) ?? "",
+      keys: await rowsOf(database, "api_keys"),
+      entries: await rowsOf(database, "ledger_entries"),
+    };
+  } finally {
+    await closeWhole(database);
+    syncPath(draft);
+  }
+}
+
+function openDraft(draft: string, file: string): Database {
+  try {
+    return openDatabase({ path: draft, create: false });
+  } catch (cause) {
+    throw new DataUnusable(`${file} is damaged, or no database. Nothing was changed.`, { cause });
+  }
+}
+
+async function rowsOf(database: Database, table: "api_keys" | "ledger_entries"): Promise<number> {
+  const { count } = await database.kysely
+    .selectFrom(table)
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** What is still in its write-ahead file comes into the main file first, so that there is one file to keep. */
+async function putAside(path: string, now: number): Promise<string | null> {
+  if (existsSync(path) && statSync(path).size > 0) {
+    const aside = `${path}.before-restore-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+    try {
+      await closeWhole(openDatabase({ path, create: false }));
+    } catch {
+      // Too damaged to be opened: its files are kept as they are.
+    }
+    if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`);
+    renameSync(path, aside);
+    removeAll(path);
+    return aside;
+  }
+  removeAll(path);
+  return null;
+}
+
+async function closeWhole(database: Database): Promise<void> {
+  await sql`pragma wal_checkpoint(truncate)`.execute(database.kysely).finally(() => closeDatabase(database));
+}
+
+function removeAll(path: string): void {
+  for (const side of ["", "-wal", "-shm", "-journal"]) rmSync(path + side, { force: true });
+}

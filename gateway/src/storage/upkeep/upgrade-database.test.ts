@@ -1,0 +1,102 @@
+import { afterAll, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { closeDatabase, type Database } from "../database/database.ts";
+import { migrate, migrations, schemaState } from "../database/migrate.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { type DataPaths, DataUnusable, dataPaths } from "../disk/data-directory.ts";
+import { openJournalDirectory } from "../journal/journal-directory.ts";
+import { upgradeDatabase } from "./upgrade-database.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sluice-upgrade-"));
+const smallDisk = join(folder, "small");
+mkdirSync(smallDisk);
+const mayMount =
+  process.platform === "linux" &&
+  spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", smallDisk], { stdio: "ignore" }).status === 0;
+if (!mayMount)
+  console.log("not tried: an upgrade without room for a copy, because no small file system can be mounted");
+afterAll(() => {
+  if (mayMount) spawnSync("umount", ["-l", smallDisk]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const names = Object.keys(migrations).sort();
+const newest = names.at(-1) ?? "";
+
+/** A database as an earlier version left it, with a setting in it. */
+async function earlier(place: string, schema: string): Promise<{ paths: DataPaths; database: Database }> {
+  const paths = dataPaths(place);
+  const database = openDatabase({ path: paths.database });
+  await migrate(database, Object.fromEntries(Object.entries(migrations).filter(([name]) => name <= schema)));
+  await database.kysely.insertInto("settings").values({ name: "a", value: "acme", managed_by: "system" }).execute();
+  return { paths, database };
+}
+
+const copiesIn = (place: string) => readdirSync(place).filter((name) => name.includes(".schema-"));
+const kept = async (database: Database) =>
+  (await database.kysely.selectFrom("settings").select("value").execute()).map(({ value }) => value);
+
+test("before an upgrade the database is copied beside itself, under the schema it had, whole and for its owner only", async () => {
+  const place = join(folder, "copied");
+  const { paths, database } = await earlier(place, "005");
+  const { ran, copy } = await upgradeDatabase(database, { paths, now: Date.UTC(2026, 10, 22, 3, 4, 5) });
+  expect(ran).toEqual(names.filter((name) => name > "005"));
+  expect(copy).toBe(join(place, "sluice.db.schema-005-20261122T030405Z"));
+  expect(statSync(copy ?? "").mode & 0o777).toBe(0o600);
+  expect((await schemaState(database)).state).toBe("current");
+  const before = openDatabase({ path: copy ?? "" });
+  expect([(await schemaState(before)).applied.at(-1), await kept(before)]).toEqual(["005", ["acme"]]);
+  await closeDatabase(before);
+  await closeDatabase(database);
+});
+
+test("nothing is copied for a new database, nor when there is nothing to run", async () => {
+  const place = join(folder, "new");
+  const paths = dataPaths(place);
+  const database = openDatabase({ path: paths.database });
+  expect((await upgradeDatabase(database, { paths, now: 0 })).copy).toBeNull();
+  expect(await upgradeDatabase(database, { paths, now: 0 })).toEqual({ ran: [], copy: null });
+  expect(copiesIn(place)).toEqual([]);
+  await closeDatabase(database);
+});
+
+test("copies of the newest three upgrades are kept", async () => {
+  const place = join(folder, "several");
+  for (const [day, schema] of ["003", "004", "005", "006", "007"].entries()) {
+    rmSync(join(place, "sluice.db"), { force: true });
+    const { paths, database } = await earlier(place, schema);
+    await upgradeDatabase(database, { paths, now: Date.UTC(2026, 10, day + 1) });
+    await closeDatabase(database);
+  }
+  expect(copiesIn(place).sort()).toEqual([
+    "sluice.db.schema-005-20261103T000000Z",
+    "sluice.db.schema-006-20261104T000000Z",
+    "sluice.db.schema-007-20261105T000000Z",
+  ]);
+});
+
+test("while a gateway runs on the directory nothing is upgraded under it", async () => {
+  const place = join(folder, "running");
+  const { paths, database } = await earlier(place, "005");
+  const running = openJournalDirectory(paths.journal);
+  const refused = await upgradeDatabase(database, { paths, now: 0 }).catch((thrown: unknown) => thrown);
+  expect(refused).toBeInstanceOf(DataUnusable);
+  expect(String(refused)).toContain("a gateway of another version is running on");
+  expect((await schemaState(database)).applied.at(-1)).toBe("005");
+  running.release();
+  expect((await upgradeDatabase(database, { paths, now: 0 })).ran.at(-1)).toBe(newest);
+  await closeDatabase(database);
+});
+
+test.skipIf(!mayMount)("without room for the copy nothing is changed, and one line says so", async () => {
+  const { paths, database } = await earlier(smallDisk, "005");
+  const refused = await upgradeDatabase(database, { paths, now: 0 }).catch((thrown: unknown) => thrown);
+  expect(refused).toBeInstanceOf(DataUnusable);
+  expect(String(refused)).toMatch(/must be copied .* there is no room .* MiB are needed, .*Nothing was changed\./);
+  expect(String(refused)).not.toContain("\n");
+  expect([(await schemaState(database)).applied.at(-1), copiesIn(smallDisk)]).toEqual(["005", []]);
+  await closeDatabase(database);
+});

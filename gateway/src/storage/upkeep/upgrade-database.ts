@@ -1,0 +1,91 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Database } from "../database/database.ts";
+import { copyDatabaseTo, refuseWithoutRoom } from "../database/database-copy.ts";
+import { type Migrations, migrate, migrations, SchemaTooNew, schemaState } from "../database/migrate.ts";
+import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
+import { lockDirectory } from "../disk/journal-lock.ts";
+
+export interface UpgradeOptions {
+  readonly paths: DataPaths;
+  /** Unix milliseconds, for the copy's name. */
+  readonly now: number;
+  /** This process holds the data directory already. */
+  readonly held?: boolean;
+  /** False: somebody has a copy of their own. */
+  readonly copyFirst?: boolean;
+  readonly known?: Migrations;
+}
+
+export interface Upgrade {
+  /** Migrations that ran. */
+  readonly ran: readonly string[];
+  /** The copy from before them; null for a new database, or when nothing ran. */
+  readonly copy: string | null;
+}
+
+/**
+ * Brings a database up to this version. One that has content is copied first, beside itself, and only while no gateway
+ * runs on it: another version in the middle of its work would not know the new tables.
+ */
+export async function upgradeDatabase(database: Database, options: UpgradeOptions): Promise<Upgrade> {
+  const { paths, known = migrations } = options;
+  const { state, applied, pending, unknown } = await schemaState(database, known);
+  if (state === "newer") throw new SchemaTooNew(unknown);
+  if (state === "current") return { ran: [], copy: null };
+  if (state === "empty") return { ran: await migrate(database, known), copy: null };
+  const release = options.held === true ? () => undefined : holdForUpgrade(paths, pending);
+  try {
+    const from = applied.at(-1) ?? "none";
+    const copy = options.copyFirst === false ? null : await copyBefore(database, paths, from, options.now);
+    return { ran: await migrate(database, known), copy };
+  } finally {
+    release();
+  }
+}
+
+/** Copies of `copiesMax` upgrades are kept, the newest. */
+const copiesMax = 3;
+const copyMark = ".schema-";
+
+async function copyBefore(database: Database, paths: DataPaths, schema: string, now: number): Promise<string> {
+  const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "");
+  const path = `${paths.database}${copyMark}${schema}-${time}`;
+  try {
+    await refuseWithoutRoom(paths.database, dirname(path));
+    await copyDatabaseTo(database, path);
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new DataUnusable(
+      `The database must be copied before it is brought from schema ${schema} to this version, but ${reason}. ` +
+        "Nothing was changed. Make room, or take a copy elsewhere and run `sluice migrate --without-copy`.",
+      { cause: thrown },
+    );
+  }
+  for (const old of copiesBeside(paths.database).slice(0, -copiesMax)) rmSync(old, { force: true });
+  return path;
+}
+
+/** Copies from before upgrades, oldest first. */
+function copiesBeside(databasePath: string): readonly string[] {
+  const directory = dirname(databasePath);
+  const prefix = `${basename(databasePath)}${copyMark}`;
+  const timeOf = (name: string) => name.slice(name.lastIndexOf("-") + 1);
+  return readdirSync(directory)
+    .filter((name) => name.startsWith(prefix) && /-\d{8}T\d{6}Z$/.test(name))
+    .sort((a, b) => timeOf(a).localeCompare(timeOf(b)))
+    .map((name) => join(directory, name));
+}
+
+function holdForUpgrade(paths: DataPaths, pending: readonly string[]): () => void {
+  mkdirSync(paths.journal, { recursive: true, mode: 0o700 });
+  try {
+    return lockDirectory(paths.journal);
+  } catch (thrown) {
+    throw new DataUnusable(
+      `The database needs the migrations ${pending.join(", ")}, and a gateway of another version is running on ` +
+        `${paths.dataDir}. Stop it first.`,
+      { cause: thrown },
+    );
+  }
+}

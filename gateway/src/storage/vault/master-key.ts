@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { syncPath } from "../database/database-copy.ts";
+import { DataUnusable } from "../disk/data-directory.ts";
+
+/** Characters a given master key must have, so that nobody guards an installation with a word. */
+const givenCharactersMin = 32;
+const fileBytes = 32;
+
+/**
+ * The bytes every other key is derived from: the given value, else those of `<dataDir>/master.key`, which the first
+ * start makes (32 random bytes, base64, readable by the owner only). Two processes that start together get the same.
+ * `mayMake` is false where a database was made with a key: a new one could open nothing in it.
+ */
+export function masterKey(given: string | null, dataDir: string, mayMake = true): Uint8Array {
+  if (given !== null) {
+    if (given.length < givenCharactersMin) {
+      throw new Error(`The master key is too short: give at least ${givenCharactersMin} random characters.`);
+    }
+    return Buffer.from(given, "utf8");
+  }
+  const path = join(dataDir, "master.key");
+  const found = readKeyFile(path);
+  if (found !== null) return found;
+  if (mayMake) return makeKeyFile(path, dataDir);
+  throw new DataUnusable(
+    `${path} is missing, and the database was made with it: without it no API key is known and no provider secret can ` +
+      "be opened. Bring it back from a backup, or set SLUICE_MASTER_KEY.",
+  );
+}
+
+function readKeyFile(path: string): Uint8Array | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+  const bytes = Buffer.from(text.trim(), "base64");
+  if (bytes.length !== fileBytes) throw new Error(`The key file ${path} is damaged: it must hold 32 bytes in base64.`);
+  return bytes;
+}
+
+function makeKeyFile(path: string, dataDir: string): Uint8Array {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    const file = openSync(draft, "wx", 0o600);
+    try {
+      writeSync(file, `${randomBytes(fileBytes).toString("base64")}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    linkUnlessThere(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncPath(dataDir);
+  const bytes = readKeyFile(path);
+  if (bytes === null) throw new Error(`The key file ${path} went away while it was made.`);
+  return bytes;
+}
+
+/** A link appears whole or not at all, and never replaces the key another process was first to make. */
+function linkUnlessThere(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}

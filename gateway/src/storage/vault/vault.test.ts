@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import { createHmac, hkdfSync } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Secret } from "#core/index.ts";
+import { closeDatabase, confirmVault, migrate, openDatabase, openVault, SealBroken } from "../index.ts";
+
+const given = "a master key of at least thirty-two characters";
+
+class Directory implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), "sluice-vault-"));
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+test("the first start makes a key file only its owner can read, and later starts use it", () => {
+  using directory = new Directory();
+  const dataDir = join(directory.path, "data");
+  const first = openVault({ masterKey: null, dataDir });
+  expect(statSync(join(dataDir, "master.key")).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dataDir)).toEqual(["master.key"]);
+  expect(openVault({ masterKey: null, dataDir }).digest("x")).toBe(first.digest("x"));
+});
+
+test("processes that start for the first time together end up with one key", async () => {
+  using directory = new Directory();
+  const program = `
+    const { openVault } = await import(${JSON.stringify(join(import.meta.dir, "..", "index.ts"))});
+    process.stdout.write(openVault({ masterKey: null, dataDir: ${JSON.stringify(directory.path)} }).digest("x"));
+  `;
+  const digests = await Promise.all(
+    Array.from({ length: 4 }, () => new Response(Bun.spawn([process.execPath, "-e", program]).stdout).text()),
+  );
+  expect(digests[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(new Set(digests).size).toBe(1);
+  expect(readdirSync(directory.path)).toEqual(["master.key"]);
+});
+
+test("a given master key needs no file, and a short one is refused", () => {
+  using directory = new Directory();
+  openVault({ masterKey: given, dataDir: directory.path });
+  expect(readdirSync(directory.path)).toEqual([]);
+  expect(() => openVault({ masterKey: "sk-1234", dataDir: directory.path })).toThrow("too short");
+});
+
+test("a damaged key file stops the start instead of becoming another key", () => {
+  using directory = new Directory();
+  const path = join(directory.path, "master.key");
+  for (const text of ["", "AAAA", `${"A".repeat(50)}`]) {
+    writeFileSync(path, text);
+    expect(() => openVault({ masterKey: null, dataDir: directory.path })).toThrow("damaged");
+    expect(readFileSync(path, "utf8")).toBe(text);
+  }
+});
+
+test("a digest is HMAC-SHA-256 with the derived pepper, in hex", () => {
+  const pepper = Buffer.from(hkdfSync("sha256", given, new Uint8Array(0), "sluice api key pepper v1", 32));
+  const vault = openVault({ masterKey: given, dataDir: "unused" });
+  for (const secret of ["", "sk-sluice-abc", "schlüssel-\u{1F511}", "x".repeat(500)]) {
+    expect(vault.digest(secret)).toBe(createHmac("sha256", pepper).update(secret).digest("hex"));
+  }
+});
+
+test("what is sealed opens to the same in its own row only, and never looks the same twice", () => {
+  const vault = openVault({ masterKey: given, dataDir: "unused" });
+  const sealed = vault.seal(new Secret("upstream key ü"), "provider:a:secret");
+  expect(vault.open(sealed, "provider:a:secret").reveal()).toBe("upstream key ü");
+  expect(sealed).not.toContain("upstream");
+  expect(vault.seal(new Secret("upstream key ü"), "provider:a:secret")).not.toBe(sealed);
+  expect(() => vault.open(sealed, "provider:b:secret")).toThrow(SealBroken);
+  const other = openVault({ masterKey: `${given}!`, dataDir: "unused" });
+  expect(() => other.open(sealed, "provider:a:secret")).toThrow(SealBroken);
+});
+
+test("a sealed value changed in any place does not open", () => {
+  const vault = openVault({ masterKey: given, dataDir: "unused" });
+  const sealed = vault.seal(new Secret("secret"), "row");
+  const flipped = (at: number) => {
+    // The second of the six bits a character holds: the last character's lowest bits mean nothing.
+    const code = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const index = code.indexOf(sealed[at] ?? "");
+    return `${sealed.slice(0, at)}${index < 0 ? "x" : code[index ^ 16]}${sealed.slice(at + 1)}`;
+  };
+  for (let at = 0; at < sealed.length; at++) expect(() => vault.open(flipped(at), "row")).toThrow(SealBroken);
+  for (let end = 0; end < sealed.length; end++)
+    expect(() => vault.open(sealed.slice(0, end), "row")).toThrow(SealBroken);
+  expect(() => vault.open(`${sealed}.AAAA`, "row")).toThrow(SealBroken);
+});
+
+test("a database refuses a master key that is not the one it was made with", async () => {
+  using directory = new Directory();
+  const database = openDatabase({ path: join(directory.path, "sluice.db") });
+  await migrate(database);
+  const vault = openVault({ masterKey: given, dataDir: directory.path });
+  await confirmVault(database, vault);
+  await confirmVault(database, vault);
+  const other = openVault({ masterKey: `${given}!`, dataDir: directory.path });
+  await expect(confirmVault(database, other)).rejects.toThrow("another master key");
+  await closeDatabase(database);
+});
+
+test("a key file that cannot be read is an error, never a reason for a new key", () => {
+  using directory = new Directory();
+  mkdirSync(join(directory.path, "master.key"));
+  expect(() => openVault({ masterKey: null, dataDir: directory.path })).toThrow("EISDIR");
+});

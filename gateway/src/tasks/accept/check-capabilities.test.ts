@@ -1,0 +1,85 @@
+import { expect, test } from "bun:test";
+import { type Deployment, Failure, type VideoCapabilities } from "#core/index.ts";
+import {
+  arkDeployment,
+  catOnRoof,
+  createCall,
+  openTaskSetup,
+  openTaskTown,
+  resolved,
+  seedance,
+} from "../../../test/simulation/task-setup.ts";
+import { checkTakeable, takes } from "./check-capabilities.ts";
+import { readVideoRequest } from "./validate-video.ts";
+
+const onEndpoint = (id: string, capabilities: Partial<VideoCapabilities>): Deployment =>
+  arkDeployment(id, 1, { upstreamModel: "ep-20260101-x", capabilities });
+
+const message = (body: object, deployments: readonly Deployment[]): [string | null, string] | null => {
+  try {
+    checkTakeable([{ ...seedance, deployments }], readVideoRequest({ prompt: "x", ...body }));
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.code === "invalid_request") return [thrown.param, thrown.message];
+    throw thrown;
+  }
+};
+
+test("a value that no deployment takes is refused with the parameter and all that is taken", () => {
+  const deployments = [
+    onEndpoint("a", { resolutions: ["480p", "720p"] }),
+    onEndpoint("b", { resolutions: ["720p", "1080p"] }),
+  ];
+  expect(message({ resolution: "1080p" }, deployments)).toBeNull();
+  expect(message({ resolution: "4k" }, deployments)).toEqual([
+    "resolution",
+    'The parameter "resolution" is "4k", which the model "seedance" does not take. Allowed: 480p, 720p, 1080p.',
+  ]);
+});
+
+test.each([
+  [{ ratio: "2:1" }, { ratios: ["16:9"] }, "ratio"],
+  [{ duration: 20 }, { durationMin: 4, durationMax: 15 }, "duration"],
+  [{ duration: 7 }, { durations: [5, 10] }, "duration"],
+  [{ duration: -1 }, { durations: [5, 10] }, "duration"],
+  [{ duration: -1 }, { durationMin: 2, durationMax: 12 }, "duration"],
+  [{ audio: true }, { audio: false }, "audio"],
+  [{ seed: 7 }, { seed: false }, "seed"],
+  [{ image: "https://x.example/a.png" }, { firstFrame: false }, "image"],
+  [{ last_frame: "https://x.example/a.png" }, { lastFrame: false }, "last_frame"],
+  [{ references: ["https://x.example/a.png", "https://x.example/b.png"] }, { referencesMax: 1 }, "references"],
+])("%p is refused where a deployment declares %p", (body, capabilities, param) => {
+  expect(message(body, [onEndpoint("a", capabilities)])?.[0]).toBe(param);
+  expect(message(body, [onEndpoint("a", {})])).toBeNull();
+});
+
+test("what a vendor decides itself is taken where it does: -1 seconds, any seed, a free shape by either name", () => {
+  const vendor = [onEndpoint("a", { durations: [-1, 5], seed: false, ratios: ["16:9", "adaptive"], audio: false })];
+  expect(message({ duration: -1, seed: -1, ratio: "auto", audio: false }, vendor)).toBeNull();
+});
+
+test("an operator's word on a deployment counts over what is known of its model", () => {
+  const request = readVideoRequest({ prompt: "x", duration: 30 });
+  const known = arkDeployment("a", 1, { upstreamModel: "doubao-seedance-1-0-pro-250528" });
+  expect(takes(known, request)).toBe(false);
+  expect(takes({ ...known, capabilities: { durationMax: 30 } }, request)).toBe(true);
+});
+
+test("a deployment that cannot is passed over for one that can", async () => {
+  await using town = await openTaskTown();
+  const model = {
+    ...seedance,
+    deployments: [onEndpoint("small", { resolutions: ["480p"] }), { ...onEndpoint("large", {}), priority: 2 }],
+  };
+  const { videos } = openTaskSetup(town, { models: [model] });
+  const made = await resolved(town.clock, videos.create(createCall(town, catOnRoof, { models: [model] })));
+  expect(made.account?.providerId).toBe("large");
+});
+
+test("a model that makes no videos says so", () => {
+  const chat = arkDeployment("a", 1);
+  const provider = { ...chat.provider, kind: "anthropic" };
+  const act = () =>
+    checkTakeable([{ ...seedance, deployments: [{ ...chat, provider }] }], readVideoRequest({ prompt: "x" }));
+  expect(act).toThrow("makes no videos");
+});

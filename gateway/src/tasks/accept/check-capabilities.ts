@@ -1,0 +1,110 @@
+import { type Deployment, Failure, type Model, type VideoCapabilities } from "#core/index.ts";
+import { paidMembersIn } from "#providers/index.ts";
+import { matchVideoLane, type VideoLaneMatch } from "../video-lane-match.ts";
+import type { VideoRequest } from "./validate-video.ts";
+
+/** One value that a deployment does not take. `allowed` is what it takes instead, in words. */
+export interface Mismatch {
+  readonly param: string;
+  readonly value: string;
+  readonly allowed: readonly string[];
+}
+
+/**
+ * Throws unsupported_by_model when no deployment of the models makes videos, and invalid_request, with the parameter and
+ * the values that are taken, when none of those that do takes what is asked for.
+ */
+export function checkTakeable(models: readonly Model[], request: VideoRequest): void {
+  const deployments = models.flatMap((model) => model.deployments.filter(isEnabled));
+  const matches = deployments.map(matchVideoLane).filter((match): match is VideoLaneMatch => match !== null);
+  const name = models[0]?.name ?? "";
+  if (deployments.length > 0 && matches.length === 0) {
+    throw new Failure("unsupported_by_model", `The model "${name}" makes no videos.`, { param: "model" });
+  }
+  const found = matches.map((match) => mismatches(request, match));
+  const [first] = found;
+  if (first === undefined || found.some((list) => list.length === 0)) return;
+  // The one that stands in the way everywhere, if there is one: changing it alone helps.
+  const shared = first.find(({ param }) => found.every((list) => list.some((other) => other.param === param)));
+  const told = shared ?? first[0];
+  if (told === undefined) return;
+  const all = found.flatMap((list) => list.filter(({ param }) => param === told.param));
+  const allowed = [...new Set((shared === undefined ? [told] : all).flatMap((mismatch) => mismatch.allowed))];
+  throw new Failure(
+    "invalid_request",
+    `The parameter "${told.param}" ${told.param === "prompt" ? "says" : "is"} ${told.value}, which the model "${name}" does not take. Allowed: ${allowed.join(", ")}.`,
+    { param: told.param },
+  );
+}
+
+/** Whether this deployment may be asked at all. */
+export function takes(deployment: Deployment, request: VideoRequest): boolean {
+  const match = matchVideoLane(deployment);
+  return match !== null && mismatches(request, match).length === 0;
+}
+
+/** The vendor's own word for "as the material is", where it has one. */
+export function ratioFor(ratio: string | null, capabilities: VideoCapabilities): string | null {
+  if (ratio === null || !isFree(ratio) || capabilities.ratios.includes(ratio)) return ratio;
+  return capabilities.ratios.find(isFree) ?? ratio;
+}
+
+const isEnabled = (deployment: Deployment): boolean => deployment.enabled && deployment.provider.enabled;
+
+const isFree = (ratio: string): boolean => ratio === "adaptive" || ratio === "auto";
+
+function mismatches(request: VideoRequest, { capabilities, adapter, provider }: VideoLaneMatch): readonly Mismatch[] {
+  const { ratio, resolution, durationSeconds, audio, seed } = request.asked;
+  const { ratios } = capabilities;
+  const found: Mismatch[] = [];
+  const refuse = (param: string, value: unknown, allowed: readonly string[]): void => {
+    found.push({ param, value: JSON.stringify(value), allowed });
+  };
+  const wanted = ratioFor(ratio, capabilities);
+  if (wanted !== null && ratios.length > 0 && !ratios.includes(wanted)) refuse("ratio", ratio, ratios);
+  const resolutions = capabilities.resolutions.map((text) => text.toLowerCase());
+  if (resolution !== null && resolutions.length > 0 && !resolutions.includes(resolution)) {
+    refuse("resolution", resolution, resolutions);
+  }
+  if (durationSeconds !== null && !takesDuration(durationSeconds, capabilities)) {
+    refuse("duration", durationSeconds, allowedDurations(capabilities));
+  }
+  if (audio === true && capabilities.audio === false) refuse("audio", true, ["false"]);
+  // -1 is "any seed" with the vendors that have the word, and so is none at all.
+  if (seed !== null && seed !== -1 && capabilities.seed === false) refuse("seed", seed, ["none"]);
+  const count = (role: string): number => request.material.filter((material) => material.role === role).length;
+  if (count("first_frame") > 0 && capabilities.firstFrame === false) refuse("image", "given", ["none"]);
+  if (count("last_frame") > 0 && capabilities.lastFrame === false) refuse("last_frame", "given", ["none"]);
+  if (request.asked.remixOf !== undefined && adapter.remixes !== true) refuse("remix_of", "given", ["none"]);
+  const { referencesMax } = capabilities;
+  if (referencesMax !== null && count("reference") > referencesMax) {
+    refuse("references", count("reference"), [referencesMax === 0 ? "none" : `at most ${referencesMax}`]);
+  }
+  // What costs more goes by our own fields, which are priced.
+  for (const { path, value, instead, takes: taken } of paidMembersIn(request.more, provider, adapter.paidMembers)) {
+    const words = taken.map((one) => JSON.stringify(one));
+    refuse(path, value, instead === null ? [...words, "none"] : [...words, `none, with "${instead}" in its place`]);
+  }
+  for (const { pattern, instead } of adapter.paidWords ?? []) {
+    const [words, value] = pattern.exec(request.asked.prompt ?? "") ?? [];
+    const field = instead === "duration" ? durationSeconds?.toString() : resolution;
+    if (words === undefined || value?.toLowerCase() === field) continue;
+    refuse("prompt", words.trim(), [`none, with "${instead}" in its place`]);
+  }
+  return found;
+}
+
+function takesDuration(seconds: number, { durations, durationMin, durationMax }: VideoCapabilities): boolean {
+  const unbounded = durationMin === null && durationMax === null;
+  if (durations.includes(seconds)) return true;
+  if (durations.length > 0 && unbounded) return false;
+  if (unbounded) return true;
+  return seconds > 0 && seconds >= (durationMin ?? 1) && seconds <= (durationMax ?? Number.POSITIVE_INFINITY);
+}
+
+function allowedDurations({ durations, durationMin, durationMax }: VideoCapabilities): readonly string[] {
+  const listed = durations.map(String);
+  if (durationMin === null && durationMax === null) return listed;
+  if (durationMax === null) return [...listed, `at least ${durationMin}`];
+  return [...listed, `${durationMin ?? 1} to ${durationMax}`];
+}

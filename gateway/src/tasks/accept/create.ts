@@ -1,0 +1,276 @@
+import {
+  asFailure,
+  bounds,
+  Failure,
+  failureTable,
+  type Model,
+  type Principal,
+  priceVariant,
+  refusedModel,
+  type Task,
+} from "#core/index.ts";
+import { nothingWanted, type Permit } from "#limits/index.ts";
+import { explanationOf } from "#relay/index.ts";
+import type { TaskDependencies } from "../dependencies.ts";
+import type { HeldRoom } from "../options.ts";
+import { earlierTasks, holdersOf } from "../submit/plan-stages.ts";
+import { submit } from "../submit/submit.ts";
+import { TaskPass } from "../task-pass.ts";
+import { capabilitiesOf } from "../video-lane-match.ts";
+import { within } from "../wait.ts";
+import { checkTakeable } from "./check-capabilities.ts";
+import { heldCost } from "./estimate.ts";
+import type { MaterialInHand } from "./materials.ts";
+import { askedAnew } from "./remix.ts";
+import { wrong } from "./request-members.ts";
+import type { TaskBody } from "./task-body.ts";
+import { readVideoRequest, type VideoRequest } from "./validate-video.ts";
+
+/** One POST /v1/video/tasks as the API hands it over: authenticated, read, and allowed to use `models`. */
+export interface CreateCall {
+  readonly requestId: string;
+  readonly principal: Principal;
+  /** The public name asked for. */
+  readonly model: string;
+  /** The model asked for, then its fallbacks that the caller may use. */
+  readonly models: readonly Model[];
+  readonly body: TaskBody;
+  /** What its body takes of the memory for all; let go of here, when nothing holds the body any more. */
+  readonly held: HeldRoom;
+  readonly idempotencyKey: string | null;
+  readonly userAgent: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Ends the waiting, never the sending. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Accepts a task and submits it. The row with what is set aside for it comes before anything is sent; from then on the task
+ * is safe whoever stops. Throws the Failure of a task that was refused, before it was accepted or by every upstream.
+ */
+export async function createTask(dependencies: TaskDependencies, call: CreateCall): Promise<Task> {
+  const startMs = dependencies.clock.monotonic();
+  let accepted: Accepted;
+  try {
+    accepted = await accept(dependencies, call);
+  } catch (thrown) {
+    call.held.release();
+    throw refused(dependencies, call, asFailure(thrown), dependencies.clock.monotonic() - startMs);
+  }
+  const { task, request, material } = accepted;
+  if (material === null) call.held.release();
+  if (request === null) return task;
+  const { clock, store } = dependencies;
+  const failure = await within(
+    clock,
+    bounds.taskSubmitWaitMs,
+    submitAccepted(dependencies, accepted, call.models),
+    call.signal,
+  );
+  if (failure !== null) throw failure;
+  return (await store.findById(task.id).catch(() => null)) ?? task;
+}
+
+interface Accepted {
+  readonly task: Task;
+  /** null: an earlier call with the same key made it, and sees to it. */
+  readonly request: VideoRequest | null;
+  readonly material: MaterialInHand | null;
+}
+
+async function accept(dependencies: TaskDependencies, call: CreateCall): Promise<Accepted> {
+  const { principal, models, body, signal } = call;
+  if (models.length === 0) {
+    throw new Failure("model_not_found", `The model "${call.model}" does not exist.`, { param: "model" });
+  }
+  checkKey(call);
+  let request = readVideoRequest(body.value);
+  const { remixed } = await earlierTasks(dependencies, principal.workspace.id, request);
+  if (remixed !== null) request = { ...request, asked: askedAnew(request, remixed, models) };
+  checkTakeable(models, request);
+  await holdersOf(dependencies, principal.workspace.id, request.references.assetIds);
+  if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
+  const rates = await dependencies.admission.admit(principal, nothingWanted);
+  try {
+    const accepted = (await replayed(dependencies, call)) ?? (await store(dependencies, call, request));
+    rates.settle({ tokens: 0 });
+    return accepted;
+  } catch (thrown) {
+    rates.release();
+    throw thrown;
+  }
+}
+
+/** The task that was made with the same key: asked for before megabytes of material are stored for another. */
+async function replayed(
+  dependencies: TaskDependencies,
+  { body, principal, idempotencyKey }: CreateCall,
+): Promise<Accepted | null> {
+  if (body.material === null || idempotencyKey === null) return null;
+  const earlier = await dependencies.store.findByKey(principal.workspace.id, idempotencyKey);
+  return earlier === null ? null : sameAgain(earlier, body);
+}
+
+function sameAgain(task: Task, { digest }: TaskBody): Accepted {
+  if (task.deletedAt !== undefined) {
+    throw new Failure("conflict", "The video that was made with this Idempotency-Key has been deleted.", {
+      param: "Idempotency-Key",
+    });
+  }
+  if (task.requestDigest === digest) return { task, request: null, material: null };
+  throw new Failure("idempotency_conflict", "This Idempotency-Key was used with another body before.", {
+    param: "Idempotency-Key",
+  });
+}
+
+async function store(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Promise<Accepted> {
+  const { body, held } = call;
+  const draft = rowOf(dependencies, call, request);
+  const hold: Permit = await dependencies.admission.hold(call.principal, draft.reservedNanoUsd, false);
+  let stored: Awaited<ReturnType<TaskDependencies["store"]["create"]>>;
+  try {
+    await dependencies.materials.keep(body, call.signal);
+    stored = await dependencies.store.create(draft, body.material);
+  } catch (thrown) {
+    hold.release();
+    if (body.material !== null) await dependencies.materials.drop(draft.id);
+    throw thrown;
+  }
+  if (!stored.created) {
+    hold.release();
+    if (body.material !== null) await dependencies.materials.drop(draft.id);
+    return sameAgain(stored.task, body);
+  }
+  dependencies.holds.keep(draft.id, hold);
+  const { material } = body;
+  return {
+    task: stored.task,
+    request,
+    material: material === null ? null : dependencies.materials.inHand(material, material.bytes, held),
+  };
+}
+
+/**
+ * Resolves to the failure that the task has ended with, if it has. Never throws: an accepted task is not lost when the store
+ * fails now, so its caller must not be told to send it again.
+ */
+async function submitAccepted(
+  dependencies: TaskDependencies,
+  { task, request, material }: Accepted,
+  models: readonly Model[],
+): Promise<Failure | null> {
+  try {
+    const leased = await dependencies.store.leaseOne(task.id, dependencies.clock.now(), bounds.taskSubmitLeaseMs);
+    if (leased === null || request === null) return null;
+    const pass = new TaskPass(dependencies, leased);
+    if (pass.task.state === "accepted") return await submit(dependencies, { pass, request, models, material });
+    await pass.leave({});
+  } catch (thrown) {
+    dependencies.observer.log("error", "An accepted video task could not be submitted at once.", {
+      task: task.id,
+      error: thrown,
+    });
+  } finally {
+    material?.release();
+  }
+  return null;
+}
+
+function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Task {
+  const { clock, ids } = dependencies;
+  const { principal } = call;
+  const now = clock.now();
+  const version = call.models[0]?.price ?? null;
+  const price = version === null ? null : priceVariant(version, request.asked);
+  return {
+    id: call.body.taskId,
+    workspaceId: principal.workspace.id,
+    groupId: principal.group.id,
+    keyId: principal.key.id,
+    requestId: call.requestId,
+    model: call.model,
+    deployment: "",
+    upstreamModel: "",
+    account: null,
+    upstreamId: null,
+    attemptId: ids.next("att_"),
+    state: "accepted",
+    progress: null,
+    request: call.body.text,
+    asked: request.asked,
+    output: null,
+    error: null,
+    usage: null,
+    rawUsage: null,
+    costNanoUsd: null,
+    reservedNanoUsd: heldCost(price?.table ?? null, request.asked, capabilitiesOf(call.models)),
+    priceVersion: price?.id ?? null,
+    priceTable: price?.table ?? null,
+    idempotencyKey: call.idempotencyKey,
+    requestDigest: call.body.digest,
+    callbackUrl: request.callbackUrl,
+    metadata: request.metadata,
+    userAgent: call.userAgent,
+    tags: call.tags,
+    createdAt: now,
+    updatedAt: now,
+    submittedAt: null,
+    startedAt: null,
+    finishedAt: null,
+    deadlineAt: now + deadlineMs(request),
+    dueAt: now + bounds.taskAcceptedGraceMs,
+    polls: 0,
+  };
+}
+
+/** An hour more than the vendor takes, where the caller says how long that may be (Ark's execution_expires_after). */
+function deadlineMs({ more }: VideoRequest): number {
+  const seconds = more["execution_expires_after"];
+  if (typeof seconds !== "number" || !(seconds > 0)) return bounds.taskDeadlineMs;
+  return Math.min(bounds.taskDeadlineMsMax, seconds * 1_000 + 3_600_000);
+}
+
+function checkKey({ idempotencyKey }: CreateCall): void {
+  if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > bounds.idempotencyKeyBytesMax)) {
+    throw wrong("Idempotency-Key", `must have 1 to ${bounds.idempotencyKeyBytesMax} characters`);
+  }
+}
+
+/** A call that came to nothing is an entry too; it used nothing. */
+function refused(dependencies: TaskDependencies, call: CreateCall, failure: Failure, totalMs: number): Failure {
+  const { principal } = call;
+  dependencies.recorder.refuse(
+    {
+      requestId: call.requestId,
+      workspaceId: principal.workspace.id,
+      groupId: principal.group.id,
+      keyId: principal.key.id,
+      model: refusedModel(call.models[0]?.name, call.model),
+      requestedModel: call.model,
+      endpoint: "video",
+      callerDialect: "video-tasks",
+      stream: false,
+      inputEstimate: 0,
+      userAgent: call.userAgent,
+      tags: call.tags,
+    },
+    failure.code,
+    failureTable[failure.code].status,
+    totalMs,
+  );
+  if (failure.code !== "client_closed") {
+    dependencies.explainer.explain({
+      requestId: call.requestId,
+      workspaceId: principal.workspace.id,
+      matters: true,
+      explanation: () => explanationOf({ places: [], walk: [] }, failure, []),
+    });
+  }
+  if (failure.code === "internal_error") {
+    dependencies.observer.log("error", "A video task could not be accepted.", {
+      requestId: call.requestId,
+      error: failure.cause,
+    });
+  }
+  return failure;
+}

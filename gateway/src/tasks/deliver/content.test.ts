@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { until } from "../../../../test/until.ts";
+import { resultBytes } from "../../../test/simulation/pretended-ark.ts";
+import {
+  catOnRoof,
+  createCall,
+  failureOf,
+  oneUsd,
+  openTaskSetup,
+  openTaskTown,
+  passTime,
+  settleDown,
+} from "../../../test/simulation/task-setup.ts";
+
+test("a result is streamed from the vendor with its range, without the vendor's own headers", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskSetup(town);
+  const made = await videos.create(createCall(town, catOnRoof));
+  const signal = new AbortController().signal;
+  expect((await failureOf(videos.content("ws_1", made.id, { range: null, still: null }, signal))).code).toBe(
+    "not_found",
+  );
+  videos.start();
+  await passTime(town.clock, 60_000);
+  const whole = await videos.content("ws_1", made.id, { range: null, still: null }, signal);
+  expect([whole.status, whole.headers["content-type"], whole.headers["set-cookie"]]).toEqual([
+    200,
+    "video/mp4",
+    undefined,
+  ]);
+  expect(await new Response(whole.body).bytes()).toEqual(resultBytes);
+  const part = await videos.content("ws_1", made.id, { range: "bytes=4-8", still: null }, signal);
+  expect([part.status, part.headers["content-range"]]).toEqual([206, `bytes 4-8/${resultBytes.length}`]);
+  expect(await new Response(part.body).text()).toBe("bytes");
+  const request = town.ark.sent.at(-1);
+  expect([request?.headers["authorization"], request?.allowPrivateNetwork]).toEqual([undefined, false]);
+
+  town.ark.resultStatus = 403;
+  expect((await failureOf(videos.content("ws_1", made.id, { range: null, still: null }, signal))).message).toContain(
+    "dead",
+  );
+  await videos.stop();
+  town.clock.advance(2 * 86_400_000);
+  const expired = await failureOf(videos.content("ws_1", made.id, { range: null, still: null }, signal));
+  expect([expired.code, expired.message.includes("expired at 2026")]).toEqual(["not_found", true]);
+});
+
+test("a result that is copied outlives the vendor's link, and copying changes nothing about the task", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
+  const made = await videos.create(createCall(town, catOnRoof));
+  videos.start();
+  await passTime(town.clock, 60_000);
+  // The copy goes to a real disk, which takes its own time.
+  await until(async () => {
+    await settleDown();
+    return videos.busy === 0;
+  });
+  town.ark.resultStatus = 404;
+  const signal = new AbortController().signal;
+  const copy = await videos.content("ws_1", made.id, { range: "bytes=-5", still: null }, signal);
+  expect([copy.status, copy.headers["content-length"], copy.headers["content-type"]]).toEqual([206, "5", "video/mp4"]);
+  expect(await new Response(copy.body).text()).toBe("video");
+  expect((await videos.content("ws_1", made.id, { range: "bytes=900-", still: null }, signal)).status).toBe(416);
+  expect(await videos.get("ws_1", made.id)).toMatchObject({ state: "succeeded", costNanoUsd: oneUsd });
+  await videos.stop();
+});
+
+test("while the copy cannot be read the vendor's link serves, and a dead link is not what the caller is told of", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
+  const made = await videos.create(createCall(town, catOnRoof));
+  videos.start();
+  await passTime(town.clock, 60_000);
+  await until(async () => {
+    await settleDown();
+    return videos.busy === 0;
+  });
+  rmSync(town.blobDirectory, { recursive: true });
+  writeFileSync(town.blobDirectory, "a file where the folder was");
+  const signal = new AbortController().signal;
+  const whole = await videos.content("ws_1", made.id, { range: null, still: null }, signal);
+  expect(await new Response(whole.body).bytes()).toEqual(resultBytes);
+  town.ark.resultStatus = 404;
+  expect(
+    await videos.content("ws_1", made.id, { range: null, still: null }, signal).catch((thrown: unknown) => thrown),
+  ).not.toMatchObject({
+    code: "not_found",
+  });
+  await videos.stop();
+});

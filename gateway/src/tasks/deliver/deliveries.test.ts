@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import {
+  catOnRoof,
+  createCall,
+  openTaskSetup,
+  openTaskTown,
+  passTime,
+  webhookSecret,
+} from "../../../test/simulation/task-setup.ts";
+
+test("the caller's address is told of the end with a Standard Webhooks signature, and told again until it says yes", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskSetup(town);
+  const made = await videos.create(createCall(town, { ...catOnRoof, callback_url: "https://caller.example/hook" }));
+  town.ark.messageStatus = 500;
+  videos.start();
+  await passTime(town.clock, 34_000);
+  expect(town.ark.messages.length).toBeGreaterThanOrEqual(2);
+  town.ark.messageStatus = 200;
+  await passTime(town.clock, 60_000);
+  const [message] = town.ark.messages;
+  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": signature } = message?.headers ?? {};
+  const key = Buffer.from(webhookSecret.slice(6), "base64");
+  const wanted = createHmac("sha256", key).update(`${id}.${at}.${message?.body}`).digest("base64");
+  expect(signature).toBe(`v1,${wanted}`);
+  expect(new Set(town.ark.messages.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([id]));
+  expect(JSON.parse(message?.body ?? "")).toMatchObject({
+    type: "video.task.succeeded",
+    data: { id: made.id, object: "video.task", status: "succeeded" },
+  });
+  const sent = town.ark.sent.filter(({ url }) => url === "https://caller.example/hook");
+  expect(sent.every(({ allowPrivateNetwork }) => !allowPrivateNetwork)).toBe(true);
+  const [log] = await videos.deliveries("ws_1", made.id);
+  expect(log).toMatchObject({ tries: sent.length, lastStatus: 200, dueAt: null, lastError: null });
+  await videos.stop();
+});
+
+test("a message that nobody takes is given up after eight tries over some ten hours", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskSetup(town);
+  town.ark.messageStatus = 503;
+  const made = await videos.create(createCall(town, { ...catOnRoof, callback_url: "https://caller.example/hook" }));
+  videos.start();
+  await passTime(town.clock, 12 * 3_600_000, 20_000);
+  const [log] = await videos.deliveries("ws_1", made.id);
+  expect(log).toMatchObject({ tries: 8, dueAt: null, lastStatus: 503, deliveredAt: null });
+  expect(town.ark.messages).toHaveLength(8);
+  await videos.stop();
+});

@@ -1,0 +1,114 @@
+import { bounds } from "#core/index.ts";
+import type { Delivery } from "#ports/index.ts";
+import type { VideoTasksOptions } from "../options.ts";
+import { isGood, ownSignal } from "../upstream-call.ts";
+import { webhookProblem } from "./webhook-problem.ts";
+import { webhookHeaders } from "./webhook-signature.ts";
+
+type Outside = Pick<VideoTasksOptions, "store" | "transport" | "clock" | "chance" | "observer" | "secrets">;
+
+/**
+ * Messages to callers about tasks that ended. They lie in the store from the transaction that ended the task, are taken by
+ * moving their due time, and tried until the caller's host says 2xx: at least once, never surely only once.
+ */
+export class Deliveries {
+  readonly #outside: Outside;
+  #inFlight = 0;
+  #wake: () => void = () => {};
+
+  constructor(outside: Outside) {
+    this.#outside = outside;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Who is told that there is something to do. */
+  onWake(wake: () => void): void {
+    this.#wake = wake;
+  }
+
+  wake(): void {
+    this.#wake();
+  }
+
+  /** Takes what is due, as much as there is room for, and begins to send it. Resolves to how much that was. */
+  async pass(): Promise<number> {
+    const { store, clock } = this.#outside;
+    const room = bounds.deliveriesInFlightMax - this.#inFlight;
+    if (room <= 0) return 0;
+    const due = await store.dueDeliveries(clock.now(), bounds.deliveryLeaseMs, room);
+    for (const delivery of due) void this.#run(delivery);
+    return due.length;
+  }
+
+  async #run(delivery: Delivery): Promise<void> {
+    this.#inFlight++;
+    try {
+      await this.#deliver(delivery);
+    } catch (thrown) {
+      // Not noted: it comes due again when its time is over.
+      this.#outside.observer.log("warn", "A message to a caller could not be noted as sent.", {
+        delivery: delivery.id,
+        error: thrown,
+      });
+    } finally {
+      this.#inFlight--;
+    }
+  }
+
+  async #deliver(delivery: Delivery): Promise<void> {
+    const { store, clock, chance, observer } = this.#outside;
+    const tries = delivery.tries + 1;
+    const { status, error } = await this.#send(delivery);
+    const now = clock.now();
+    if (status !== null && isGood(status)) {
+      await store.delivered(delivery.id, { tries, dueAt: null, lastStatus: status, lastError: null, deliveredAt: now });
+      return;
+    }
+    // 410: the caller's host says that nobody will ever listen there (Standard Webhooks).
+    const waitMs = status === 410 ? undefined : waitsMs[tries - 1];
+    const givenUp = waitMs === undefined || tries >= bounds.deliveryTriesMax;
+    const dueAt = givenUp ? null : now + Math.round(waitMs * (0.9 + 0.2 * chance.unit()));
+    await store.delivered(delivery.id, { tries, dueAt, lastStatus: status, lastError: error, deliveredAt: null });
+    if (givenUp) {
+      observer.log("warn", "A message to a caller was given up.", {
+        task: delivery.taskId,
+        delivery: delivery.id,
+        tries,
+      });
+    }
+  }
+
+  /** The URL is the caller's: never into a private network, and a redirect is an answer like any other. */
+  async #send(delivery: Delivery): Promise<{ readonly status: number | null; readonly error: string | null }> {
+    const { transport, clock, secrets } = this.#outside;
+    const { id, url, body } = delivery;
+    try {
+      const signed = webhookHeaders(id, body, secrets.webhookSecret(delivery.workspaceId), clock.now());
+      const answer = await transport.send(
+        {
+          method: "POST",
+          url,
+          headers: { "content-type": "application/json", "user-agent": "sluice", ...signed },
+          body: encoder.encode(body),
+          connectMs: bounds.taskPollConnectMs,
+          headersMs: bounds.taskPollHeadersMs,
+          totalMs: bounds.deliveryTotalMs,
+          allowPrivateNetwork: false,
+        },
+        ownSignal(),
+      );
+      answer.body.cancel();
+      return { status: answer.status, error: isGood(answer.status) ? null : `The host answered ${answer.status}.` };
+    } catch (thrown) {
+      return { status: null, error: webhookProblem(thrown).slice(0, bounds.deliveryErrorCharactersMax) };
+    }
+  }
+}
+
+/** Waits after the first try, the second, and so on. */
+const waitsMs: readonly number[] = [5_000, 30_000, 120_000, 15 * 60_000, 3_600_000, 3 * 3_600_000, 6 * 3_600_000];
+
+const encoder = new TextEncoder();

@@ -1,0 +1,89 @@
+import { bounds, Failure, type Provider, type Task } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
+import type { VideoStill } from "#providers/index.ts";
+import type { Accounts } from "../accounts.ts";
+import { authorize, type Outside, type Waits } from "../upstream-call.ts";
+import { videoKindOf } from "../video-lane-match.ts";
+
+/** What of a result is wanted: a part of its bytes, or a picture of it. */
+export interface ContentWish {
+  readonly range: string | null;
+  readonly still: VideoStill | null;
+}
+
+export type FileDependencies = Outside & { readonly accounts: Accounts };
+
+/**
+ * Opens the vendor's own file. Where it needs the account's credential it gets it; a redirect is followed a few times, each
+ * time through the guard, and never with the credential. Throws Failure.
+ */
+export async function openResult(
+  dependencies: FileDependencies,
+  task: Task,
+  { range, still }: ContentWish,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const { account, output } = task;
+  if (account === null || output === null) throw new Failure("not_found", "The task has no result.");
+  const provider = dependencies.accounts.providerOf(account);
+  const asked = range === null ? {} : { range };
+  let request = await firstRequest(dependencies, task, { provider, still }, signal);
+  for (let moves = 0; moves <= bounds.resultMovesMax; moves++) {
+    const answer = await dependencies.transport.send(
+      {
+        method: "GET",
+        url: request.url,
+        headers: { ...request.headers, ...asked },
+        body: null,
+        ...resultWaits,
+        allowPrivateNetwork: provider.allowPrivateNetwork,
+      },
+      signal,
+    );
+    const location = answer.headers.get("location");
+    if (answer.status < 300 || answer.status > 399 || location === null) return answer;
+    answer.body.cancel();
+    if (!URL.canParse(location, request.url)) break;
+    const next = new URL(location, request.url);
+    if (next.protocol === "http:" && request.url.startsWith("https:")) break;
+    request = { url: next.href, headers: plainHeaders };
+  }
+  throw new Failure("upstream_error", "The upstream's link moves too often, or to where nothing is fetched from.");
+}
+
+const resultWaits: Waits = {
+  connectMs: bounds.taskPollConnectMs,
+  headersMs: bounds.resultHeadersMs,
+  totalMs: bounds.resultTotalMs,
+};
+
+const plainHeaders: Readonly<Record<string, string>> = { accept: "*/*", "user-agent": "sluice" };
+
+interface FileRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function firstRequest(
+  dependencies: FileDependencies,
+  task: Task,
+  { provider, still }: { readonly provider: Provider; readonly still: VideoStill | null },
+  signal: AbortSignal,
+): Promise<FileRequest> {
+  const url = task.output?.videoUrl ?? "";
+  const found = videoKindOf(provider.kind);
+  const { adapter } = found ?? {};
+  const draft = still === null ? adapter?.content?.(provider, url) : adapter?.still?.(provider, url, still);
+  if (still !== null && draft === undefined) {
+    throw new Failure(
+      "unsupported_by_model",
+      `The upstream of the model "${task.model}" makes no ${still} of a video.`,
+      {
+        param: "variant",
+      },
+    );
+  }
+  if (found === null || draft === undefined) return { url, headers: plainHeaders };
+  await authorize(dependencies, found.kind, draft, signal);
+  return { url: draft.url, headers: { ...plainHeaders, ...draft.headers } };
+}

@@ -1,0 +1,80 @@
+import { asFailure, bounds, Failure, type Task } from "#core/index.ts";
+import type { VideoTasksOptions } from "../options.ts";
+import { letGo } from "../settle/let-go.ts";
+import { ownSignal } from "../upstream-call.ts";
+import { wait } from "../wait.ts";
+import { type FileDependencies, openResult } from "./open-result.ts";
+import { streamOf } from "./stream-of.ts";
+
+type Dependencies = FileDependencies &
+  Pick<VideoTasksOptions, "blobs" | "copyResults" | "store" | "observer" | "unusedBlobs">;
+
+/**
+ * Copies results into our own blob store, where the setting says so: vendors keep them for a day or less. A step of its own
+ * behind the end of a task, which it neither delays nor changes. What waits here is lost with the process; then the vendor's
+ * link serves as long as it lives.
+ */
+export class ResultCopies {
+  readonly #dependencies: Dependencies;
+  readonly #waiting: Task[] = [];
+  #active = 0;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Copies under way or waiting. */
+  get pending(): number {
+    return this.#active + this.#waiting.length;
+  }
+
+  take(task: Task): void {
+    const { blobs, copyResults, observer } = this.#dependencies;
+    if (task.state !== "succeeded" || blobs === null || !copyResults()) return;
+    if (this.#waiting.length >= bounds.resultCopiesWaitingMax) {
+      observer.log("warn", "A result is not copied: too many wait for it.", { task: task.id });
+      return;
+    }
+    this.#waiting.push(task);
+    this.#next();
+  }
+
+  #next(): void {
+    if (this.#active >= bounds.resultCopiesActiveMax) return;
+    const task = this.#waiting.shift();
+    if (task === undefined) return;
+    this.#active++;
+    void this.#copy(task).finally(() => {
+      this.#active--;
+      this.#next();
+    });
+  }
+
+  async #copy(task: Task): Promise<void> {
+    const { clock, observer } = this.#dependencies;
+    for (let tries = 1; tries <= bounds.resultCopyTriesMax; tries++) {
+      try {
+        await this.#copyOnce(task);
+        return;
+      } catch (thrown) {
+        const reason = asFailure(thrown).message;
+        observer.log("warn", "A result could not be copied.", { task: task.id, tries, reason });
+      }
+      if (tries < bounds.resultCopyTriesMax) await wait(clock, tries * pauseMs, ownSignal());
+    }
+  }
+
+  async #copyOnce(task: Task): Promise<void> {
+    const dependencies = this.#dependencies;
+    const answer = await openResult(dependencies, task, { range: null, still: null }, ownSignal());
+    if (answer.status !== 200 || dependencies.blobs === null) {
+      answer.body.cancel();
+      throw new Failure("upstream_error", `The upstream answered ${answer.status} when asked for the result.`);
+    }
+    const { hash } = await dependencies.blobs.put(streamOf(answer.body), bounds.resultCopyBytesMax, ownSignal());
+    const attached = await dependencies.store.attachBlob(task.id, hash, answer.headers.get("content-type"));
+    if (!attached) await letGo(dependencies, task.id, hash);
+  }
+}
+
+const pauseMs = 10_000;

@@ -1,0 +1,121 @@
+import { bounds, type Model, type Task } from "#core/index.ts";
+import type { JsonObject } from "#protocols/index.ts";
+import { type MaterialInHand, MaterialLost } from "../accept/materials.ts";
+import { parseObject } from "../accept/parse-object.ts";
+import { readTaskBody } from "../accept/task-body.ts";
+import { readVideoRequest } from "../accept/validate-video.ts";
+import type { TaskDependencies } from "../dependencies.ts";
+import { settle } from "../settle/settle.ts";
+import { submit } from "../submit/submit.ts";
+import { TaskPass } from "../task-pass.ts";
+import { videoKindOf } from "../video-lane-match.ts";
+import { wait } from "../wait.ts";
+import { pollsPerSecondUsual } from "./account-rates.ts";
+import { poll } from "./poll.ts";
+import { reconcile } from "./reconcile.ts";
+
+/** Takes a task one step further: whatever its state asks for now. */
+export async function advance(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
+  switch (pass.task.state) {
+    case "accepted":
+      return submitLeftOver(dependencies, pass);
+    case "submitting": {
+      // Its lease ran out: whoever was sending it was stopped, and may have sent it or not.
+      const detail = "whoever sent it was interrupted, so nobody knows whether it arrived";
+      if (!(await pass.step({ state: "unknown", detail }))) return;
+      return reconcile(dependencies, pass, signal);
+    }
+    case "unknown":
+      return (await inTurn(dependencies, pass, signal)) ? reconcile(dependencies, pass, signal) : undefined;
+    default:
+      return (await inTurn(dependencies, pass, signal)) ? poll(dependencies, pass, signal) : undefined;
+  }
+}
+
+/** False: the account's row is long, so the task was put off until its place in it. */
+async function inTurn({ rates, clock }: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<boolean> {
+  const { task } = pass;
+  if (task.account === null) return true;
+  const perSecond = videoKindOf(task.account.kind)?.adapter.pollsPerSecond ?? pollsPerSecondUsual;
+  const waitMs = rates.waitMs(task.id, task.account, perSecond);
+  if (waitMs > bounds.taskSlotWaitMs) {
+    await pass.leave({ dueAt: Math.ceil(clock.now() + waitMs) });
+    return false;
+  }
+  if (waitMs > 0) {
+    await wait(clock, waitMs, signal);
+    rates.forget(task.id);
+  }
+  return true;
+}
+
+/**
+ * A task that was accepted and never sent, because whoever accepted it stopped. Whether its caller may use the fallbacks
+ * of the model is not known any more, so only the model itself is asked.
+ */
+async function submitLeftOver(dependencies: TaskDependencies, pass: TaskPass): Promise<void> {
+  const { task } = pass;
+  if (dependencies.clock.now() >= task.deadlineAt) {
+    const error = { code: "expired", message: "The task was not sent before its deadline." };
+    await settle(dependencies, pass, { state: "expired", error });
+    return;
+  }
+  const model = dependencies.catalog().models.get(task.model);
+  if (model === undefined) {
+    const error = { code: "model_not_found", message: "The model was removed before the task was sent." };
+    await settle(dependencies, pass, { state: "failed", error, httpStatus: 404, errorCode: "model_not_found" });
+    return;
+  }
+  // A submission takes longer than a look.
+  await pass.leave({});
+  const leased = await dependencies.store.leaseOne(task.id, dependencies.clock.now(), bounds.taskSubmitLeaseMs);
+  if (leased === null) return;
+  const again = new TaskPass(dependencies, leased);
+  if (again.task.state !== "accepted") await again.leave({});
+  else await submitAgain(dependencies, again, model);
+}
+
+/** With its material at hand. While that cannot be had it waits; when it is lost, so is the task. */
+async function submitAgain(dependencies: TaskDependencies, pass: TaskPass, model: Model): Promise<void> {
+  const { task } = pass;
+  let kept: KeptBody;
+  try {
+    kept = await keptBody(dependencies, task);
+  } catch (thrown) {
+    if (thrown instanceof MaterialLost) {
+      const error = { code: "material_lost", message: "The material of the task was lost before it was sent." };
+      await settle(dependencies, pass, { state: "failed", error, httpStatus: 500, errorCode: "internal_error" });
+    } else {
+      await pass.leave({ dueAt: dependencies.clock.now() + bounds.taskAcceptedGraceMs });
+    }
+    dependencies.observer.log("error", "The body of a video task that was not sent yet cannot be read.", {
+      task: task.id,
+      error: thrown,
+    });
+    return;
+  }
+  const { value, material } = kept;
+  try {
+    await submit(dependencies, { pass, request: readVideoRequest(value), models: [model], material });
+  } finally {
+    material?.release();
+  }
+}
+
+interface KeptBody {
+  readonly value: JsonObject;
+  readonly material: MaterialInHand | null;
+}
+
+/** A body that is large in its row was accepted by an earlier version; it is worked on as it would be today. */
+async function keptBody({ materials, bodies, blobs, bodyRoom }: TaskDependencies, task: Task): Promise<KeptBody> {
+  if (task.request.length <= bounds.taskOutlineBytesMax) {
+    const value = parseObject(task.request);
+    if (value === null) throw new MaterialLost();
+    return { value, material: await materials.open(task) };
+  }
+  const bytes = new TextEncoder().encode(task.request);
+  const { value, material } = (await readTaskBody({ bodies, blobs }, task.id, { bytes, openai: null }, null)).body;
+  if (material === null) return { value, material };
+  return { value, material: materials.inHand(material, material.bytes, bodyRoom.open()) };
+}

@@ -1,0 +1,123 @@
+import { bounds, type TaskOutput } from "#core/index.ts";
+import type { TaskDependencies } from "../dependencies.ts";
+import { cancelAtUpstream } from "../settle/cancel-upstream.ts";
+import { settle, type Verdict } from "../settle/settle.ts";
+import type { TaskPass } from "../task-pass.ts";
+import { videoKindOf } from "../video-lane-match.ts";
+import { pollDelayMs } from "./poll-delay.ts";
+import { readPoll, type Seen, type VideoState } from "./read-poll.ts";
+
+/** One look at a task that an upstream has, and what follows from it. */
+export async function poll(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
+  await apply(dependencies, pass, await readPoll(dependencies, pass.task, signal), signal);
+}
+
+/**
+ * What follows from a look. One that failed ends nothing before the deadline; after it the task has expired, unless this
+ * last look says how it ended.
+ */
+export async function apply(
+  dependencies: TaskDependencies,
+  pass: TaskPass,
+  seen: Seen,
+  signal: AbortSignal,
+): Promise<void> {
+  const verdict = verdictOf(dependencies, pass, seen);
+  if (verdict !== null) {
+    await settle(dependencies, pass, verdict);
+    return;
+  }
+  if (dependencies.clock.now() >= pass.task.deadlineAt) {
+    await expire(dependencies, pass, seen, signal);
+    return;
+  }
+  if (seen.kind === "state") await note(dependencies, pass, seen.state);
+  else await putOff(dependencies, pass, seen.failure.retryAfterMs ?? 0);
+}
+
+/** null: it goes on. */
+function verdictOf(dependencies: TaskDependencies, pass: TaskPass, seen: Seen): Verdict | null {
+  const { gone } = dependencies;
+  if (seen.kind !== "state") return seen.kind === "gone" && gone.said(pass.task.id) ? goneVerdict : null;
+  gone.clear(pass.task.id);
+  return stateVerdict(dependencies, pass, seen.state);
+}
+
+/** A success without anything to show is not one yet. */
+function stateVerdict(dependencies: TaskDependencies, pass: TaskPass, seen: VideoState): Verdict | null {
+  const { state, usage, rawUsage, startedAt, videoUrl } = seen;
+  const told = { usage, rawUsage, startedAt };
+  switch (state) {
+    case "succeeded":
+      return videoUrl === null ? null : { ...told, state, output: outputOf(dependencies, pass, seen, videoUrl) };
+    case "failed":
+    case "cancelled":
+    case "expired":
+      return { ...told, state, error: seen.error ?? usualErrors[state] };
+    default:
+      return null;
+  }
+}
+
+const usualErrors = {
+  failed: { code: "generation_failed", message: "The upstream could not make the video." },
+  cancelled: { code: "cancelled", message: "The task was cancelled." },
+  expired: { code: "expired", message: "The upstream gave the task up." },
+} as const;
+
+const goneVerdict: Verdict = {
+  state: "failed",
+  error: { code: "task_gone", message: "The upstream no longer knows the task." },
+  mayBeCharged: true,
+};
+
+function outputOf({ clock }: TaskDependencies, pass: TaskPass, seen: VideoState, videoUrl: string): TaskOutput {
+  const keepsSeconds = videoKindOf(pass.task.account?.kind ?? "")?.adapter.keepsSeconds;
+  const guess = keepsSeconds === undefined ? null : Math.floor(clock.now() / 1_000) + keepsSeconds;
+  return {
+    videoUrl,
+    lastFrameUrl: seen.lastFrameUrl,
+    expiresAt: seen.expiresAt ?? guess,
+    blobHash: null,
+    contentType: null,
+  };
+}
+
+/** It goes on. A word that the adapter does not know changes nothing. */
+async function note({ clock, chance }: TaskDependencies, pass: TaskPass, seen: VideoState): Promise<void> {
+  const { task } = pass;
+  const now = clock.now();
+  const state = seen.state === "queued" || seen.state === "running" ? seen.state : task.state;
+  // Where the vendor does not say when, it began when it was first seen running.
+  const startedAt = task.startedAt ?? seen.startedAt ?? (state === "running" ? now : null);
+  await pass.leave({
+    ...(state === task.state ? {} : { state }),
+    ...(startedAt === task.startedAt ? {} : { startedAt }),
+    progress: seen.progress ?? task.progress,
+    dueAt: Math.min(now + pollDelayMs(task, now, chance.unit()), task.deadlineAt),
+    polls: task.polls + 1,
+  });
+}
+
+async function putOff({ clock, chance }: TaskDependencies, pass: TaskPass, retryAfterMs: number): Promise<void> {
+  const { task } = pass;
+  const now = clock.now();
+  const delayMs = Math.max(pollDelayMs(task, now, chance.unit()), Math.min(retryAfterMs, bounds.taskGoneMs));
+  await pass.leave({ dueAt: Math.min(now + delayMs, task.deadlineAt), polls: task.polls + 1 });
+}
+
+/**
+ * The upstream is asked to stop, as far as it can be: nobody waits for the result any more. Only what it stopped before it ran
+ * is free.
+ */
+async function expire(dependencies: TaskDependencies, pass: TaskPass, seen: Seen, signal: AbortSignal): Promise<void> {
+  const stopped = await cancelAtUpstream(dependencies, pass.task, signal).catch(() => false);
+  const queued = seen.kind === "state" && seen.state.state === "queued";
+  await settle(dependencies, pass, {
+    state: "expired",
+    error: { code: "expired", message: "The task did not end before its deadline." },
+    mayBeCharged: !(stopped && queued),
+    usage: seen.kind === "state" ? seen.state.usage : null,
+    rawUsage: seen.kind === "state" ? seen.state.rawUsage : null,
+  });
+}

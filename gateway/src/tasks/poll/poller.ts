@@ -1,0 +1,114 @@
+import { bounds } from "#core/index.ts";
+import type { LeasedTask } from "#ports/index.ts";
+import type { TaskDependencies } from "../dependencies.ts";
+import { TaskPass } from "../task-pass.ts";
+import { advance } from "./advance.ts";
+
+/**
+ * The heart-beat of this module: leases tasks that are due and takes each one step further, so many at once; sends messages
+ * to callers; asks what became of tasks that other processes ended. Any number of pollers may share one store.
+ */
+export class Poller {
+  readonly #dependencies: TaskDependencies;
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  #started = false;
+  #sweeping: Promise<void> = Promise.resolve();
+  #ticking = false;
+  #hungry = false;
+  #sweptMs = Number.NEGATIVE_INFINITY;
+  #cancelTick: () => void = () => {};
+
+  constructor(dependencies: TaskDependencies) {
+    this.#dependencies = dependencies;
+    dependencies.deliveries.onWake(() => this.#soon());
+  }
+
+  get inFlight(): number {
+    return this.#running.size;
+  }
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#schedule(0);
+  }
+
+  /** Leases nothing more; ends looks at upstreams, whose tasks come due again; waits for what is being sent. */
+  async stop(): Promise<void> {
+    this.#started = false;
+    this.#cancelTick();
+    this.#stopping.abort();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#dependencies.clock.after(bounds.taskSubmitAttemptMs, resolve);
+    await Promise.race([Promise.allSettled([...this.#running, this.#sweeping]), promise]);
+    cancel();
+  }
+
+  /** One round. Resolves to how many tasks it took. */
+  async round(): Promise<number> {
+    const { store, clock, deliveries } = this.#dependencies;
+    const room = bounds.taskPollsInFlightMax - this.#running.size;
+    const leased = room <= 0 ? [] : await store.lease(clock.now(), bounds.taskLeaseMs, room);
+    for (const one of leased) this.#run(one);
+    this.#hungry = room <= 0 || leased.length === room;
+    await deliveries.pass();
+    await this.#sweep();
+    // Files are waited for by nobody but the end.
+    this.#sweeping = this.#sweeping.then(() => this.#dependencies.materials.sweep());
+    return leased.length;
+  }
+
+  #run(leased: LeasedTask): void {
+    const running = this.#advance(leased).finally(() => {
+      this.#running.delete(running);
+      if (this.#hungry && this.#running.size <= bounds.taskPollsInFlightMax / 2) this.#soon();
+    });
+    this.#running.add(running);
+  }
+
+  /** What goes wrong here is ours or the store's: the lease runs out, and somebody tries again. */
+  async #advance(leased: LeasedTask): Promise<void> {
+    try {
+      await advance(this.#dependencies, new TaskPass(this.#dependencies, leased), this.#stopping.signal);
+    } catch (thrown) {
+      if (this.#stopping.signal.aborted) return;
+      this.#dependencies.observer.log("error", "A video task could not be taken further.", {
+        task: leased.task.id,
+        error: thrown,
+      });
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { clock, holds, store } = this.#dependencies;
+    const nowMs = clock.monotonic();
+    if (nowMs - this.#sweptMs < bounds.taskHoldsSweepMs) return;
+    this.#sweptMs = nowMs;
+    await holds.sweep(store, this.#dependencies.admission);
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#ticking) return;
+    this.#ticking = true;
+    try {
+      await this.round();
+    } catch (thrown) {
+      this.#dependencies.observer.log("error", "The store of video tasks cannot be read.", { error: thrown });
+    } finally {
+      this.#ticking = false;
+      if (this.#started) this.#schedule(bounds.taskTickMs);
+    }
+  }
+
+  #soon(): void {
+    if (!this.#started || this.#ticking) return;
+    this.#hungry = false;
+    this.#schedule(0);
+  }
+
+  #schedule(ms: number): void {
+    this.#cancelTick();
+    this.#cancelTick = this.#dependencies.clock.after(ms, () => void this.#tick());
+  }
+}

@@ -1,0 +1,37 @@
+import { asFailure, type Failure, type Task } from "#core/index.ts";
+import type { TaskDependencies } from "../dependencies.ts";
+import { adapterGone, ask } from "../upstream-call.ts";
+import { type VideoAdapter, videoKindOf } from "../video-lane-match.ts";
+
+export type VideoState = ReturnType<VideoAdapter["readState"]>;
+
+/** What a look has shown. `gone`: the vendor says that there is no such task. */
+export type Seen =
+  | { readonly kind: "state"; readonly state: VideoState }
+  | { readonly kind: "gone" | "failed"; readonly failure: Failure };
+
+/** Asks the account that has the task how it is. Never throws. */
+export async function readPoll(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<Seen> {
+  const { account, upstreamId, upstreamModel } = task;
+  const found = account === null ? null : videoKindOf(account.kind);
+  if (account === null || upstreamId === null || found === null) {
+    return { kind: "failed", failure: adapterGone(account?.kind ?? "") };
+  }
+  const { kind, adapter } = found;
+  try {
+    const provider = dependencies.accounts.providerOf(account);
+    const answer = await ask(dependencies, kind, adapter.poll(provider, upstreamModel, upstreamId), signal);
+    if (!answer.good) {
+      const { gone, failure } = adapter.classifyPoll?.(answer) ?? { gone: false, failure: kind.classify(answer) };
+      return { kind: gone ? "gone" : "failed", failure };
+    }
+    const state = adapter.readState(answer, provider);
+    if (state.next === null || adapter.readNext === undefined) return { kind: "state", state };
+    // A vendor that has the file's address in another place: one more question, never a chain of them.
+    const next = await ask(dependencies, kind, state.next, signal);
+    const shown = next.good ? adapter.readNext(next, state) : (adapter.readNextRefusal?.(next, state) ?? null);
+    return shown === null ? { kind: "failed", failure: kind.classify(next) } : { kind: "state", state: shown };
+  } catch (thrown) {
+    return { kind: "failed", failure: asFailure(thrown) };
+  }
+}

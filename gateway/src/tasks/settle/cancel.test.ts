@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import {
+  budgetUsed,
+  catOnRoof,
+  createCall,
+  failureOf,
+  oneUsd,
+  openTaskSetup,
+  openTaskTown,
+  passTime,
+} from "../../../test/simulation/task-setup.ts";
+
+test("a queued task is cancelled at its vendor and costs nothing; a running or ended one is not", async () => {
+  await using town = await openTaskTown();
+  const gateway = openTaskSetup(town);
+  const { videos } = gateway;
+  const queued = await videos.create(createCall(town, catOnRoof));
+  expect((await videos.cancel("ws_1", queued.id)).state).toBe("cancelled");
+  expect(town.ark.state("cgt-000001")).toBe("cancelled");
+  expect([await budgetUsed(gateway), videos.held]).toEqual([0, 0]);
+
+  const running = await videos.create(createCall(town, catOnRoof));
+  await passTime(town.clock, 5_000);
+  expect((await failureOf(videos.cancel("ws_1", running.id))).code).toBe("invalid_request");
+  await passTime(town.clock, 30_000);
+  expect((await failureOf(videos.cancel("ws_1", running.id))).code).toBe("conflict");
+  // The vendor was never asked to delete what had ended: that would have thrown its result away.
+  expect(await videos.get("ws_1", running.id)).toMatchObject({ state: "succeeded", costNanoUsd: oneUsd });
+  expect((await failureOf(videos.cancel("ws_1", running.id))).code).toBe("conflict");
+  expect(town.ark.state("cgt-000002")).toBe("succeeded");
+});

@@ -1,0 +1,134 @@
+import { outcomeOf } from "#bodies/index.ts";
+import { asFailure, bounds, type Deployment, type Failure, type Provider, type Task } from "#core/index.ts";
+import type { OutboundDraft } from "#providers/index.ts";
+import type { MaterialInHand } from "../accept/materials.ts";
+import { parseObject } from "../accept/parse-object.ts";
+import type { VideoRequest } from "../accept/validate-video.ts";
+import type { TaskDependencies } from "../dependencies.ts";
+import { upstreamCallbackUrl } from "../poll/callback.ts";
+import { adapterGone, authorize, isGood, ownSignal, readWhole, sendDraft, type WholeAnswer } from "../upstream-call.ts";
+import { matchVideoLane, videoKindOf } from "../video-lane-match.ts";
+import { fetchMaterial } from "./fetch-material.ts";
+import { sizeOf, videoTurnFor } from "./video-turn-for.ts";
+
+/** What is certain after a task was sent. `refused` is only said when the upstream certainly does not have it. */
+export type CreateResult =
+  | { readonly kind: "accepted"; readonly upstreamId: string }
+  | { readonly kind: "refused"; readonly failure: Failure }
+  | { readonly kind: "unknown"; readonly failure: Failure };
+
+export interface TaskToSend {
+  readonly task: Task;
+  readonly request: VideoRequest;
+  /** What the marks in the request stand for; null where there are none. */
+  readonly material: MaterialInHand | null;
+}
+
+/** A request that is ready to be sent. It holds room until it is released. */
+export interface PreparedCreate {
+  readonly draft: OutboundDraft;
+  release(): void;
+}
+
+/** The request that makes the task at this deployment, authorised. Nothing is sent yet. */
+export async function prepareCreate(
+  dependencies: TaskDependencies,
+  { task, request, material }: TaskToSend,
+  { deployment, upstreamIds }: { readonly deployment: Deployment; readonly upstreamIds: ReadonlyMap<string, string> },
+): Promise<PreparedCreate> {
+  const { provider, upstreamModel } = deployment;
+  const match = matchVideoLane(deployment);
+  if (match === null) throw adapterGone(provider.kind);
+  const { workspaceId, id: taskId, attemptId } = task;
+  const resolved = await videoTurnFor(request, match, provider, {
+    workspaceId,
+    assets: dependencies.assets,
+    upstreamIds,
+  });
+  const fetches = match.adapter.materialAs === "data";
+  const { turn, media } = fetches
+    ? await fetchMaterial(resolved, taskId, dependencies.transport, ownSignal())
+    : resolved;
+  const held = dependencies.bodyRoom.open();
+  try {
+    held.hold(inRequest * sizeOf(media));
+    const worked = await dependencies.bodies.do(
+      "video-request",
+      {
+        provider: { ...provider, secret: null },
+        upstreamModel,
+        turn,
+        taskId,
+        callbackUrl: upstreamCallbackUrl(dependencies, taskId),
+        material: material?.info ?? null,
+        media: media.map(({ url, mediaType }) => ({ url, mediaType })),
+      },
+      (await material?.take()) ?? new Uint8Array(0),
+      { beside: media.map(({ bytes }) => bytes) },
+    );
+    material?.give(worked.body);
+    const { made, answer } = outcomeOf(worked);
+    const { method, url } = answer;
+    const headers = { ...answer.headers, "x-attempt-id": attemptId };
+    const draft: OutboundDraft = { provider, upstreamModel, stream: false, method, url, headers, body: made };
+    await authorize(dependencies, match.kind, draft, ownSignal());
+    return { draft, release: () => held.release() };
+  } catch (thrown) {
+    held.release();
+    throw thrown;
+  }
+}
+
+/** Bytes, and the same again in base64. */
+const inRequest = 7 / 3;
+
+/** Sends it once. Never throws. */
+export async function sendCreate(
+  dependencies: TaskDependencies,
+  draft: OutboundDraft,
+  provider: Provider,
+): Promise<CreateResult> {
+  const found = videoKindOf(provider.kind);
+  if (found === null) return { kind: "refused", failure: adapterGone(provider.kind) };
+  let answer: WholeAnswer | null = null;
+  let refusedWith: number | null = null;
+  try {
+    const { connectMs, headersMs } = provider.timeouts;
+    const totalMs = bounds.taskSubmitAttemptMs;
+    const waits = { connectMs, headersMs: Math.min(headersMs, totalMs), totalMs, ownConnection: true };
+    const begun = await sendDraft(dependencies, draft, waits, ownSignal());
+    if (!isGood(begun.status)) refusedWith = begun.status;
+    answer = await readWhole(dependencies, provider, begun, bounds.taskPollHeadersMs);
+    if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer, draft) };
+    const failure = found.kind.classify(answer);
+    return { kind: refuses(answer.status, answer.body) ? "refused" : "unknown", failure };
+  } catch (thrown) {
+    const failure = asFailure(thrown);
+    return { kind: isRefusal(failure, answer, refusedWith) ? "refused" : "unknown", failure };
+  }
+}
+
+/**
+ * Whether a failure leaves no doubt: nothing was sent, or the upstream's answer was a refusal, inside a 2xx (which the
+ * adapter read) or by its status, though its words broke off. A 2xx that names no task, a cut and a time-out leave doubt.
+ */
+function isRefusal(failure: Failure, answer: WholeAnswer | null, refusedWith: number | null): boolean {
+  if (answer !== null) return answer.good && failure.arrival === "refused";
+  if (refusedWith !== null) return refuses(refusedWith, null);
+  return failure.arrival === "unsent";
+}
+
+/**
+ * Whether a bad status says that no task was made. A 5xx does not: the vendor may have noted the task before it broke, and what
+ * stands before a vendor (502, 504, 520, 524) does not know. Only what is said before anything begins is sure: that there is no
+ * such thing, or that there is no room, by the vendor itself; a 503 without its JSON may be a proxy's word for a lost connection.
+ */
+function refuses(status: number, body: Uint8Array | null): boolean {
+  if (status < 500) return status !== 408;
+  if (status === 503 || status === 529) return body !== null && isJsonObject(body);
+  return status === 501 || status === 505;
+}
+
+function isJsonObject(body: Uint8Array): boolean {
+  return parseObject(new TextDecoder().decode(body)) !== null;
+}

@@ -1,0 +1,188 @@
+import { expect, test } from "bun:test";
+import type { Task } from "#core/index.ts";
+import { Mortal } from "../../../test/simulation/mortal.ts";
+import {
+  arkDeployment,
+  arkProvider,
+  budgetUsed,
+  catOnRoof,
+  createCall,
+  entriesOf,
+  failureOf,
+  oneUsd,
+  openTaskSetup,
+  openTaskTown,
+  passTime,
+  resolved,
+  seedance,
+  settleDown,
+} from "../../../test/simulation/task-setup.ts";
+import { taskAnswer } from "../index.ts";
+
+test("a vendor's own ids of tasks and assets are never passed on: they may be another workspace's", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskSetup(town);
+  const bodies = [
+    { prompt: "x", image: "asset://asset-20260320142452-2htjn" },
+    { prompt: "x", content: [{ type: "image_url", image_url: { url: "Asset://asset-1" } }] },
+    { prompt: "x", extra: { deep: ["asset://as_1"] } },
+    { prompt: "x", content: [{ type: "draft_task", draft_task: { id: "cgt-1" } }] },
+  ];
+  const codes: string[] = [];
+  for (const body of bodies) codes.push((await failureOf(videos.create(createCall(town, body)))).code);
+  expect(codes).toEqual(["asset_not_found", "asset_not_found", "asset_not_found", "task_not_found"]);
+  expect(town.ark.made.size).toBe(0);
+});
+
+test("assets are given to the account's upstream by the name that it knows, accounts that hold them first", async () => {
+  await using town = await openTaskTown();
+  const asked: string[] = [];
+  const assets = {
+    async resolve(workspaceId: string, assetId: string, account: { readonly id: string }) {
+      asked.push(`${workspaceId} ${assetId} ${account.id}`);
+      return { url: `asset://asset-of-${account.id}`, inline: null, type: "image" as const };
+    },
+    holders: async () => ["second"],
+  };
+  const { videos } = openTaskSetup(town, { assets });
+  const content = [{ type: "image_url", image_url: { url: "asset://as_1" }, role: "reference_image" }];
+  const made = await videos.create(createCall(town, { prompt: "x", content }));
+  expect(made.account?.providerId).toBe("second");
+  expect(asked).toEqual(["ws_1 as_1 second"]);
+  expect(JSON.stringify(town.ark.made.get("cgt-000001")?.body)).toContain("asset://asset-of-second");
+  expect(made.request).toContain("asset://as_1");
+});
+
+test("what the upstream refuses as the caller's fault ends the task as failed and is answered with the same status", async () => {
+  await using town = await openTaskTown(1, {
+    create: () => ({ status: 400, code: "InputTextSensitiveContentDetected" }),
+  });
+  const gateway = openTaskSetup(town);
+  const failure = await failureOf(gateway.videos.create(createCall(town, catOnRoof)));
+  expect([failure.upstream?.status, failure.retry]).toEqual([400, "never"]);
+  expect(JSON.parse(new TextDecoder().decode(failure.upstream?.body))).toMatchObject({
+    error: { message: "status 400", code: "InputTextSensitiveContentDetected" },
+  });
+  const [task] = (await gateway.videos.page({ workspaceId: "ws_1" }, null, 1)).tasks;
+  expect(task).toMatchObject({ state: "failed", error: { code: "InputTextSensitiveContentDetected" }, costNanoUsd: 0 });
+  expect((await entriesOf(town)).map(({ outcome, httpStatus }) => [outcome, httpStatus])).toEqual([["failed", 400]]);
+  expect([gateway.videos.held, await budgetUsed(gateway)]).toEqual([0, 0]);
+});
+
+test("a deployment that cannot be reached or is unhealthy is passed over before anything was accepted", async () => {
+  await using town = await openTaskTown();
+  const { videos } = openTaskSetup(town);
+  for (const fault of ["unreachable", { status: 503 }, { status: 429 }, { status: 401 }] as const) {
+    let creates = 0;
+    town.ark.habits = { create: () => (creates++ === 0 ? fault : null) };
+    const made = await resolved(town.clock, videos.create(createCall(town, catOnRoof)));
+    expect(made.state).toBe("queued");
+  }
+  expect(town.ark.made.size).toBe(4);
+});
+
+test("an unknown outcome is answered as queued and never sent again", async () => {
+  for (const fault of ["lost", "cut", { status: 500 }, { status: 504 }, { status: 502 }, { status: 408 }] as const) {
+    await using town = await openTaskTown(1, { create: () => fault });
+    const { videos } = openTaskSetup(town);
+    const made = await videos.create(createCall(town, catOnRoof));
+    expect([made.state, taskAnswer(made, null)["status"]]).toEqual(["unknown", "queued"]);
+    videos.start();
+    await passTime(town.clock, 60_000);
+    const posts = town.ark.sent.filter(({ method }) => method === "POST");
+    expect(posts).toHaveLength(1);
+    expect((await videos.get("ws_1", made.id)).state).toBe("unknown");
+    expect(await entriesOf(town)).toEqual([]);
+    await videos.stop();
+  }
+});
+
+test("a task whose answer was lost is found in the vendor's list by our own id, and paid once", async () => {
+  await using town = await openTaskTown(1, { create: () => "cut" });
+  const marked = {
+    ...seedance,
+    deployments: [arkDeployment("first", 1, { provider: arkProvider("first", { settings: { mark_tasks: true } }) })],
+  };
+  const { videos } = openTaskSetup(town, { models: [marked] });
+  const made = await videos.create(createCall(town, catOnRoof, { models: [marked] }));
+  expect(made.state).toBe("unknown");
+  videos.start();
+  await passTime(town.clock, 90_000);
+  expect(await videos.get("ws_1", made.id)).toMatchObject({
+    state: "succeeded",
+    upstreamId: "cgt-000001",
+    costNanoUsd: oneUsd,
+  });
+  expect([town.ark.made.size, (await entriesOf(town)).length]).toEqual([1, 1]);
+  await videos.stop();
+});
+
+test("two lost tasks that ask for the same are never taken for one and the same in the vendor's list", async () => {
+  let count = 0;
+  await using town = await openTaskTown(1, {
+    create: () => (++count <= 2 ? "cut" : "lost"),
+    listsPrompts: true,
+    runningMs: 3_600_000,
+  });
+  const { videos } = openTaskSetup(town);
+  const tasks: Task[] = [];
+  for (let index = 0; index < 3; index++) tasks.push(await videos.create(createCall(town, catOnRoof)));
+  videos.start();
+  await passTime(town.clock, 900_000, 2_000);
+  const stored = await Promise.all(tasks.map(({ id }) => videos.get("ws_1", id)));
+  const found = stored.flatMap(({ upstreamId }) => upstreamId ?? []);
+  expect(found.toSorted()).toEqual(["cgt-000001", "cgt-000002"]);
+  expect(stored.filter(({ state }) => state === "unknown")).toHaveLength(1);
+  await videos.stop();
+});
+
+test("a task that was accepted by a process that died is sent by another, once", async () => {
+  await using town = await openTaskTown();
+  const never = { ...town.taskStore, leaseOne: () => new Promise<never>(() => undefined) };
+  const dying = openTaskSetup(town, { store: never });
+  void dying.videos.create(createCall(town, catOnRoof));
+  await settleDown();
+  expect(town.ark.made.size).toBe(0);
+  const { videos } = openTaskSetup(town);
+  videos.start();
+  await passTime(town.clock, 60_000);
+  const [task] = (await videos.page({ workspaceId: "ws_1" }, null, 1)).tasks;
+  expect([task?.state, town.ark.made.size]).toEqual(["succeeded", 1]);
+  await videos.stop();
+});
+
+test("a process that stood still while its upstream accepted a task notes that when it goes on", async () => {
+  await using town = await openTaskTown(1, { latencyMs: () => 1_000 });
+  const mortal = new Mortal();
+  const stopped = openTaskSetup(town, {
+    clock: mortal.clock(town.clock),
+    transport: mortal.transport(town.ark),
+    store: mortal.store(town.taskStore),
+  });
+  const { videos } = openTaskSetup(town);
+  videos.start();
+  const pending = stopped.videos.create(createCall(town, catOnRoof));
+  await passTime(town.clock, 500);
+  mortal.stop();
+  await passTime(town.clock, 400_000, 1_000);
+  const [lost] = (await videos.page({ workspaceId: "ws_1" }, null, 1)).tasks;
+  expect([lost?.state, lost?.upstreamId, town.ark.made.size]).toEqual(["unknown", null, 1]);
+  mortal.goOn();
+  await resolved(town.clock, pending);
+  await passTime(town.clock, 60_000);
+  const [found] = (await videos.page({ workspaceId: "ws_1" }, null, 1)).tasks;
+  expect(found).toMatchObject({ state: "succeeded", upstreamId: "cgt-000001" });
+  expect([town.ark.made.size, (await entriesOf(town)).length]).toEqual([1, 1]);
+  await videos.stop();
+});
+
+test("a fallback of the model is asked when the model's own deployments refuse, at the price of what was asked for", async () => {
+  await using town = await openTaskTown();
+  const fallback = { ...seedance, name: "other", deployments: [arkDeployment("third")], price: null };
+  const { videos } = openTaskSetup(town);
+  town.ark.habits = {
+    create: () => (town.ark.sent.at(-1)?.headers["authorization"] === "Bearer key of third" ? null : { status: 403 }),
+  };
+  const made = await resolved(town.clock, videos.create(createCall(town, catOnRoof, { models: [seedance, fallback] })));
+  expect(made).toMatchObject({ state: "queued", model: "seedance", deployment: "dep_third", priceVersion: "prc_1" });
+});

@@ -1,0 +1,210 @@
+import { asFailure, bounds, type Failure, type Model } from "#core/index.ts";
+import type { Plan } from "#routing/index.ts";
+import type { MaterialInHand } from "../accept/materials.ts";
+import type { VideoRequest } from "../accept/validate-video.ts";
+import { accountOf } from "../accounts.ts";
+import type { TaskDependencies } from "../dependencies.ts";
+import { explainSubmission, SubmissionStory } from "../explain-task.ts";
+import { settle } from "../settle/settle.ts";
+import type { TaskPass } from "../task-pass.ts";
+import { ownSignal } from "../upstream-call.ts";
+import { wait } from "../wait.ts";
+import { keepAccepted } from "./keep-accepted.ts";
+import { planStages, type StagePlan, type SubmitStage } from "./plan-stages.ts";
+import { refusalAsError, refusalForCaller } from "./refusal-for-caller.ts";
+import { type CreateResult, prepareCreate, sendCreate } from "./send-create.ts";
+
+/** One task on its way to an upstream. */
+export interface Submission {
+  readonly pass: TaskPass;
+  readonly request: VideoRequest;
+  /** The model asked for, then its fallbacks. */
+  readonly models: readonly Model[];
+  /** What the marks in the request stand for; null where there are none. */
+  readonly material: MaterialInHand | null;
+}
+
+/** What has become of one attempt. `lost`: another pass has the task, so nothing was sent. */
+type Attempted = { readonly kind: "left" | "lost" } | { readonly kind: "refused"; readonly failure: Failure };
+
+/**
+ * Walks the plan until an upstream has the task, or may have it: what was sent and not answered is never sent again, to
+ * nobody. Resolves to the failure when every deployment has refused and the task has ended with it, else to null.
+ */
+export async function submit(dependencies: TaskDependencies, submission: Submission): Promise<Failure | null> {
+  const { pass } = submission;
+  const walk = { startMs: dependencies.clock.monotonic(), sent: false, story: new SubmissionStory() };
+  try {
+    return await walkAll(dependencies, submission, walk);
+  } finally {
+    explainSubmission(dependencies, pass.task, walk.story);
+    if (submission.material !== null) await dependencies.materials.drop(pass.task.id);
+  }
+}
+
+async function walkAll(dependencies: TaskDependencies, submission: Submission, walk: Walk): Promise<Failure | null> {
+  const { pass, request, models } = submission;
+  let failure: Failure | null = null;
+  try {
+    const stagePlan = await planStages(dependencies, pass.task, request);
+    for (const stage of stagePlan.stages) {
+      const ended = await walkStage(dependencies, submission, { stagePlan, stage, walk });
+      if (ended === null) return null;
+      failure = betterOf(failure, ended);
+      if (failure.retry === "never") break;
+    }
+  } catch (thrown) {
+    failure = asFailure(thrown);
+  }
+  if (failure === null) return null;
+  if (failure.code === "internal_error") {
+    dependencies.observer.log("error", "A video task met an unexpected error on its way to its upstream.", {
+      task: pass.task.id,
+      model: models[0]?.name,
+      error: failure.cause,
+    });
+  }
+  const done = await settle(dependencies, pass, {
+    state: "failed",
+    error: refusalAsError(failure),
+    httpStatus: failure.upstream?.status ?? failure.status,
+    upstreamStatus: failure.upstream?.status ?? null,
+    errorCode: failure.code,
+  });
+  return done ? refusalForCaller(failure, pass.task.requestId) : null;
+}
+
+interface Walk {
+  readonly startMs: number;
+  /** Something was sent and refused: nobody else may send this task, and this pass goes on doing so. */
+  sent: boolean;
+  readonly story: SubmissionStory;
+}
+
+interface StageWalk {
+  readonly stagePlan: StagePlan;
+  readonly stage: SubmitStage;
+  readonly walk: Walk;
+}
+
+/** null: the task is out of our hands. */
+async function walkStage(
+  dependencies: TaskDependencies,
+  submission: Submission,
+  { stagePlan, stage, walk }: StageWalk,
+): Promise<Failure | null> {
+  const { router, clock } = dependencies;
+  let plan: Plan;
+  try {
+    plan = router.plan(submission.models, stage);
+    walk.story.plans.push(plan);
+  } catch (thrown) {
+    const unplanned = asFailure(thrown);
+    walk.story.noPlan = { failure: unplanned, places: router.leftOut(submission.models, stage) };
+    return unplanned;
+  }
+  let failure: Failure | null = null;
+  for (;;) {
+    if (clock.monotonic() - walk.startMs > walkMsMax && failure !== null) return failure;
+    const pick = plan.next(failure);
+    if (pick === null) return failure ?? asFailure(new Error("a plan without a first pick"));
+    try {
+      if (pick.waitMs > 0) await wait(clock, pick.waitMs, ownSignal());
+      const attempted = await attempt(dependencies, submission, { stagePlan, pick, walk });
+      if (attempted.kind !== "refused") return null;
+      failure = attempted.failure;
+    } finally {
+      // Ended already, unless something unexpected was thrown: then the deployment is not to blame.
+      pick.end("cancelled", 0);
+    }
+  }
+}
+
+interface AttemptOptions {
+  readonly stagePlan: StagePlan;
+  readonly pick: NonNullable<ReturnType<Plan["next"]>>;
+  readonly walk: Walk;
+}
+
+async function attempt(
+  dependencies: TaskDependencies,
+  submission: Submission,
+  options: AttemptOptions,
+): Promise<Attempted> {
+  const { pass, request, material } = submission;
+  const { clock, observer } = dependencies;
+  const { stagePlan, pick, walk } = options;
+  const { deployment } = pick;
+  const startMs = clock.monotonic();
+  const { upstreamIds } = stagePlan;
+  const toSend = { task: pass.task, request, material };
+  const prepared = await prepareCreate(dependencies, toSend, { deployment, upstreamIds }).catch(asFailure);
+  if (prepared instanceof Error) {
+    // Nothing was sent, and it is not the deployment's fault: the task waits until there is room or a thread again.
+    if (!walk.sent && prepared.upstream === undefined && notNow.has(prepared.code)) {
+      await pass.leave({ dueAt: clock.now() + bounds.taskAcceptedGraceMs });
+      return { kind: "left" };
+    }
+    pick.end(prepared, 0);
+    walk.story.failed(pass.task, deployment.provider, prepared);
+    return { kind: "refused", failure: prepared };
+  }
+  const now = clock.now();
+  const begin = {
+    state: "submitting" as const,
+    account: accountOf(deployment.provider),
+    deployment: deployment.id,
+    upstreamModel: deployment.upstreamModel,
+    submittedAt: now,
+    dueAt: now + bounds.taskSubmitLeaseMs,
+    detail: `sent to ${deployment.provider.id} as ${deployment.upstreamModel}`,
+  };
+  let result: CreateResult;
+  try {
+    const begun =
+      (await pass.step(begin)) || (walk.sent && (await pass.insist()) === "again" && (await pass.step(begin)));
+    if (!begun) return { kind: "lost" };
+    walk.sent = true;
+    result = await sendCreate(dependencies, prepared.draft, deployment.provider);
+  } finally {
+    prepared.release();
+  }
+  const latencyMs = clock.monotonic() - startMs;
+  switch (result.kind) {
+    case "accepted":
+      pick.end("ok", latencyMs);
+      await keepAccepted(dependencies, pass, result.upstreamId);
+      return { kind: "left" };
+    case "refused":
+      pick.end(result.failure, latencyMs);
+      walk.story.failed(pass.task, deployment.provider, result.failure);
+      return result;
+    case "unknown": {
+      pick.end(result.failure, latencyMs);
+      walk.story.failed(pass.task, deployment.provider, result.failure);
+      const detail = `nobody knows whether it arrived: ${result.failure.message}`;
+      await pass.leave({ state: "unknown", dueAt: clock.now() + unknownFirstLookMs, detail });
+      observer.log("warn", "Nobody knows whether a video task arrived at its upstream; it is not sent again.", {
+        task: pass.task.id,
+        provider: deployment.provider.id,
+        reason: result.failure.message,
+      });
+      return { kind: "left" };
+    }
+  }
+}
+
+/** What the gateway itself says when it has no room or no thread, or cannot reach its own files. */
+const notNow: ReadonlySet<Failure["code"]> = new Set(["overloaded", "draining", "storage_unavailable"] as const);
+
+/** Long enough for a vendor's list to show what it has. */
+const unknownFirstLookMs = 10_000;
+
+/** No attempt begins so late that it could outlast the lease. */
+const walkMsMax = bounds.taskSubmitLeaseMs - 2 * bounds.taskSubmitAttemptMs;
+
+/** What an upstream said is worth more to the caller than that nothing else was there to try. */
+function betterOf(before: Failure | null, later: Failure): Failure {
+  if (before === null) return later;
+  return later.code === "no_deployment_available" || later.code === "unsupported_by_model" ? before : later;
+}

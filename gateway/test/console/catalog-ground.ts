@@ -1,0 +1,111 @@
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import { createMemoryHealthBoard } from "#coordination/index.ts";
+import type { ControlStore, ModelUsage, OidcAccount, ReportStore } from "#ports/index.ts";
+import { ProviderProbe } from "#relay/index.ts";
+import { createRouter, type Router } from "#routing/index.ts";
+import { createControlStore } from "#storage/index.ts";
+import { systemChance, systemClock } from "#system/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import { modelHandlers } from "../../src/admin/handlers/model-handlers.ts";
+import { providerHandlers } from "../../src/admin/handlers/provider-handlers.ts";
+import { settingsHandlers } from "../../src/admin/handlers/settings-handlers.ts";
+import { endpointsOf } from "../../src/api/index.ts";
+import { kindDefaults } from "../../src/main/kind-check.ts";
+import { silentObserver } from "../conformance/store-ground.ts";
+import { type ConsoleGround, type GroundAnswer, openConsoleGround } from "../console-ground.ts";
+
+/** What the reports are to say; the store of reports has its own tests. */
+export interface Figures {
+  uses: Awaited<ReturnType<ReportStore["deploymentUse"]>> | Error;
+  used: readonly (ModelUsage & { readonly at: number })[];
+}
+
+export interface CatalogGround extends ConsoleGround {
+  readonly controlStore: ControlStore;
+  readonly router: Router;
+  readonly figures: Figures;
+  /** The accounts that sign-in was told of last. */
+  readonly oidc: { accounts: readonly OidcAccount[] };
+  readonly simulator: RunningSimulator;
+  /** A provider that leads to the simulator, made through the API. */
+  makeProvider(id: string, more?: Readonly<Record<string, unknown>>): Promise<GroundAnswer>;
+  /** A model through the API. */
+  makeModel(name: string, more?: Readonly<Record<string, unknown>>): Promise<GroundAnswer>;
+}
+
+/** The calls about providers, models and settings over real stores, real kinds and the real way out. */
+export async function openCatalogGround(): Promise<CatalogGround> {
+  const simulator = serveSimulator();
+  const figures: Figures = { uses: [], used: [] };
+  const oidc: CatalogGround["oidc"] = { accounts: [] };
+  const router = createRouter({
+    board: createMemoryHealthBoard(systemClock),
+    clock: systemClock,
+    chance: systemChance,
+    observer: silentObserver,
+  });
+  let store: ControlStore | null = null;
+  const ground = await openConsoleGround(({ database, vault, clock, ids }) => {
+    const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
+    store = controlStore;
+    let catalog: Awaited<ReturnType<ControlStore["catalog"]>> | null = null;
+    const gateway = {
+      controlStore,
+      router,
+      clock,
+      endpointsOf,
+      publicUrl: null,
+      mailFrom: null,
+      probe: new ProviderProbe(createTransport({ clock: systemClock }), systemClock),
+      reports: {
+        deploymentUse: async () => {
+          if (figures.uses instanceof Error) throw figures.uses;
+          return figures.uses;
+        },
+        modelUsage: async (model: string | null, from: number, to: number) =>
+          figures.used.filter((each) => (model ?? each.model) === each.model && each.at >= from && each.at < to),
+      },
+      signIn: {
+        useOidc: (accounts: readonly OidcAccount[]) => {
+          oidc.accounts = accounts;
+        },
+      },
+      catalog: () => {
+        if (catalog === null) throw new Error("the catalog was not read yet");
+        return catalog;
+      },
+      changesSeen: async () => {
+        catalog = await controlStore.catalog();
+      },
+    };
+    const fresh = gateway.changesSeen();
+    const calls = { ...providerHandlers(gateway), ...modelHandlers(gateway), ...settingsHandlers(gateway) };
+    const ready = Object.entries(calls).map(([id, handler]) => [
+      id,
+      async (call: never) => {
+        await fresh;
+        return await (handler as (call: never) => unknown)(call);
+      },
+    ]);
+    return Object.fromEntries(ready);
+  });
+  if (store === null) throw new Error("the ground has no store");
+  return {
+    ...ground,
+    controlStore: store,
+    router,
+    figures,
+    oidc,
+    simulator,
+    makeProvider: (id, more = {}) =>
+      ground.call("administrator", "providers.create", {
+        body: { id, kind: "openai-compatible", base_url: simulator.url, allow_private_network: true, ...more },
+      }),
+    makeModel: (name, more = {}) =>
+      ground.call("administrator", "models.create", { body: { name, deployments: [{ provider: "main" }], ...more } }),
+    async [Symbol.asyncDispose]() {
+      simulator.stop();
+      await ground[Symbol.asyncDispose]();
+    },
+  };
+}

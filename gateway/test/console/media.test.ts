@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import {
+  asKeyPath,
+  assetContentPath,
+  type ConsoleTask,
+  consoleRoutes,
+  type RouteId,
+  taskContentPath,
+  urlOf,
+} from "@sluice/contract";
+import type { Asset } from "#core/index.ts";
+import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
+import { systemClock } from "#system/index.ts";
+import { until } from "../../../test/until.ts";
+import { codeOf, type MediaGround, type MediaUser, openMediaGround } from "./media-ground.ts";
+
+let ground: MediaGround;
+let made: ConsoleTask;
+beforeAll(async () => {
+  ground = await openMediaGround();
+  made = await finished(await makeTask("member", "acme", ground.keys.members));
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+const bytes = new TextEncoder().encode("the bytes of a picture");
+const json = { "content-type": "application/json" };
+
+async function makeTask(who: MediaUser, workspace: string, key: string, more: object = {}): Promise<string> {
+  const body = JSON.stringify({ model: "clip-test", prompt: "a boat on a lake", ratio: "16:9", duration: 5, ...more });
+  const path = `${asKeyPath(workspace, key)}/v1/video/tasks`;
+  const answer = await ground.as(who, path, { method: "POST", headers: json, body });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { id: string }).id;
+}
+
+async function finished(task: string): Promise<ConsoleTask> {
+  return await until(async () => {
+    const seen = await shown("tasks.show", { workspace: "acme", task });
+    return seen.finished_at === null ? null : seen;
+  });
+}
+
+async function call(who: MediaUser | null, id: RouteId, params: Record<string, string>, query: object = {}) {
+  const { method } = consoleRoutes[id];
+  const path = urlOf(consoleRoutes, id, { params, query } as never);
+  return ground.as(who, path, method === "GET" ? {} : { method, headers: json, body: "{}" });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
+type Seen = any;
+
+async function shown(
+  id: RouteId,
+  params: Record<string, string>,
+  query: object = {},
+  who: MediaUser = "viewer",
+): Promise<Seen> {
+  const answer = await call(who, id, params, query);
+  if (answer.status !== 200) expect(`${id}: ${answer.status} ${await answer.text()}`).toBe(`${id}: 200`);
+  return answer.json();
+}
+
+async function storedAsset(workspace: string, contentType: string, more: Partial<Asset> = {}): Promise<string> {
+  const store = createAssetStore({ database: ground.control.database });
+  const blobs = createDiskBlobStore({ directory: join(ground.dataDir, "blobs"), clock: systemClock });
+  const { hash } = await blobs.put(new Blob([bytes]).stream(), 1_024, new AbortController().signal);
+  const { ids, clock, controlStore } = ground.control;
+  const [here] = (await controlStore.listWorkspaces()).filter(({ slug }) => slug === workspace);
+  const workspaceId = here?.id ?? "";
+  const times = { createdAt: clock.now(), updatedAt: clock.now() };
+  const groupId = ids.next("ag_");
+  await store.createGroup({
+    ...times,
+    id: groupId,
+    workspaceId,
+    platform: "local",
+    name: "boats",
+    description: "",
+    projectName: "default",
+    providerId: null,
+    upstreamId: null,
+  });
+  const id = ids.next("as_");
+  await store.createAsset({
+    ...times,
+    id,
+    workspaceId,
+    groupId,
+    platform: "local",
+    name: "a boat",
+    type: "Image",
+    sourceUrl: "https://pictures.example/a.png",
+    status: "Active",
+    error: null,
+    providerId: null,
+    upstreamId: null,
+    blobHash: hash,
+    sizeBytes: bytes.length,
+    contentType,
+    dueAt: null,
+    ...more,
+  });
+  return id;
+}
+
+test("a task is listed with the names around it, and shown with its body and its history", async () => {
+  const { data } = await shown("tasks.list", { workspace: "acme" }, { status: "succeeded", model: "clip-test" });
+  expect(data.find((one: ConsoleTask) => one.id === made.id)).toMatchObject({
+    workspace: { slug: "acme" },
+    key: { id: ground.keys.members, name: "key of member" },
+    model: "clip-test",
+    provider: "volc",
+    status: "succeeded",
+    progress: 100,
+    prompt: "a boat on a lake",
+    duration: 5,
+    has_content: true,
+    cost_estimated: false,
+  });
+  expect(made.cost_usd).toBeGreaterThan(0);
+  const detail = await shown("tasks.show", { workspace: "acme", task: made.id });
+  expect(detail.request).toMatchObject({ model: "clip-test", ratio: "16:9" });
+  expect(detail.request_whole).toBe(true);
+  expect(detail.events[0]).toMatchObject({ status: "accepted" });
+  expect(detail.events.at(-1)).toMatchObject({ status: "succeeded" });
+  expect(detail.deliveries).toEqual([]);
+});
+
+test("an administrator sees the tasks of every workspace, page by page, others only their own", async () => {
+  const other = await makeTask("stranger", "other", ground.keys.others);
+  const seen: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page = await shown("tasks.list", { workspace: "-" }, { limit: 1, cursor }, "administrator");
+    expect(page.data.length).toBeLessThanOrEqual(1);
+    seen.push(...page.data.map((one: ConsoleTask) => `${one.workspace.slug} ${one.id}`));
+    cursor = page.next;
+  }
+  expect(seen).toEqual([`other ${other}`, `acme ${made.id}`]);
+  const open = await shown("tasks.list", { workspace: "-" }, { key: ground.keys.members }, "administrator");
+  expect(open.data.map((one: ConsoleTask) => one.id)).toEqual([made.id]);
+  expect(await codeOf(await call("owner", "tasks.list", { workspace: "-" }))).toBe("403 forbidden");
+  expect(await codeOf(await call("administrator", "tasks.show", { workspace: "-", task: made.id }))).toBe(
+    "400 invalid_request",
+  );
+  const mine = await shown("tasks.list", { workspace: "acme" });
+  expect(mine.data.map((one: ConsoleTask) => one.id)).toEqual([made.id]);
+  expect(await codeOf(await call("owner", "tasks.show", { workspace: "acme", task: other }))).toBe(
+    "404 task_not_found",
+  );
+  expect(await codeOf(await call("owner", "tasks.cancel", { workspace: "acme", task: other }))).toBe(
+    "404 task_not_found",
+  );
+  expect(await codeOf(await ground.as("owner", taskContentPath("acme", other)))).toBe("404 task_not_found");
+});
+
+test("a member cancels a task that its vendor can, which the audit log says; a viewer does not", async () => {
+  const path = `${asKeyPath("acme", ground.keys.members)}/v1/video/tasks`;
+  const body = JSON.stringify({ model: "clip-test", prompt: 'a slow boat [[sim {"queued_ms":600000}]]' });
+  const answer = await ground.as("member", path, { method: "POST", headers: json, body });
+  const { id } = (await answer.json()) as { id: string };
+  expect(await codeOf(await call("viewer", "tasks.cancel", { workspace: "acme", task: id }))).toBe("403 forbidden");
+  const cancelled = await shown("tasks.cancel", { workspace: "acme", task: id }, {}, "member");
+  expect(cancelled).toMatchObject({ id, status: "cancelled", has_content: false });
+  expect((await ground.audit()).at(-1)).toEqual({
+    actor: "member@example.com",
+    action: "cancel",
+    object: `video task ${id}`,
+  });
+  expect(await codeOf(await ground.as("viewer", taskContentPath("acme", id)))).toBe("404 not_found");
+  expect(await codeOf(await call("member", "tasks.cancel", { workspace: "acme", task: id }))).toBe("409 conflict");
+});
+
+test("a task's video plays in place, in parts, for viewers only", async () => {
+  const path = taskContentPath("acme", made.id);
+  const whole = await ground.as("viewer", path);
+  const video = await whole.bytes();
+  expect(whole.status).toBe(200);
+  expect(Object.fromEntries(whole.headers)).toMatchObject({
+    "content-type": "video/mp4",
+    "content-disposition": `inline; filename="${made.id}.mp4"`,
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+    "cache-control": "private, no-cache",
+  });
+  const part = await ground.as("viewer", path, { headers: { range: "bytes=4-7" } });
+  expect([part.status, part.headers.get("content-range")]).toEqual([206, `bytes 4-7/${video.length}`]);
+  expect(await part.bytes()).toEqual(video.slice(4, 8));
+  const head = await ground.as("viewer", path, { method: "HEAD" });
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+  expect(await codeOf(await ground.as("stranger", path))).toBe("404 not_found");
+  expect(await codeOf(await ground.as(null, path))).toBe("401 not_signed_in");
+  expect(await codeOf(await ground.as("viewer", taskContentPath("-", made.id)))).toBe("403 forbidden");
+  expect(await codeOf(await ground.as("administrator", taskContentPath("-", made.id)))).toBe("400 invalid_request");
+});
+
+test("an asset's bytes are shown in place only as known media, and asked about again each time", async () => {
+  const asset = await storedAsset("acme", "image/png");
+  const path = assetContentPath("acme", asset);
+  const whole = await ground.as("viewer", path);
+  expect([whole.status, await whole.text()]).toEqual([200, "the bytes of a picture"]);
+  expect(whole.headers.get("content-disposition")).toBe(`inline; filename="${asset}.png"`);
+  const etag = whole.headers.get("etag") ?? "";
+  const again = await ground.as("viewer", path, { headers: { "if-none-match": `"x", ${etag}` } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+  const part = await ground.as("viewer", path, { headers: { range: "bytes=-7" } });
+  expect([part.status, await part.text()]).toEqual([206, "picture"]);
+  const beyond = await ground.as("viewer", path, { headers: { range: "bytes=99-" } });
+  expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${bytes.length}`]);
+  const page = await ground.as("viewer", assetContentPath("acme", await storedAsset("acme", "text/html")));
+  expect([page.headers.get("content-type"), page.headers.get("content-disposition")]).toEqual([
+    "application/octet-stream",
+    expect.stringMatching(/^attachment; filename="as_\w+\.bin"$/),
+  ]);
+});
+
+test("an asset without bytes of ours, or of another workspace, has none to show", async () => {
+  const library = { platform: "volcengine" as const, blobHash: null, contentType: null };
+  const kept = await storedAsset("acme", "image/png", library);
+  expect(await codeOf(await ground.as("viewer", assetContentPath("acme", kept)))).toBe("404 not_found");
+  const gone = await storedAsset("acme", "image/png", { blobHash: "0".repeat(64) });
+  expect(await codeOf(await ground.as("viewer", assetContentPath("acme", gone)))).toBe("404 not_found");
+  const others = await storedAsset("other", "image/png");
+  expect(await codeOf(await ground.as("owner", assetContentPath("acme", others)))).toBe("404 asset_not_found");
+  const { data } = await shown("assets.list", { workspace: "acme" });
+  const row = (id: string) => data.find((one: { id: string }) => one.id === id);
+  expect(row(kept)).toMatchObject({ platform: "volcengine", has_content: false });
+  expect(row(others)).toBeUndefined();
+});
+
+test("members remove assets and groups of their own workspace, and the audit log says who", async () => {
+  const asset = await storedAsset("acme", "image/png");
+  const others = await storedAsset("other", "image/png");
+  const { data } = await shown("assets.list", { workspace: "acme" });
+  const group = data.find((one: { id: string }) => one.id === asset).group_id;
+  const filtered = await shown("assets.list", { workspace: "acme" }, { group });
+  expect(filtered.data.map((one: { id: string }) => one.id)).toEqual([asset]);
+  const params = { workspace: "acme", asset, group };
+  expect(await codeOf(await call("viewer", "assets.remove", params))).toBe("403 forbidden");
+  expect(await codeOf(await call("member", "assets.remove", { ...params, asset: others }))).toBe("404 asset_not_found");
+  await shown("assets.remove", params, {}, "member");
+  expect(await codeOf(await call("member", "assets.remove", params))).toBe("404 asset_not_found");
+  const groups = await shown("assetGroups.list", { workspace: "acme" }, { limit: 100 });
+  expect(groups.data.map((one: { id: string }) => one.id)).toContain(group);
+  expect(await codeOf(await call("stranger", "assetGroups.remove", { workspace: "other", group }))).toBe(
+    "404 asset_group_not_found",
+  );
+  await shown("assetGroups.remove", params, {}, "member");
+  const rows = await ground.audit();
+  expect(rows.slice(-2).map(({ actor, action, object }) => `${actor} ${action} ${object}`)).toEqual([
+    `member@example.com remove asset ${asset}`,
+    `member@example.com remove asset group ${group}`,
+  ]);
+  for (const id of ["assets.list", "assetGroups.list"] as const) {
+    expect(await codeOf(await call("administrator", id, { workspace: "-" }))).toBe("400 invalid_request");
+    expect(await codeOf(await call("newcomer", id, { workspace: "acme" }))).toBe("404 not_found");
+    expect(await codeOf(await call("viewer", id, { workspace: "acme" }, { cursor: "!" }))).toBe("400 invalid_request");
+  }
+});
+
+test("a large picture inside a body is told of, not shown, and such a body is not whole", async () => {
+  const id = await makeTask("member", "acme", ground.keys.members, {
+    image: `data:image/png;base64,${"A".repeat(1_000_000)}`,
+  });
+  const detail = await shown("tasks.show", { workspace: "acme", task: id });
+  expect(detail.request).toEqual({
+    model: "clip-test",
+    prompt: "a boat on a lake",
+    ratio: "16:9",
+    duration: 5,
+    image: "(inline material, image/png, 1000000 bytes, not kept)",
+  });
+  expect(detail.request_whole).toBe(false);
+});

@@ -1,0 +1,78 @@
+/**
+ * The borders of gateway/src, as docs/architecture.md draws them. A row says which modules a module may import, beside
+ * the base (core, ports, and the package contract), which every module may import.
+ */
+export const rows: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  ports: ["core"],
+  protocols: [],
+  providers: ["protocols"],
+  bodies: ["providers", "protocols"],
+  routing: [],
+  limits: [],
+  ledger: [],
+  identity: [],
+  assets: ["providers"],
+  relay: ["bodies", "providers", "protocols", "routing", "limits", "ledger"],
+  tasks: ["relay", "bodies", "providers", "protocols", "routing", "limits", "ledger", "assets"],
+  api: ["tasks", "relay", "bodies", "assets", "identity", "protocols"],
+  admin: ["identity", "routing", "limits", "ledger", "providers", "tasks", "assets"],
+  storage: [],
+  coordination: [],
+  upstream: [],
+  telemetry: [],
+  system: [],
+  "sign-in": [],
+  mail: [],
+  config: [],
+};
+
+/** Modules that may touch the world: files, sockets, databases, the runtime's own server and clock. */
+export const edgeModules: ReadonlySet<string> = new Set([
+  "storage",
+  "coordination",
+  "upstream",
+  "telemetry",
+  "system",
+  "sign-in",
+  "mail",
+  "config",
+  "cli",
+]);
+
+/** The composition root, and what starts it: these may import every module. */
+export const rootModules: ReadonlySet<string> = new Set(["cli", "main"]);
+
+/** From top to bottom, as they are drawn. */
+export const layers: readonly (readonly [name: string, modules: readonly string[]])[] = [
+  ["root", ["cli", "main"]],
+  ["APIs", ["api", "admin"]],
+  ["flows", ["tasks", "relay"]],
+  ["domains", ["assets", "bodies", "providers", "routing", "limits", "ledger", "identity"]],
+  ["formats", ["protocols"]],
+  ["edge", ["storage", "coordination", "upstream", "telemetry", "system", "sign-in", "mail", "config"]],
+  ["base", ["ports", "core"]],
+];
+
+/** The folders of `storage`: which of the others each may import. Every one may import `database` and `disk`. */
+export const storageRows: Readonly<Record<string, readonly string[]>> = {
+  disk: [],
+  database: [],
+  vault: [],
+  changes: [],
+  journal: [],
+  ledger: [],
+  drain: ["journal", "ledger"],
+  upkeep: ["vault"],
+  keys: [],
+  people: ["keys", "changes"],
+  reports: ["keys", "ledger"],
+  control: ["keys", "people", "changes", "vault", "reports"],
+  tasks: ["ledger"],
+  assets: [],
+  notices: ["changes"],
+  explain: [],
+  spool: [],
+  blobs: [],
+  static: [],
+};

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, normalize, relative } from "node:path";
+
+/** One import of one file by another; paths below gateway/src. */
+export interface Edge {
+  readonly file: string;
+  readonly target: string;
+}
+
+export const src = join(import.meta.dir, "..", "src");
+
+/** Every source file of the gateway, its unit tests too; absolute. */
+export const files: readonly string[] = listFiles(src).filter((file) => file.endsWith(".ts"));
+
+/** Without the tests. */
+export const product: readonly string[] = files.filter((file) => !file.endsWith(".test.ts"));
+
+const importPattern =
+  /(?:^|\n)\s*(?:import|export)\s[^"'`;]*?from\s+"([^"]+)"|(?:^|\n)\s*import\s+"([^"]+)"|import\("([^"]+)"\)/g;
+
+/** Imports of types count: who speaks a type of another module stands on it. */
+export function edges(): Edge[] {
+  return product.flatMap((file) => targetsOf(file).map((target) => ({ file: name(file), target: name(target) })));
+}
+
+/** The packages of this repository that a file imports: `contract`, `simulator`. */
+export function packagesOf(file: string): string[] {
+  return specifiersOf(file).flatMap((specifier) => /^@sluice\/([a-z]+)/.exec(specifier)?.[1] ?? []);
+}
+
+export function targetsOf(file: string): string[] {
+  return specifiersOf(file).flatMap((specifier) => {
+    if (specifier.startsWith("#")) return [join(src, specifier.slice(1))];
+    const target = resolve(file, specifier);
+    return specifier.startsWith(".") && target.startsWith(src) ? [target] : [];
+  });
+}
+
+export function specifiersOf(file: string): string[] {
+  return [...readFileSync(file, "utf8").matchAll(importPattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
+}
+
+export function resolve(file: string, specifier: string): string {
+  return normalize(join(dirname(file), specifier));
+}
+
+/** The module that a path below gateway/src belongs to: its first folder; a file beside the folders is of that name's module. */
+export function moduleOf(path: string): string {
+  const first = path.split("/")[0] ?? "";
+  return first.endsWith(".ts") ? first.slice(0, -3) : first;
+}
+
+/** The folder of a module with borders inside; null for its entry point. */
+export function folderOf(path: string): string | null {
+  const parts = path.split("/");
+  return parts.length > 2 ? (parts[1] ?? null) : null;
+}
+
+export function name(file: string): string {
+  return relative(src, file);
+}
+
+export function listFiles(folder: string): string[] {
+  return readdirSync(folder).flatMap((entry) => {
+    const path = join(folder, entry);
+    return statSync(path).isDirectory() ? listFiles(path) : [path];
+  });
+}

@@ -1,0 +1,150 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { edgeModules, layers, rootModules, rows, storageRows } from "./module-borders.ts";
+import {
+  edges,
+  files,
+  folderOf,
+  listFiles,
+  moduleOf,
+  name,
+  product,
+  resolve,
+  specifiersOf,
+  src,
+  targetsOf,
+} from "./module-graph.ts";
+import { pageOfModules, withModulePicture } from "./write-module-picture.ts";
+
+test("a module imports only what its row says", () => {
+  const wrong = edges().filter(({ file, target }) => {
+    const [from, to] = [moduleOf(file), moduleOf(target)];
+    if (rootModules.has(from) || from === to) return false;
+    if (to === "core" || (to === "ports" && from !== "core")) return false;
+    return !(rows[from]?.includes(to) ?? false);
+  });
+  expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+});
+
+test("another module is entered only through its entry point", () => {
+  const wrong = edges().filter(({ file, target }) => {
+    const to = moduleOf(target);
+    return moduleOf(file) !== to && target !== `${to}/index.ts` && to !== "main";
+  });
+  expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+});
+
+test("a folder of storage imports only what its row says, and every folder has a row", () => {
+  const inside = edges().filter(({ file, target }) => moduleOf(file) === "storage" && moduleOf(target) === "storage");
+  const wrong = inside.filter(({ file, target }) => {
+    const [from, to] = [folderOf(file), folderOf(target)];
+    if (from === null || from === to) return false;
+    const shared = from !== "disk" && (to === "disk" || (to === "database" && from !== "database"));
+    return !shared && !(to !== null && (storageRows[from]?.includes(to) ?? false));
+  });
+  expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+  const folders = product.map(name).filter((file) => moduleOf(file) === "storage");
+  expect([...new Set(folders.map(folderOf))].filter((folder) => folder !== null).sort()).toEqual(
+    Object.keys(storageRows).sort(),
+  );
+});
+
+test("the picture of the modules shows today's imports, and every module stands in it", () => {
+  const page = readFileSync(pageOfModules, "utf8");
+  expect(page).toBe(withModulePicture(page));
+  const modules = new Set(product.map((file) => moduleOf(name(file))));
+  expect(layers.flatMap(([, members]) => members).sort()).toEqual([...modules].sort());
+});
+
+test("an import within a module is written ./file.ts and one of another module #name/index.ts", () => {
+  const wrong = product.flatMap((file) =>
+    specifiersOf(file)
+      .filter((specifier) => {
+        if (specifier.startsWith("#")) return moduleOf(specifier.slice(1)) === moduleOf(name(file));
+        const target = resolve(file, specifier);
+        return specifier.startsWith(".") && target.startsWith(src) && moduleOf(name(target)) !== moduleOf(name(file));
+      })
+      .map((specifier) => `${name(file)} imports ${specifier}`),
+  );
+  expect(wrong).toEqual([]);
+});
+test("only the edge touches files, sockets, databases and the runtime", () => {
+  const forbidden =
+    /\bfrom "(?:node:(?:fs|net|tls|http|https|dgram|dns|child_process|worker_threads|cluster)(?:\/[a-z]+)?|bun:sqlite|bun)"|(?:await|return|void|=>?|[(,?])\s*fetch\(|\bBun\.(?!hash\b)/;
+  const wrong = product.filter((file) => {
+    const module = moduleOf(name(file));
+    if (edgeModules.has(module) || rootModules.has(module) || name(file) === "api/server.ts") return false;
+    return forbidden.test(withoutComments(readFileSync(file, "utf8")));
+  });
+  expect(wrong.map(name)).toEqual([]);
+});
+
+test("only config and the command line read the environment", () => {
+  const wrong = product.filter((file) => {
+    const module = moduleOf(name(file));
+    return (
+      module !== "config" &&
+      module !== "cli" &&
+      /process\.env|Bun\.env|import\.meta\.env/.test(withoutComments(readFileSync(file, "utf8")))
+    );
+  });
+  expect(wrong.map(name)).toEqual([]);
+});
+
+test("time, ids and chance come through ports", () => {
+  const wrong = product.filter((file) => {
+    const module = moduleOf(name(file));
+    if (edgeModules.has(module) || rootModules.has(module)) return false;
+    return /Date\.now\(|performance\.now\(|Math\.random\(|crypto\.random|randomUUID|\bimport\s*\{[^}]*\brandom(?:Bytes|Int|Fill)\b|\bsetTimeout\(|\bsetInterval\(|new Date\(\)/.test(
+      withoutComments(readFileSync(file, "utf8")),
+    );
+  });
+  expect(wrong.map(name)).toEqual([]);
+});
+
+test("there are no import cycles between files", () => {
+  const graph = new Map(product.map((file) => [file, targetsOf(file)]));
+  const state = new Map<string, "open" | "done">();
+  const cycles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (state.get(file) === "done") return;
+    if (state.get(file) === "open") {
+      cycles.push([...path.slice(path.indexOf(file)), file].map(name).join(" → "));
+      return;
+    }
+    state.set(file, "open");
+    for (const target of graph.get(file) ?? []) visit(target, [...path, file]);
+    state.set(file, "done");
+  };
+  for (const file of product) visit(file, []);
+  expect(cycles).toEqual([]);
+});
+
+test("a file has at most 400 lines", () => {
+  const packages = ["contract", "simulator", "bench", "console"].map((folder) => join(src, "..", "..", folder, "src"));
+  const all = [...files, ...packages.flatMap((folder) => listFiles(folder))].filter(
+    (file) => /\.tsx?$/.test(file) && !file.includes(".generated."),
+  );
+  const long = all.filter((file) => readFileSync(file, "utf8").split("\n").length > 401);
+  expect(long.map(name)).toEqual([]);
+});
+
+test("every module has an entry point that says what it is", () => {
+  const silent = Object.keys(rows).filter(
+    (module) => !/^\/\*\*\n(?: \*.*\n){1,15} \*\/\n/.test(readFileSync(join(src, module, "index.ts"), "utf8")),
+  );
+  expect(silent).toEqual([]);
+});
+
+test("contract imports nothing of ours, and the simulator neither", () => {
+  for (const folder of ["contract", "simulator"]) {
+    const own = listFiles(join(src, "..", "..", folder, "src")).filter((file) => file.endsWith(".ts"));
+    const wrong = own.filter((file) => specifiersOf(file).some((specifier) => /^@sluice\/|^#/.test(specifier)));
+    expect(wrong.map(name)).toEqual([]);
+  }
+});
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "");
+}

@@ -1,0 +1,292 @@
+import { type ApiDependencies, BodyRoom, createAsKey } from "#api/index.ts";
+import { BodyWork } from "#bodies/index.ts";
+import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import {
+  type Catalog,
+  defaultTimeouts,
+  type LedgerEntry,
+  type Model,
+  type PriceTable,
+  type PriceVersion,
+  type Provider,
+  usdPerMillionToPico,
+  usdPerThousandToPico,
+} from "#core/index.ts";
+import { createRecorder } from "#ledger/index.ts";
+import { type Admission, createAdmission } from "#limits/index.ts";
+import type { Chance, Clock, Ids, Observer } from "#ports/index.ts";
+import { Relay } from "#relay/index.ts";
+import { createRouter, type Router } from "#routing/index.ts";
+import { steadyClock } from "#system/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import { entriesToldTo } from "../../src/main/booked.ts";
+import { silentExplainer } from "../silent-explainer.ts";
+import type { KeptLedger, KeptProcess } from "./kept-ledger.ts";
+import { Mortal } from "./mortal.ts";
+import { ScriptedUpstream } from "./scripted-upstream.ts";
+
+/** Short clocks, so that a history of some seconds meets each of them. */
+const timeouts = {
+  ...defaultTimeouts,
+  headersMs: 900,
+  wholeHeadersMs: 1_500,
+  firstEventMs: 700,
+  idleMs: 600,
+  totalMs: 6_000,
+};
+
+const provider = (id: string, kind: string, endpoints: readonly string[]): Provider => ({
+  id,
+  kind,
+  baseUrl: `demo://${id}/v1`,
+  secret: null,
+  allowPrivateNetwork: true,
+  timeouts,
+  disconnect: id === "chat-b" ? "drain" : "cancel",
+  settings: { endpoints },
+  enabled: true,
+});
+
+const providers: readonly Provider[] = [
+  provider("chat-a", "openai-compatible", ["chat"]),
+  provider("chat-b", "openai-compatible", ["chat"]),
+  provider("claude", "anthropic", ["messages"]),
+  provider("google", "gemini", ["generate"]),
+  provider("open", "openai", ["responses"]),
+];
+
+interface Offer {
+  readonly name: string;
+  readonly places: readonly (readonly [provider: string, priority: number])[];
+  readonly fallbacks: readonly string[];
+}
+
+/** Each dialect has a model of its own, and some are translated for all but one. */
+const offers: readonly Offer[] = [
+  {
+    name: "plain",
+    places: [
+      ["chat-a", 1],
+      ["chat-b", 1],
+    ],
+    fallbacks: [],
+  },
+  {
+    name: "mixed",
+    places: [
+      ["claude", 1],
+      ["google", 1],
+      ["chat-a", 2],
+      ["open", 2],
+    ],
+    fallbacks: ["plain"],
+  },
+  { name: "opus", places: [["claude", 1]], fallbacks: ["plain"] },
+  { name: "flash", places: [["google", 1]], fallbacks: [] },
+  { name: "kept", places: [["open", 1]], fallbacks: ["mixed"] },
+];
+
+export const modelNames: readonly string[] = offers.map(({ name }) => name);
+export const outputTokensMax = 1_800;
+export const dearestOutputPico = usdPerMillionToPico(40);
+
+/** What is configured, as it stands after the edits so far. */
+export interface Configured {
+  readonly prices: ReadonlyMap<string, PriceVersion>;
+  readonly retrySent: boolean;
+}
+
+export function firstConfiguration(): Configured {
+  const prices = modelNames.map((name) => [name, priceOf(name, 0, 1)] as const);
+  return { prices: new Map(prices), retrySent: false };
+}
+
+/** `times`: from 1 to 2. Long inputs cost twice as much. */
+export function priceOf(model: string, version: number, times: number): PriceVersion {
+  const input = usdPerMillionToPico(1.25 * times);
+  const output = usdPerMillionToPico(10 * times);
+  const table: PriceTable = {
+    inputUncached: input,
+    cacheRead: usdPerMillionToPico(0.125 * times),
+    cacheWrite5m: usdPerMillionToPico(1.5 * times),
+    output,
+    webSearches: usdPerThousandToPico(10 * times),
+    longContext: { above: 150, prices: { inputUncached: input * 2, output: output * 2 } },
+  };
+  return { id: `prc_${model}_${version}`, model, table, effectiveFrom: 0 };
+}
+
+function catalogOf({ prices, retrySent }: Configured, version: number): Catalog {
+  const models = offers.map(
+    ({ name, places, fallbacks }): Model => ({
+      name,
+      type: "chat",
+      ownedBy: "us",
+      createdAt: 0,
+      outputTokensMax,
+      fallbacks,
+      deployments: places.map(([id, priority]) => ({
+        id: `${name} on ${id}`,
+        provider: providers.find((one) => one.id === id) as Provider,
+        upstreamModel: "up",
+        priority,
+        weight: 100,
+        enabled: true,
+      })),
+      price: prices.get(name) ?? null,
+    }),
+  );
+  return {
+    version,
+    workspaces: new Map(),
+    groups: new Map(),
+    providers: new Map(providers.map((one) => [one.id, one])),
+    models: new Map(models.map((model) => [model.name, model])),
+    settings: {
+      logBodies: "none",
+      ledgerDurability: "disk",
+      ledgerRetentionDays: 1,
+      explanationRetentionDays: 1,
+      captureRetentionDays: 1,
+      drainTimeoutMs: 1,
+      videoCopyResults: false,
+      retrySent,
+    },
+  };
+}
+
+/** One process of the gateway, entered as the console's playground does: a whole HTTP request, with a key's principal. */
+export interface Simulation {
+  readonly call: ReturnType<typeof createAsKey>;
+  readonly relay: Relay;
+  readonly admission: Admission;
+  readonly router: Router;
+  readonly upstream: ScriptedUpstream;
+  readonly journal: KeptProcess;
+  readonly steady: Clock;
+  readonly bodyRoom: BodyRoom;
+  readonly outstanding: () => number;
+  configure(configured: Configured): void;
+  /** What is in memory is gone; nothing of it happens any more. */
+  kill(): void;
+  killed: boolean;
+}
+
+export interface SimulationOptions {
+  readonly ledger: KeptLedger;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly ids: Ids;
+  readonly turn: () => number;
+  readonly configured: Configured;
+  readonly problem: (words: string) => void;
+  readonly ended: (entry: LedgerEntry) => void;
+  readonly watched: (admission: Admission) => Admission;
+}
+
+export function openSimulation(parts: SimulationOptions): Simulation {
+  const { chance, ids } = parts;
+  const mortal = new Mortal();
+  const clock = mortal.clock(parts.clock);
+  const steady = steadyClock(clock, { log: () => {} });
+  const observer: Observer = {
+    log: (level, message, fields) => {
+      if (level === "error") parts.problem(`${message} ${String(fields?.["error"] ?? "")}`);
+    },
+    attemptEnd: parts.ended,
+    requestEnd: () => {},
+    breakerChange: () => {},
+    configReload: () => {},
+  };
+  const journal = parts.ledger.open(clock, chance);
+  const counter = createMemoryCounter({ clock });
+  const admission = createAdmission({
+    counter,
+    clock: steady,
+    spending: {
+      reports: { spending: (asks, since) => journal.spending(asks, since) },
+      settled: (signal) => journal.drained(signal),
+      observer,
+    },
+  });
+  const upstream = new ScriptedUpstream(clock, parts.turn);
+  const transport = createTransport({
+    clock,
+    inProcess: new Map(providers.map(({ id }) => [id, (request: Request) => upstream.answer(request)])),
+  });
+  let version = 1;
+  let catalog = catalogOf(parts.configured, version);
+  const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
+  const bodies = new BodyWork({ offload: null, newId: ids.next });
+  const relay = new Relay({
+    sharesAccount: () => false,
+    catalog: () => catalog,
+    router,
+    admission: parts.watched(admission),
+    recorder: createRecorder({ journal, clock: steady, ids, observer: entriesToldTo(admission, observer) }),
+    journal,
+    transport,
+    ledgerStore: { responseOwner: async () => null },
+    ids,
+    clock,
+    observer,
+    explainer: silentExplainer,
+    bodies,
+  });
+  const bodyRoom = new BodyRoom(64 * 1024 * 1024);
+  const apiDependencies: ApiDependencies = {
+    authenticator: { authenticate: () => unasked("a secret") },
+    relay,
+    videos: unreached("videos"),
+    assets: unreached("assets"),
+    spool: unreached("the spool"),
+    publicUrl: () => null,
+    catalog: () => catalog,
+    clock,
+    ids,
+    observer,
+    explainer: silentExplainer,
+    bodies,
+    bodyRoom,
+    unready: () => null,
+    draining: () => false,
+    metricsText: async () => "",
+    metricsType: "",
+    countCall: async () => () => {},
+    keyUsage: async () => [],
+    limitUsage: () => [],
+    admin: () => unasked("the console"),
+  };
+  const simulation: Simulation = {
+    call: createAsKey(apiDependencies),
+    relay,
+    admission,
+    router,
+    upstream,
+    journal,
+    steady,
+    bodyRoom,
+    outstanding: () => counter.outstanding,
+    configure(configured) {
+      catalog = catalogOf(configured, ++version);
+    },
+    kill() {
+      simulation.killed = true;
+      mortal.kill();
+      journal.cut();
+      upstream.cut();
+      admission.close();
+    },
+    killed: false,
+  };
+  return simulation;
+}
+
+function unreached<T extends object>(what: string): T {
+  return new Proxy({} as T, { get: () => unasked(what) });
+}
+
+/** These calls are about models only. */
+function unasked(what: string): never {
+  throw new Error(`nobody asks for ${what} here`);
+}

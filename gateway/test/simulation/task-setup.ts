@@ -1,0 +1,292 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BodyWork } from "#bodies/index.ts";
+import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import {
+  type Catalog,
+  type Deployment,
+  defaultTimeouts,
+  Failure,
+  type LedgerEntry,
+  type Model,
+  type Principal,
+  type Provider,
+  Secret,
+  usdPerMillionToPico,
+} from "#core/index.ts";
+import { createRecorder } from "#ledger/index.ts";
+import { createAdmission } from "#limits/index.ts";
+import type { BlobStore, Chance, Clock, Ids, LedgerStore, Observer, TaskStore, Transport } from "#ports/index.ts";
+import { createRouter } from "#routing/index.ts";
+import {
+  closeDatabase,
+  createDiskBlobStore,
+  createLedgerStore,
+  createTaskStore,
+  type Database,
+  openDatabase,
+  openVault,
+} from "#storage/index.ts";
+import { type CreateCall, type TaskBody, VideoTasks, type VideoTasksOptions } from "#tasks/index.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { migrated } from "../migrated.ts";
+import { silentExplainer } from "../silent-explainer.ts";
+import { governedPrincipal } from "./governed-principal.ts";
+import { JournalInMemory } from "./journal-in-memory.ts";
+import { type Habits, PretendedArk } from "./pretended-ark.ts";
+import { seededChance } from "./seeded-chance.ts";
+
+/** A database of its own, a pretended Ark and a clock that stands still: what any number of processes can share. */
+export interface TaskTown extends AsyncDisposable {
+  readonly clock: FakeClock;
+  readonly chance: Chance;
+  readonly ids: Ids;
+  readonly ark: PretendedArk;
+  readonly database: Database;
+  readonly taskStore: TaskStore;
+  readonly ledgerStore: LedgerStore;
+  readonly blobs: BlobStore;
+  /** Where the blobs lie. */
+  readonly blobDirectory: string;
+}
+
+export async function openTaskTown(seed = 1, habits: Habits = {}): Promise<TaskTown> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-video-"));
+  const clock = new WholeClock();
+  const database = openDatabase({ path: ":memory:" });
+  await migrated(database);
+  let count = 0;
+  return {
+    clock,
+    chance: seededChance(seed),
+    ids: { next: (prefix) => `${prefix}${String(++count).padStart(8, "0")}` },
+    ark: new PretendedArk(clock, habits),
+    database,
+    taskStore: createTaskStore({ database, vault: openVault({ masterKey: null, dataDir: directory }) }),
+    ledgerStore: createLedgerStore(database),
+    blobs: createDiskBlobStore({ directory: join(directory, "blobs"), clock }),
+    blobDirectory: join(directory, "blobs"),
+    async [Symbol.asyncDispose]() {
+      await closeDatabase(database);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Whole milliseconds, as a real clock gives them. */
+class WholeClock extends FakeClock {
+  override now(): number {
+    return Math.floor(super.now());
+  }
+}
+
+/** One process of the town. */
+export interface TaskSetup {
+  readonly videos: VideoTasks;
+  readonly admission: ReturnType<typeof createAdmission>;
+  readonly journal: JournalInMemory;
+  /** Errors and warnings that an operator would have seen. */
+  readonly noise: { readonly level: string; readonly message: string; readonly fields: unknown }[];
+}
+
+export interface TaskSetupChanges extends Partial<Omit<VideoTasksOptions, "router" | "recorder">> {
+  readonly models?: readonly Model[];
+}
+
+/** What one process needs of the world around it. */
+export interface TaskSetupOptions extends Pick<TaskTown, "chance" | "ids" | "taskStore"> {
+  readonly clock: Clock;
+  readonly ark: Transport;
+}
+
+export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges = {}): TaskSetup {
+  const { models = [seedance], ...options } = changes;
+  const clock: Clock = options.clock ?? town.clock;
+  const noise: { level: string; message: string; fields: unknown }[] = [];
+  const observer: Observer = {
+    log: (level, message, fields) => {
+      if (level === "error" || level === "warn") noise.push({ level, message, fields });
+    },
+    attemptEnd: (entry) => admission.settled(entry),
+    requestEnd: () => undefined,
+    breakerChange: () => undefined,
+    configReload: () => undefined,
+  };
+  const journal = new JournalInMemory();
+  const admission = createAdmission({ counter: createMemoryCounter({ clock }), clock });
+  const transport: Transport = options.transport ?? town.ark;
+  const catalog: Catalog = catalogOf(models);
+  const videos = new VideoTasks({
+    unusedBlobs: null,
+    store: town.taskStore,
+    admission,
+    router: createRouter({ board: createMemoryHealthBoard(clock), clock, chance: town.chance, observer }),
+    recorder: createRecorder({ journal, clock, ids: town.ids, observer }),
+    explainer: silentExplainer,
+    tokens: { tokenOf: () => null },
+    catalog: () => catalog,
+    ids: town.ids,
+    chance: town.chance,
+    observer,
+    blobs: null,
+    bodies: new BodyWork({ offload: null, newId: town.ids.next }),
+    bodyRoom: { open: freeRoom },
+    assets: null,
+    secrets: {
+      webhookSecret: () => webhookSecret,
+      callbackToken: (taskId) => `token of ${taskId}`,
+    },
+    publicUrl: "https://sluice.example",
+    copyResults: () => false,
+    ...options,
+    clock,
+    transport,
+  });
+  return { videos, admission, journal, noise };
+}
+
+export const webhookSecret = `whsec_${Buffer.from("the key of the workspace").toString("base64")}`;
+
+export function arkProvider(id: string, changes: Partial<Provider> = {}): Provider {
+  return {
+    id,
+    kind: "ark",
+    baseUrl: "https://ark.example/api/v3",
+    secret: new Secret(`key of ${id}`),
+    allowPrivateNetwork: false,
+    timeouts: defaultTimeouts,
+    disconnect: "cancel",
+    settings: {},
+    enabled: true,
+    ...changes,
+  };
+}
+
+export function arkDeployment(id: string, priority = 1, changes: Partial<Deployment> = {}): Deployment {
+  return {
+    id: `dep_${id}`,
+    provider: arkProvider(id),
+    upstreamModel: "doubao-seedance-1-0-pro-250528",
+    priority,
+    weight: 100,
+    enabled: true,
+    ...changes,
+  };
+}
+
+/** 10 USD per million tokens: a video of the pretended Ark costs exactly one. */
+export const seedance: Model = {
+  name: "seedance",
+  type: "video",
+  ownedBy: "us",
+  createdAt: 0,
+  deployments: [arkDeployment("first", 1), arkDeployment("second", 2)],
+  fallbacks: [],
+  price: { id: "prc_1", model: "seedance", table: { output: usdPerMillionToPico(10) }, effectiveFrom: 0 },
+};
+
+export const alice: Principal = governedPrincipal({
+  key: { limits: { rpm: 100_000 }, budget: { nanoUsd: 1e12, period: "total" } },
+});
+
+export function createCall(town: Pick<TaskTown, "ids">, body: object, changes: Partial<CreateCall> = {}): CreateCall {
+  const whole = { model: "seedance", ...body };
+  return {
+    requestId: town.ids.next("req_"),
+    principal: alice,
+    model: "seedance",
+    models: [seedance],
+    body: taskBody(town.ids.next("vt_"), whole),
+    held: freeRoom(),
+    idempotencyKey: null,
+    userAgent: "curl/8",
+    tags: {},
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+/** A small body as it is read. */
+function taskBody(taskId: string, value: Record<string, unknown>): TaskBody {
+  const text = JSON.stringify(value);
+  return { taskId, text, value, digest: createHash("sha256").update(text).digest("hex"), renamed: {}, material: null };
+}
+
+/** Nothing here is measured. */
+function freeRoom(): CreateCall["held"] {
+  return { hold: () => undefined, release: () => undefined };
+}
+
+/** Lets everything that is under way come to where it waits for the clock. */
+export async function settleDown(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Moves the clock on in steps, so that what one step begins can go on in the next. */
+export async function passTime(clock: FakeClock, ms: number, stepMs = 500): Promise<void> {
+  for (let left = ms; left > 0; left -= stepMs) {
+    clock.advance(Math.min(stepMs, left));
+    await settleDown();
+  }
+}
+
+/** What `pending` comes to, moving the clock on while it is waited for. */
+export async function resolved<T>(clock: FakeClock, pending: Promise<T>, stepMs = 200): Promise<T> {
+  let over = false;
+  const done = pending.finally(() => {
+    over = true;
+  });
+  done.catch(() => undefined);
+  await settleDown();
+  for (let turn = 0; !over; turn++) {
+    if (turn > 5_000) throw new Error("it never ends");
+    clock.advance(stepMs);
+    await settleDown();
+  }
+  return done;
+}
+
+function catalogOf(models: readonly Model[]): Catalog {
+  return {
+    version: 1,
+    workspaces: new Map(),
+    groups: new Map(),
+    providers: new Map(),
+    models: new Map(models.map((model) => [model.name, model])),
+    settings: {
+      ledgerDurability: "disk",
+      ledgerRetentionDays: 1,
+      explanationRetentionDays: 30,
+      captureRetentionDays: 7,
+      logBodies: "none",
+      drainTimeoutMs: 1,
+      videoCopyResults: false,
+      retrySent: false,
+    },
+  };
+}
+
+export const oneUsd = 1_000_000_000;
+
+/** What most tests ask for. */
+export const catOnRoof = { prompt: "a cat on a roof", duration: 5, resolution: "720p", ratio: "16:9" };
+
+export async function failureOf(pending: Promise<unknown>): Promise<Failure> {
+  const thrown = await pending.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (thrown instanceof Failure) return thrown;
+  throw new Error(`no Failure but ${String(thrown)}`);
+}
+
+export async function entriesOf(town: TaskTown): Promise<readonly LedgerEntry[]> {
+  return (await town.ledgerStore.page({}, null, 1_000)).entries;
+}
+
+/** USD that the caller's budget counts as used, what is set aside included. */
+export async function budgetUsed({ admission }: TaskSetup, principal = alice): Promise<number> {
+  return (await admission.limitUsage(principal)).find(({ name }) => name === "budget")?.used ?? 0;
+}

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract";
+import { type RunningSimulator, type Script, serveSimulator } from "@sluice/simulator";
+import { type Environment, readEnvironment } from "#config/index.ts";
+import type { Clock } from "#ports/index.ts";
+import { openJournalDirectory } from "#storage/index.ts";
+import { patienceMs } from "../../test/until.ts";
+import { openControl } from "../src/main/control.ts";
+import { createGateway, type Gateway } from "../src/main/gateway.ts";
+import { migratedIn } from "./migrated.ts";
+
+/** Tells the simulator how to behave; it has to get there. */
+export const scriptHeader = "x-sim-script";
+
+export const aliceKey = "sk-alice-0123456789abcdefghij";
+
+export interface StartedGateway {
+  readonly url: string;
+  readonly gateway: Gateway;
+  readonly simulator: RunningSimulator;
+  readonly dataDir: string;
+  readonly control: Awaited<ReturnType<typeof openControl>>;
+  /** A call with Alice's key; `script` tells the upstream how to behave. */
+  chat(body: unknown, options?: ChatOptions): Promise<Response>;
+  /** The same at another path. */
+  post(path: string, body: unknown, options?: ChatOptions): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** Entries of the ledger, newest first, once everything settled so far is there. */
+  entries(): Promise<readonly import("#core/index.ts").LedgerEntry[]>;
+  stop(): Promise<void>;
+}
+
+export interface ChatOptions {
+  readonly key?: string | null;
+  readonly script?: Script;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Overrides {
+  readonly providers?: (simulator: RunningSimulator) => ProviderConfig[];
+  readonly models?: ModelConfig[];
+  readonly workspace?: Partial<WorkspaceConfig>;
+  readonly moreWorkspaces?: WorkspaceConfig[];
+  readonly keys?: KeyConfig[];
+  readonly settings?: ConfigFile["settings"];
+  readonly idleSeconds?: number;
+  /** What the environment says otherwise. */
+  readonly environment?: Partial<Environment>;
+  /** Instead of the machine's. */
+  readonly clock?: Clock;
+}
+
+/** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
+export async function startGateway(overrides: Overrides = {}): Promise<StartedGateway> {
+  const simulator = serveSimulator();
+  const dataDir = mkdtempSync(join(tmpdir(), "sluice-test-"));
+  const environment: Environment = {
+    ...readEnvironment({
+      SLUICE_DATA_DIR: dataDir,
+      SLUICE_PORT: "0",
+      SLUICE_LOG_LEVEL: "error",
+      SLUICE_LOG_FORMAT: "json",
+    }),
+    ...overrides.environment,
+  };
+  await migratedIn(environment.dataDir);
+  const control = await openControl(environment);
+  await control.controlStore.apply(configOf(simulator, overrides), "test");
+  const opened = await createGateway({
+    environment,
+    directory: openJournalDirectory(control.journalPath),
+    control: overrides.clock === undefined ? control : { ...control, clock: overrides.clock },
+    version: "0.0.0-test",
+    randomToken: () => "test-setup-token-0123456789",
+    onFatal: (error) => {
+      throw error;
+    },
+    ...(overrides.idleSeconds === undefined ? {} : { idleSeconds: overrides.idleSeconds }),
+  });
+  let closing: Promise<void> | null = null;
+  const gateway: Gateway = {
+    ...opened,
+    close() {
+      closing ??= opened.close();
+      return closing;
+    },
+  };
+  const url = `http://127.0.0.1:${gateway.server.port}`;
+  const post: StartedGateway["post"] = (path, body, options = {}) =>
+    fetch(`${url}${path}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(options.key === null ? {} : { authorization: `Bearer ${options.key ?? aliceKey}` }),
+        ...(options.script === undefined ? {} : { [scriptHeader]: JSON.stringify(options.script) }),
+        ...options.headers,
+      },
+      body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+      signal: options.signal ?? null,
+    });
+  return {
+    url,
+    gateway,
+    simulator,
+    dataDir,
+    control,
+    chat: (body, options) => post("/v1/chat/completions", body, options),
+    post,
+    get: (path, headers = { authorization: `Bearer ${aliceKey}` }) => fetch(`${url}${path}`, { headers }),
+    async entries() {
+      await gateway.journal.drained(AbortSignal.timeout(patienceMs));
+      return (await control.ledgerStore.page({}, null, 1_000)).entries;
+    },
+    async stop() {
+      await gateway.close();
+      simulator.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export const hello = { model: "gpt-test", messages: [{ role: "user", content: "Say hello to everyone" }] };
+
+function configOf(simulator: RunningSimulator, overrides: Overrides): ConfigFile {
+  return {
+    providers: overrides.providers?.(simulator) ?? [upstream("main", simulator)],
+    models: overrides.models ?? [
+      {
+        name: "gpt-test",
+        deployments: [{ provider: "main", upstream_model: "upstream-gpt" }],
+        price: { input: 1.25, cache_read: 0.125, output: 10 },
+      },
+    ],
+    workspaces: [
+      {
+        slug: "acme",
+        groups: [{ name: "default" }],
+        keys: overrides.keys ?? [{ name: "alice", secret: aliceKey }],
+        ...overrides.workspace,
+      },
+      ...(overrides.moreWorkspaces ?? []),
+    ],
+    settings: { drain_timeout_ms: 2_000, ...overrides.settings },
+  };
+}
+
+export function upstream(id: string, simulator: RunningSimulator, more: Partial<ProviderConfig> = {}): ProviderConfig {
+  return {
+    id,
+    kind: "openai-compatible",
+    base_url: simulator.url,
+    api_key: `sk-upstream-of-${id}`,
+    allow_private_network: true,
+    ...more,
+    settings: { forward_headers: [scriptHeader], ...more.settings },
+  };
+}
+
+export async function errorOf(
+  response: Response,
+): Promise<{ status: number; code: string; param: string | null; message: string }> {
+  const body = (await response.json()) as {
+    error: { code: string; param: string | null; message: string; type: string };
+  };
+  return { status: response.status, code: body.error.code, param: body.error.param, message: body.error.message };
+}
