@@ -45,7 +45,7 @@ const late = [
   /\/simulator\/src\//,
   /\/contract\/src\/console\/(?!areas|paths|roles|states)/,
   /\/contract\/src\/openapi/,
-  /\/gateway\/src\/admin\/calls\/(?!key-names)/,
+  /\/gateway\/src\/admin\/handlers\/(?!key-names)/,
   /\/node_modules\/(?:@?better-auth|better-call|hono|nodemailer|@opentelemetry|@smithy\/signature-v4|@aws-crypto)\//,
 ];
 
@@ -60,7 +60,7 @@ test("a start and its first call load nothing of the demo, the admin API, sign-i
 test("the first call of the admin API loads it, and is answered", async () => {
   expect((await fetch(`${gateway.url}/api/session`)).status).toBe(200);
   const files = await loaded(gateway.pid());
-  expect(files.some((file) => file.includes("/gateway/src/admin/calls/"))).toBe(true);
+  expect(files.some((file) => file.includes("/gateway/src/admin/handlers/"))).toBe(true);
   expect(files.some((file) => /\/simulator\/src\/|\/better-auth\//.test(file))).toBe(false);
 });
 
