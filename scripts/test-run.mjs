@@ -26,8 +26,6 @@ export function openTestRun(base) {
     // Each gateway that a test starts would read and translate every source file anew.
     BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(folder, "transpiled"),
     NODE_COMPILE_CACHE: join(folder, "compiled"),
-    // Chromium asks for the machine's sound, whose library otherwise leaves a folder in the temporary one.
-    PULSE_RUNTIME_PATH: join(folder, "sound"),
     // Here scripts/thread-bundles.mjs puts the threads' programs, and test/bundled-threads.ts finds them.
     TEST_THREADS: join(folder, "threads"),
   };

@@ -48,7 +48,8 @@ export interface OpenedBrowser {
 export async function openBrowser(origin: string): Promise<OpenedBrowser> {
   // Whatever it keeps of itself beside the profile, which is the driver's to remove.
   const home = await mkdtemp(join(tmpdir(), "sluice-browser-"));
-  const env = { ...bareEnvironment(), HOME: home };
+  // The library for the machine's sound would leave a folder in the temporary one.
+  const env = { ...bareEnvironment(), HOME: home, PULSE_RUNTIME_PATH: join(home, "sound") };
   const browser: Browser = await chromium.launch({ executablePath: program ?? "", args: quietBrowser, env });
   const faults: string[] = [];
   const contexts: OpenedContext[] = [];
