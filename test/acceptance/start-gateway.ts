@@ -2,6 +2,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
+import runtimeEnvironment from "../../scripts/runtime-environment.json" with { type: "json" };
 import { patienceMs, until } from "../until.ts";
 import { type Child, type Finished, runChild, startChild } from "./child.ts";
 import { freePort } from "./free-port.ts";
@@ -52,7 +53,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     SLUICE_LOG_FORMAT: "json",
     SLUICE_DRAIN_GRACE_MS: "0",
     // The runtime queues outbound calls beyond 256 unless it is told otherwise before it starts.
-    BUN_CONFIG_MAX_HTTP_REQUESTS: "60000",
+    ...runtimeEnvironment,
     ...(options.knowsItsAddress === true ? { SLUICE_PUBLIC_URL: url } : {}),
     ...options.env,
   };

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import runtimeEnvironment from "../../../scripts/runtime-environment.json" with { type: "json" };
 import { startChild } from "../child.ts";
 import { until } from "../deadline.ts";
 import { freePort, rootDirectory } from "../run.ts";
@@ -44,7 +45,7 @@ export async function startVideoSluice(options: VideoSluiceOptions): Promise<Vid
       SLUICE_LOG_LEVEL: "warn",
       SLUICE_DRAIN_GRACE_MS: "0",
       SLUICE_LOG_FORMAT: "json",
-      BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
+      ...runtimeEnvironment,
     },
     log,
   });

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import runtimeEnvironment from "../../../scripts/runtime-environment.json" with { type: "json" };
 import { answersChat } from "../answers-chat.ts";
 import { type Child, startChild } from "../child.ts";
 import type { Contender } from "../contender.ts";
@@ -54,7 +55,7 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
       SLUICE_LOG_LEVEL: "warn",
       SLUICE_DRAIN_GRACE_MS: "0",
       SLUICE_LOG_FORMAT: "json",
-      BUN_CONFIG_MAX_HTTP_REQUESTS: "20000",
+      ...runtimeEnvironment,
       ...options.env,
     },
     log,
