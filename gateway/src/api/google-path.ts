@@ -6,6 +6,9 @@ import { modelPrefix } from "./model-path.ts";
 /** Google's own prefix. Its SDK from version 3 on asks below `/v1/models/` instead, where other vendors' clients look models up. */
 export const geminiPrefix = "/v1beta/models/";
 
+/** What is asked of a model whose name has a slash may come without `models/`: Vercel's AI SDK leaves it out then. */
+export const geminiRoot = "/v1beta/";
+
 /** What is asked of a model: the word behind the last colon of the path. Model names may hold slashes and colons before it. */
 export function verbOf(path: string): string {
   return path.slice(path.lastIndexOf(":") + 1);
@@ -27,7 +30,8 @@ export function isGoogles(headers: Headers): boolean {
 }
 
 function belowPrefix(path: string, end: number): string {
-  return path.slice(path.startsWith(geminiPrefix) ? geminiPrefix.length : modelPrefix.length, end);
+  const prefix = [geminiPrefix, geminiRoot, modelPrefix].find((one) => path.startsWith(one)) ?? "";
+  return path.slice(prefix.length, end);
 }
 
 /** Google's SDK puts `models/` before a name that does not begin so, and nothing before one that does. */

@@ -44,7 +44,7 @@ import {
   videosContent,
   videosPath,
 } from "./endpoints/videos.ts";
-import { geminiPrefix, isGoogles, verbOf } from "./google-path.ts";
+import { geminiPrefix, geminiRoot, isGoogles, verbOf } from "./google-path.ts";
 import { modelPrefix } from "./model-path.ts";
 
 interface Route {
@@ -135,6 +135,7 @@ export function routeOf(path: string, method: string): Route | null {
   if (path === "/" && method === "HEAD") return warmUp;
   if (path.startsWith(modelPrefix)) return ofModel(path, modelPrefix, method, model);
   if (path.startsWith(geminiPrefix)) return ofModel(path, geminiPrefix, method, geminiModel);
+  if (path.startsWith(geminiRoot)) return method === "GET" ? null : askedOf(path, geminiRoot);
   if (path.startsWith(responsesPrefix)) return oneOrPart(path.slice(responsesPrefix.length), kept, keptPart);
   for (const [prefix, below] of prefixes) if (path.startsWith(prefix)) return below(path.slice(prefix.length));
   return null;
@@ -144,8 +145,12 @@ export function routeOf(path: string, method: string): Route | null {
 function ofModel(path: string, prefix: string, method: string, one: Route): Route | null {
   if (path.length === prefix.length) return null;
   // Whoever reads looks the model up: a name may end like a verb.
-  const asked = method === "GET" ? undefined : verbs.get(verbOf(path));
-  return asked !== undefined && path.lastIndexOf(":") > prefix.length ? asked : one;
+  return (method === "GET" ? null : askedOf(path, prefix)) ?? one;
+}
+
+/** What Google's clients ask of the model behind the prefix. */
+function askedOf(path: string, prefix: string): Route | null {
+  return path.lastIndexOf(":") > prefix.length ? (verbs.get(verbOf(path)) ?? null) : null;
 }
 
 /** What stands below a path, by the rest of it: ids of ours, in as many parts as there are, and a provider's own paths. */
@@ -173,7 +178,7 @@ function oneOrPart(rest: string, one: Route, parts: Readonly<Record<string, Rout
 export function dialectOf(route: Route | null, path: string, headers: Headers): Dialect {
   if (route?.dialect !== undefined) return route.dialect;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
-  if (path.startsWith("/v1beta/")) return gemini;
+  if (path.startsWith(geminiRoot)) return gemini;
   if (!path.startsWith("/v1/models") && !path.startsWith(providersPath)) return openaiChat;
   if (headers.has("anthropic-version")) return anthropicMessages;
   return isGoogles(headers) ? gemini : openaiChat;

@@ -81,6 +81,8 @@ export interface Taped {
 export interface Caller {
   readonly name: string;
   readonly dialect: CallerDialect;
+  /** The one class with which the SDK tells every refusal. Without it: the class that the dialect's official SDK has. */
+  readonly errorClass?: string;
   whole(ask: Ask): Promise<Heard>;
   /** Reads to the end. Throws what the SDK throws. */
   stream(ask: Ask): Promise<Heard>;

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { type Ask, type Caller, warningsOf } from "./ask.ts";
 import { bothWays, type Ground, scripted } from "./case.ts";
-import { isEstimated } from "./cases-text.ts";
+import { isEstimated, usageAgrees } from "./cases-text.ts";
 import type { Upstream } from "./upstreams.ts";
 
 /** A case that a pair cannot pass by nature, why, and how the caller is told. */
@@ -18,9 +18,28 @@ const onNova = { caller: () => true, upstream: ({ name }: Upstream) => name === 
 const noThinking =
   "Amazon's own models of the first generation do not reason, and Converse has no field to ask for it.";
 
+const onAiChat = { caller: ({ name }: Caller) => name === "ai openai chat", upstream: () => true };
+const readsNoThoughts =
+  "Vercel's package for OpenAI reads no thoughts from chat completions, because OpenAI shows none there.";
+
 export const knownLimits: readonly KnownLimit[] = [
   { ...onNova, case: "thinking", reason: noThinking, run: warnsOfThinking },
   { ...onNova, case: "thinking in a tool loop", reason: noThinking, run: warnsOfThinking },
+  { ...onAiChat, case: "thinking", reason: readsNoThoughts, run: countsThoughts },
+  { ...onAiChat, case: "thinking in a tool loop", reason: readsNoThoughts, run: countsThoughts },
+  {
+    case: "no usage told",
+    caller: ({ name }) => name === "ai anthropic",
+    upstream: ({ name }) => name === "anthropic",
+    reason: "Bytes of the caller's own dialect pass unchanged, and the SDK can read no answer without usage.",
+    run: async ({ caller, model }) => {
+      const turns = [scripted("a b c", { tokens: 5, no_usage: true })];
+      const thrownBy = (call: Promise<unknown>) => call.catch((reason: unknown) => reason);
+      expect(await thrownBy(caller.whole({ model, turns }))).toMatchObject({ message: "Invalid JSON response" });
+      const streamed = await thrownBy(caller.stream({ model, turns }));
+      expect(streamed).toMatchObject({ message: "Expected a normalized Anthropic stream error" });
+    },
+  },
   {
     case: "no usage told",
     caller: ({ dialect }) => dialect === "messages",
@@ -35,6 +54,15 @@ export const knownLimits: readonly KnownLimit[] = [
 
 export function limitOf(caller: Caller, upstream: Upstream, name: string): KnownLimit | null {
   return knownLimits.find((one) => one.case === name && one.caller(caller) && one.upstream(upstream)) ?? null;
+}
+
+function countsThoughts(ground: Ground): Promise<void> {
+  const turns = [scripted("why", { tokens: 3, reasoning_field: "reasoning_content" })];
+  return bothWays(ground, { model: ground.model, turns, thinks: true }, (heard) => {
+    expect(heard.text).toBe(" the quick brown");
+    expect(heard.usage()).toMatchObject({ output: 9, reasoning: 6 });
+    usageAgrees(ground, heard);
+  });
 }
 
 function warnsOfThinking(ground: Ground): Promise<void> {

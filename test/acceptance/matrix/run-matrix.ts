@@ -26,8 +26,9 @@ export async function runMatrix(
   setup: TestSetup,
   callers: readonly Caller[],
   cases: readonly Case[],
+  upstreamsOf: (caller: Caller) => readonly Upstream[] = () => matrixUpstreams,
 ): Promise<readonly PairResult[]> {
-  const pairs = callers.flatMap((caller) => matrixUpstreams.map((upstream) => new Pair(caller, upstream, cases)));
+  const pairs = callers.flatMap((caller) => upstreamsOf(caller).map((upstream) => new Pair(caller, upstream, cases)));
   const waiting = pairs.values();
   const work = async (): Promise<void> => {
     for (const pair of waiting) await pair.run();

@@ -9,7 +9,7 @@ import { authenticated } from "../authenticated.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
 import { endpointProtocols } from "../endpoint-protocols.ts";
 import { geminiModel, geminiModels } from "../gemini-models.ts";
-import { isGoogles, modelNamed } from "../google-path.ts";
+import { geminiRoot, isGoogles, modelNamed } from "../google-path.ts";
 import { json } from "../respond.ts";
 
 /** Which endpoints make sense for which type of model, in the order in which they are told. */
@@ -126,5 +126,3 @@ function speaksAnthropic({ path, request }: Exchange): boolean {
 function speaksGemini({ path, request }: Exchange): boolean {
   return path.startsWith(geminiRoot) || isGoogles(request.headers);
 }
-
-const geminiRoot = "/v1beta/";

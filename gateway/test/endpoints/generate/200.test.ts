@@ -46,6 +46,23 @@ test.each(["acme/gem:latest", "acme%2Fgem:latest", "acme%2Fgem%3Alatest"])(
   },
 );
 
+test("a name with a slash may come without `models/`, as Vercel's AI SDK sends it, and not percent-encoded then", async () => {
+  const send = async (path: string): Promise<number> =>
+    (await gateway.post(path, body, { key: null, headers: { "x-goog-api-key": aliceKey } })).status;
+  for (const verb of ["generateContent", "streamGenerateContent?alt=sse", "countTokens"]) {
+    expect([verb, await send(`/v1beta/acme/gem:latest:${verb}`)]).toEqual([verb, 200]);
+  }
+  expect(await send("/v1beta/acme%2Fgem:latest:generateContent")).toBe(400);
+  for (const path of [
+    "nobody/here:generateContent",
+    "acme/gem:latest:predict",
+    "acme/gem:latest",
+    ":generateContent",
+  ]) {
+    expect([path, await send(`/v1beta/${path}`)]).toEqual([path, 404]);
+  }
+});
+
 test("a stream passes as it is, and its last numbers are paid", async () => {
   const response = await call("streamGenerateContent", { query: "?alt=sse" });
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");
