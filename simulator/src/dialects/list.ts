@@ -10,6 +10,7 @@ import { azureChat } from "./azure-chat.ts";
 import { bedrockConverse } from "./bedrock-converse.ts";
 import { bedrockEmbeddings } from "./bedrock-embeddings.ts";
 import { bedrockInvoke } from "./bedrock-invoke.ts";
+import { bedrockRerank } from "./bedrock-rerank.ts";
 import { dashScopeVideos } from "./dashscope-videos.ts";
 import { fal } from "./fal.ts";
 import { files } from "./files.ts";
@@ -17,6 +18,7 @@ import { gemini } from "./gemini.ts";
 import { googleEmbeddings } from "./google-embeddings.ts";
 import { kling, klingKeysUsual } from "./kling.ts";
 import { miniMaxVideos } from "./minimax-videos.ts";
+import { mistralFim } from "./mistral-fim.ts";
 import { oauthToken } from "./oauth-token.ts";
 import { openAiChat } from "./openai-chat.ts";
 import { openAiCompletions } from "./openai-completions.ts";
@@ -64,9 +66,11 @@ export function createDialects(options: DialectOptions, taskBook: TaskBook): rea
     vertexAnthropic,
     googleEmbeddings,
     bedrockEmbeddings(options.awsSecret),
+    bedrockRerank(options.awsSecret),
     bedrockInvoke(options.awsSecret),
     bedrockConverse(options.awsSecret),
     openAiImages,
+    mistralFim,
     openAiCompletions,
     openAiEmbeddings,
     rerank,

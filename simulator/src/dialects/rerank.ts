@@ -77,7 +77,7 @@ function textOf(value: unknown): string {
 }
 
 /** The share of the query's words that a document has; of equals the first comes first. */
-function ranked(query: string, documents: readonly string[]) {
+export function ranked(query: string, documents: readonly string[]) {
   const words = new Set(query.toLowerCase().split(/\W+/).filter(Boolean));
   return documents
     .map((text, index) => {

@@ -236,7 +236,7 @@ export class AttemptEntry {
     if (this.#paidLater(this.#tap)) return nothingYet;
     const seen = measuredStream(this.#tap, this.#inputEstimate);
     const told = this.#counted(seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen);
-    return withRequest(told, this.#selection.model);
+    return withRequest(told, this.#selection.model, this.#call.protocol.endpoint);
   }
 
   /** The upstream finishes it all the same, and it is paid for when it is seen done: nothing is guessed before. */
@@ -324,7 +324,9 @@ export class AttemptEntry {
   /** What is charged by the request is so with the answer, and with whatever else is charged. */
   #charged(told: Measured, outcome: Outcome): Measured {
     const searched = this.#withSearch(told);
-    return outcome === "succeeded" || told.source !== "none" ? withRequest(searched, this.#selection.model) : searched;
+    return outcome === "succeeded" || told.source !== "none"
+      ? withRequest(searched, this.#selection.model, this.#call.protocol.endpoint)
+      : searched;
   }
 
   /** A search that was asked for and is not told is one: it comes before the answer, so also when that breaks off. */

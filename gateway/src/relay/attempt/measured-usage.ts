@@ -1,8 +1,10 @@
 import {
   type CountedClass,
   type CountedUse,
+  type EndpointId,
   type Model,
   noUsage,
+  onlyCounts,
   tokensOf,
   type Usage,
   type UsageSource,
@@ -104,9 +106,9 @@ export function withCounted(
   return { ...begun, usage: { ...begun.usage, ...more }, source: "estimated" };
 }
 
-/** A request is charged as one where the model has a price for that. */
-export function withRequest(told: Measured, model: Pick<Model, "price">): Measured {
-  if (model.price?.table.chargedRequests === undefined) return told;
+/** A request is charged as one where the model has a price for that; one that only counts tokens is charged for nothing. */
+export function withRequest(told: Measured, model: Pick<Model, "price">, endpoint: EndpointId): Measured {
+  if (model.price?.table.chargedRequests === undefined || onlyCounts(endpoint)) return told;
   const source = told.source === "none" ? "estimated" : told.source;
   return { ...told, usage: { ...told.usage, chargedRequests: 1 }, source };
 }

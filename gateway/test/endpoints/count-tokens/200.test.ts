@@ -8,6 +8,11 @@ beforeAll(async () => {
     providers: (simulator) => [...(claudeGateway.providers?.(simulator) ?? []), upstream("other", simulator)],
     models: [
       ...(claudeGateway.models ?? []),
+      {
+        name: "claude-by-request",
+        deployments: (claudeGateway.models ?? []).find(({ name }) => name === "claude-test")?.deployments ?? [],
+        price: { input: 1, output: 2, request: 5 },
+      },
       { name: "gpt-test", deployments: [{ provider: "other", upstream_model: "upstream-gpt" }] },
     ],
   });
@@ -21,6 +26,17 @@ test("an upstream that counts is asked, costs nothing, and its answer passes as 
   expect(await response.json()).toEqual({ input_tokens: 3 });
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "count-tokens", costNanoUsd: 0, usageSource: "none" });
+});
+
+test("a count is no request that is charged, whatever a request costs", async () => {
+  const counted = await gateway.post(
+    "/v1/messages/count_tokens",
+    { ...question, model: "claude-by-request" },
+    { headers: version },
+  );
+  expect(await counted.json()).toEqual({ input_tokens: 3 });
+  const [entry] = await gateway.entries();
+  expect(entry).toMatchObject({ endpoint: "count-tokens", costNanoUsd: 0, usage: { chargedRequests: 0 } });
 });
 
 test("where no upstream of the model counts, the answer is an estimate that says so", async () => {

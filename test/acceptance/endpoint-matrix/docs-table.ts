@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import type { ModelEndpointId } from "@sluice/contract";
+import { providerKindSettings } from "../../../contract/src/provider-kinds.ts";
+
+/** What docs/providers/README.md says that a kind serves. `family` is its word for a part of a kind's models. */
+export interface DocumentedKind {
+  readonly kind: string;
+  readonly family: "Claude models" | "other models" | null;
+  readonly served: ReadonlySet<ModelEndpointId>;
+}
+
+/** The columns of the first table, and which endpoints they stand for. */
+const columnEndpoints: Readonly<Record<string, readonly ModelEndpointId[]>> = {
+  embeddings: ["embeddings", "embed-content", "batch-embed-contents"],
+  images: ["images"],
+  edits: ["image-edits"],
+};
+
+/** The table of what passes and is translated, with the list of what is only ever passed laid over it. */
+export function documentedKinds(): readonly DocumentedKind[] {
+  const text = readFileSync("docs/providers/README.md", "utf8");
+  const passed = passedEndpoints(text);
+  const [head = [], , ...rows] = tableAfter(text, "| kind | chat |");
+  return rows.flatMap((cells): DocumentedKind[] => {
+    const family = cells[0]?.includes("Claude models")
+      ? "Claude models"
+      : cells[0]?.includes("other models")
+        ? "other models"
+        : null;
+    const own = head.flatMap((name, at) => (cells[at] === "–" ? [] : (columnEndpoints[name] ?? [])));
+    return kindsIn(cells[0] ?? "").map((kind) => ({
+      kind,
+      family,
+      served: new Set([
+        ...own,
+        ...(family === "Claude models" ? [] : passed.filter(([, kinds]) => kinds.includes(kind)).map(([name]) => name)),
+        ...countsExactly(kind, family),
+      ]),
+    }));
+  });
+}
+
+/** Counting is answered everywhere; where it is exact is the kinds' own to say. */
+export function countsExactly(kind: string, family: DocumentedKind["family"]): readonly ModelEndpointId[] {
+  const lanes = lanesOf(kind);
+  const counting = ["count-tokens", "input-tokens", "gemini-count-tokens"] as const;
+  return counting.filter((name) => {
+    if (name === "input-tokens" && kind === "openai-compatible") return false;
+    if (family === "Claude models" && name === "gemini-count-tokens") return false;
+    return lanes.includes(name) && !(family === "other models" && name === "count-tokens");
+  });
+}
+
+/** The endpoints of a kind in the generated table of kinds. */
+export function lanesOf(kind: string): readonly string[] {
+  return providerKindSettings[kind]?.["endpoints"]?.options ?? [];
+}
+
+/** Every kind at which models are called, by the same table. */
+export const callableKinds: readonly string[] = Object.keys(providerKindSettings).filter(
+  (kind) => lanesOf(kind).length > 0,
+);
+
+function passedEndpoints(text: string): readonly (readonly [ModelEndpointId, readonly string[]])[] {
+  const [, , ...rows] = tableAfter(text, "| endpoint | kinds |");
+  return rows.map(([name = "", kinds = ""]) => [name.replaceAll("`", "") as ModelEndpointId, kindsIn(kinds)] as const);
+}
+
+function kindsIn(cell: string): readonly string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name).filter((name) => callableKinds.includes(name));
+}
+
+/** The rows of a Markdown table that begins so, as cells. */
+function tableAfter(text: string, begin: string): readonly (readonly string[])[] {
+  const at = text.indexOf(begin);
+  if (at === -1) throw new Error(`no table begins with ${begin}`);
+  const lines = text.slice(at).split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("|"));
+  return lines.slice(0, end).map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}

@@ -1,0 +1,23 @@
+import type { Cell } from "./run.ts";
+
+/** Kinds down, endpoints across: checks passed of all; in brackets where the endpoint is refused or only estimated. */
+export function cellTable(cells: readonly Cell[]): string {
+  const endpoints = [...new Set(cells.map(({ row }) => row.endpoint))];
+  const kinds = [...new Set(cells.map(({ column }) => column.name))];
+  const text = (kind: string, endpoint: string): string => {
+    const cell = cells.find(({ row, column }) => column.name === kind && row.endpoint === endpoint);
+    if (cell === undefined) return "";
+    const passed = `${cell.checks - cell.faults.length}/${cell.checks}`;
+    return cell.served ? passed : `(${passed})`;
+  };
+  const rows = [["", ...endpoints], ...kinds.map((kind) => [kind, ...endpoints.map((one) => text(kind, one))])];
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((one, at) => one.padEnd(widths[at] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

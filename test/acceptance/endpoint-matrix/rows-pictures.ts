@@ -1,0 +1,65 @@
+import { expect } from "bun:test";
+import type { TruthRecord } from "@sluice/simulator";
+import { toFile } from "openai";
+import type { ImagesResponse } from "openai/resources/images";
+import { type Call, type Json, type Row, repliedJson } from "./row.ts";
+
+const both = ["latest", "previous"] as const;
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const prompt = "a red boat";
+
+/** One picture, as the client has read it: its bytes or where they are. */
+function expectPicture({ data }: ImagesResponse): void {
+  expect(data).toHaveLength(1);
+  const [one] = data ?? [];
+  if (one?.url === undefined || one.url === null)
+    expect(Buffer.from(one?.b64_json ?? "", "base64").toString("latin1", 1, 4)).toBe("PNG");
+  else expect(one.url).toMatch(/^http.*\.png$/);
+}
+
+/** One picture, and the tokens that the upstream told of it. */
+function painted(truth: TruthRecord): Readonly<Record<string, number>> {
+  const { usage, usageMetadata } = repliedJson(truth) as { readonly usage?: Json; readonly usageMetadata?: Json };
+  if (usageMetadata !== undefined) {
+    return { images: 1, input_uncached: truth.prompt_tokens, image_output: truth.output_tokens_emitted };
+  }
+  const details = (usage?.["input_tokens_details"] ?? {}) as {
+    readonly text_tokens?: number;
+    readonly image_tokens?: number;
+  };
+  return {
+    images: 1,
+    image_output: Number(usage?.["output_tokens"] ?? 0),
+    input_uncached: details.text_tokens ?? 0,
+    image_input: details.image_tokens ?? 0,
+  };
+}
+
+function row(endpoint: "images" | "image-edits", calls: readonly Call[]): Row {
+  return { endpoint, client: "openai", versions: both, calls };
+}
+
+export const pictureRows: readonly Row[] = [
+  row("images", [
+    {
+      name: "made",
+      async run({ openai, mark }, model) {
+        expectPicture(await openai.images.generate({ model, prompt: mark + prompt }));
+      },
+      used: painted,
+    },
+  ]),
+  row("image-edits", [
+    {
+      name: "changed",
+      async run({ openai, mark }, model) {
+        const image = await toFile(png, "boat.png", { type: "image/png" });
+        expectPicture(await openai.images.edit({ model, prompt: mark + prompt, image }));
+      },
+      used: painted,
+    },
+  ]),
+];

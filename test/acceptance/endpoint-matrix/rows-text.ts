@@ -1,0 +1,166 @@
+import { expect } from "bun:test";
+import type { TruthRecord } from "@sluice/simulator";
+import type { Row } from "./row.ts";
+import { type Json, promptOf, repliedJson } from "./row.ts";
+
+const both = ["latest", "previous"] as const;
+const prompt = "one two three";
+
+function generated(truth: TruthRecord) {
+  return { ...promptOf(truth), output: truth.output_tokens_emitted };
+}
+
+const ask = { prompt, suffix: "end here", max_tokens: 3 };
+
+const completions: Row = {
+  endpoint: "completions",
+  client: "openai",
+  versions: both,
+  calls: [
+    {
+      name: "whole, between prompt and suffix",
+      async run({ openai, mark }, model) {
+        const { object, choices, usage } = await openai.completions.create({ model, ...ask, prompt: mark + prompt });
+        expect([object, choices.length, choices[0]?.finish_reason]).toEqual(["text_completion", 1, "length"]);
+        expect(choices[0]?.text).not.toBe("");
+        expect(usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 });
+      },
+      used: generated,
+    },
+    {
+      name: "streamed",
+      async run({ openai }, model) {
+        const stream_options = { include_usage: true };
+        const stream = await openai.completions.create({ model, ...ask, stream: true, stream_options });
+        let [pieces, finish, total] = [0, "", 0];
+        for await (const { choices, usage } of stream) {
+          if ((choices[0]?.text ?? "") !== "") pieces++;
+          finish = choices[0]?.finish_reason ?? finish;
+          total = usage?.total_tokens ?? total;
+        }
+        expect([pieces, finish, total]).toEqual([3, "length", 8]);
+      },
+      used: generated,
+    },
+  ],
+};
+
+const documents = ["a hill", "ships go to a harbour", "a lighthouse"];
+
+const rerank: Row = {
+  endpoint: "rerank",
+  client: "plain",
+  versions: ["latest"],
+  calls: [
+    {
+      name: "ranked",
+      async run({ post }, model) {
+        const query = "where do ships go";
+        const { results } = (await post("/v1/rerank", { model, query, documents, top_n: 2 })) as {
+          readonly results: readonly { readonly index: number; readonly relevance_score: number }[];
+        };
+        expect(results.map(({ index }) => index)).toEqual([1, 0]);
+        expect(results[0]?.relevance_score).toBeGreaterThan(results[1]?.relevance_score ?? 1);
+      },
+      // Rankers on Bedrock tell nothing: a hundred documents are one search.
+      guessed: { search_units: 1, cost_nano_usd: 2_000_000 },
+      used(truth) {
+        const { meta, usage } = repliedJson(truth) as {
+          readonly meta?: Json;
+          readonly usage?: { readonly total_tokens: number };
+        };
+        if (meta !== undefined) return { search_units: 1 };
+        return usage === undefined ? null : { input_uncached: usage.total_tokens };
+      },
+    },
+  ],
+};
+
+const moderations: Row = {
+  endpoint: "moderations",
+  client: "openai",
+  versions: both,
+  calls: (
+    [
+      ["a text", "a calm sentence", [false]],
+      ["texts", ["a calm sentence", "such violence"], [false, true]],
+      [
+        "text and picture",
+        [
+          { type: "text", text: "such violence" },
+          { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+        ],
+        [true, false],
+      ],
+    ] as const
+  ).map(([name, input, flagged]) => ({
+    name,
+    async run({ openai }, model) {
+      const { results } = await openai.moderations.create({ model, input: input as string | string[] });
+      expect(results.map((result) => result.flagged)).toEqual([...flagged]);
+    },
+    guessed: { charged_requests: 1, cost_nano_usd: 1_000_000 },
+    used: () => null,
+  })),
+};
+
+const nothing = () => ({});
+
+const counts: readonly Row[] = [
+  {
+    endpoint: "input-tokens",
+    client: "openai",
+    versions: both,
+    estimates: true,
+    calls: [
+      {
+        name: "counted",
+        async run({ openai, tape }, model) {
+          const { input_tokens } = await openai.responses.inputTokens.count({ model, input: prompt });
+          expectCount(input_tokens, tape.last().headers);
+        },
+        used: nothing,
+      },
+    ],
+  },
+  {
+    endpoint: "count-tokens",
+    client: "anthropic",
+    versions: both,
+    estimates: true,
+    calls: [
+      {
+        name: "counted",
+        async run({ anthropic, tape }, model) {
+          const messages = [{ role: "user" as const, content: prompt }];
+          expectCount((await anthropic.messages.countTokens({ model, messages })).input_tokens, tape.last().headers);
+        },
+        used: nothing,
+      },
+    ],
+  },
+  {
+    endpoint: "gemini-count-tokens",
+    client: "genai",
+    versions: both,
+    estimates: true,
+    calls: [
+      {
+        name: "counted",
+        async run({ genai, tape }, model) {
+          expectCount((await genai.models.countTokens({ model, contents: prompt })).totalTokens, tape.last().headers);
+        },
+        used: nothing,
+      },
+    ],
+  },
+];
+
+/** The simulator counts words; an estimate says that it is one. */
+function expectCount(tokens: number | undefined, headers: Headers): void {
+  const estimated = headers.get("x-sluice-warnings")?.includes("estimate") ?? false;
+  if (estimated) expect(tokens).toBeGreaterThan(0);
+  else expect(tokens).toBe(3);
+}
+
+export const textRows: readonly Row[] = [completions, rerank, moderations, ...counts];
