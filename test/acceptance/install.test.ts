@@ -21,7 +21,8 @@ beforeAll(() => {
   mkdirSync(join(clone, "scripts"));
   mkdirSync(join(clone, "node_modules", ".bin"), { recursive: true });
   mkdirSync(join(clone, "path"));
-  cpSync(join(root, "scripts", "install.mjs"), join(clone, "scripts", "install.mjs"));
+  for (const file of ["install.mjs", "runtime-environment.json"])
+    cpSync(join(root, "scripts", file), join(clone, "scripts", file));
   cpSync(join(root, "package-lock.json"), join(clone, "package-lock.json"));
   symlinkSync(process.execPath, join(clone, "node_modules", ".bin", "bun"));
   writeFileSync(join(clone, "path", "npm"), `#!/bin/sh\necho "$@" > ${join(clone, "npm-was-called")}\n`);

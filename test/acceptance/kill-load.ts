@@ -39,6 +39,11 @@ export class KillLoad {
     return this.#seen.length;
   }
 
+  /** How many of them brought a whole answer. */
+  get finished(): number {
+    return this.#seen.filter(({ finished }) => finished).length;
+  }
+
   stop(): void {
     this.#stopped = true;
   }

@@ -13,9 +13,10 @@ import { startSimulator } from "./start-simulator.ts";
 import { keys, testConfig } from "./test-config.ts";
 
 export interface KillLoopOptions {
-  /** It ends when it has killed as often, and as many calls have been made. */
+  /** It ends when it has killed as often, and as many calls have been made and have brought a whole answer. */
   readonly kills: number;
   readonly calls: number;
+  readonly finished: number;
   /** Not earlier than this. */
   readonly seconds: number;
   readonly clients: number;
@@ -29,6 +30,7 @@ export interface KillLoopOptions {
 export const shortKillLoop: KillLoopOptions = {
   kills: 8,
   calls: 300,
+  finished: 110,
   seconds: 0,
   clients: 24,
   abortShare: 0.15,
@@ -75,7 +77,8 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
     let kills = 0;
     let slowestStartMs = 0;
     const notBefore = performance.now() + options.seconds * 1_000;
-    while (kills < options.kills || load.made < options.calls || performance.now() < notBefore) {
+    const enough = () => kills >= options.kills && load.made >= options.calls && load.finished >= options.finished;
+    while (!enough() || performance.now() < notBefore) {
       await Bun.sleep(load.between(...options.killAfterMs));
       await gateway.kill9();
       kills += 1;
@@ -141,6 +144,7 @@ if (import.meta.main) {
   const report = await runKillLoop({
     kills: shortKillLoop.kills,
     calls: shortKillLoop.calls,
+    finished: shortKillLoop.finished,
     seconds: Number(values.seconds),
     clients: Number(values.clients),
     abortShare: Number(values.aborts),

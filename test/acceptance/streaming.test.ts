@@ -6,19 +6,28 @@ import { openSetup, type TestSetup } from "./open-setup.ts";
 import { openSlowReader } from "./slow-reader.ts";
 import { model, testConfig } from "./test-config.ts";
 
+const shortWaits = ["headers", "first_event", "idle"] as const;
 let setup: TestSetup;
 
 beforeAll(async () => {
   setup = await openSetup((url) => {
     const config = testConfig(url);
+    const [usual] = config.providers ?? [];
+    if (usual === undefined) throw new Error("a test configuration has a provider");
     // Upstream names that carry a script: this deployment always behaves so.
-    const faulty = (name: string, script: Script) =>
+    const faulty = (name: string, script: Script, provider = "short-first_event") =>
       model(name, [
-        { provider: "sim-impatient", upstream_model: `sim${JSON.stringify(script)}bad`, priority: 1 },
+        { provider, upstream_model: `sim${JSON.stringify(script)}bad`, priority: 1 },
         { provider: "sim", upstream_model: "good", priority: 2 },
       ]);
     return {
       ...config,
+      providers: [
+        ...(config.providers ?? []),
+        { ...usual, id: "other" },
+        // One short wait each: on a busy machine another one would strike first.
+        ...shortWaits.map((wait) => ({ ...usual, id: `short-${wait}`, timeouts: { [`${wait}_ms`]: 300 } })),
+      ],
       // Else what was sent and not answered is sent to nobody else.
       settings: { ...config.settings, retry_sent: true },
       models: [
@@ -29,7 +38,10 @@ beforeAll(async () => {
         faulty("falls-back-stall", { stall_after_events: 0 }),
         faulty("falls-back-error", { error_event_after: 0 }),
         faulty("falls-back-drop", { drop: true }),
-        faulty("no-way-back", { tokens: 9, event_ms: 20, cut_after_events: 3 }),
+        faulty("no-way-back", { tokens: 9, event_ms: 20, cut_after_events: 3 }, "other"),
+        ...shortWaits.map((wait) =>
+          model(`short-${wait}`, [{ provider: `short-${wait}`, upstream_model: "up-short" }]),
+        ),
       ],
     };
   });
@@ -142,7 +154,7 @@ describe("an upstream that breaks off after the first event", () => {
 
   test("a stall becomes a timeout event that says which wait it was, and the upstream is let go", async () => {
     const { text, record } = await stream({
-      model: "gpt-impatient",
+      model: "short-idle",
       script: { tokens: 9, event_ms: 20, stall_after_events: 3 },
     });
     const last = JSON.parse(eventsOf(text).at(-1) ?? "");
@@ -177,13 +189,20 @@ describe("an upstream that fails before the first event", () => {
   });
 
   test.each([
-    ["a stall before the status line", { latency_ms: 5_000 }, 504, "upstream_timeout", "headers"],
-    ["a stall before the first event", { stall_after_events: 0 }, 504, "upstream_timeout", "first_event"],
-    ["a cut before the first event", { cut_after_events: 0 }, 502, "upstream_truncated", ""],
-  ] satisfies [string, Script, number, string, string][])(
+    ["a stall before the status line", "short-headers", { latency_ms: 5_000 }, 504, "upstream_timeout", "headers"],
+    [
+      "a stall before the first event",
+      "short-first_event",
+      { stall_after_events: 0 },
+      504,
+      "upstream_timeout",
+      "first_event",
+    ],
+    ["a cut before the first event", "gpt-test", { cut_after_events: 0 }, 502, "upstream_truncated", ""],
+  ] satisfies [string, string, Script, number, string, string][])(
     "with nobody behind it: %s is an error answer",
-    async (_, script, status, code, says) => {
-      const answer = await rawChat(setup.gateway.port, { stream: true, model: "gpt-impatient", script });
+    async (_, model, script, status, code, says) => {
+      const answer = await rawChat(setup.gateway.port, { stream: true, model, script });
       expect(answer.head).toContain(`HTTP/1.1 ${status}`);
       const { error } = JSON.parse(answer.body);
       expect(error.code).toBe(code);
