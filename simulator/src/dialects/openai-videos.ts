@@ -33,7 +33,7 @@ export function openAiVideos(taskBook: TaskBook): Dialect {
       return method === "GET" || (method === "DELETE" && more === undefined);
     },
     read(request) {
-      if (!/^bearer\s+\S/i.test(request.headers["authorization"] ?? "")) {
+      if (!/^bearer\s+\S/i.test(request.headers["authorization"] ?? "") && !isAzures(request)) {
         throw new Refusal(401, "You didn't provide an API key.", { code: null });
       }
       const owner = { dialect, account: accountOf(request.headers) };
@@ -53,6 +53,11 @@ export function openAiVideos(taskBook: TaskBook): Dialect {
 const dialect = "openai-videos";
 const pathPattern = /\/videos(?:\/([^/]+)(\/content|\/remix)?)?$/;
 const sizes = ["720x1280", "1280x720", "1024x1792", "1792x1024"];
+
+/** Azure's are OpenAI's own, with its key in a header of its own. */
+function isAzures({ path, headers }: SimulatorRequest): boolean {
+  return path.includes("/openai/v1/") && (headers["api-key"] ?? "") !== "";
+}
 
 function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const fields = request.upload === undefined ? objectOf(parseObject(request.body)) : formOf(request.upload);

@@ -66,8 +66,26 @@ function passedEndpoints(text: string): readonly (readonly [ModelEndpointId, rea
   return rows.map(([name = "", kinds = ""]) => [name.replaceAll("`", "") as ModelEndpointId, kindsIn(kinds)] as const);
 }
 
+/** The kinds that make videos, and by what each bills. */
+export function documentedVideoKinds(): ReadonlyMap<string, string> {
+  const text = readFileSync("docs/providers/README.md", "utf8");
+  const [head = [], , ...rows] = tableAfter(text, "| kind | models | sound |");
+  const known = Object.keys(providerKindSettings);
+  return new Map(
+    rows.flatMap((cells) =>
+      namesIn(cells[0] ?? "")
+        .filter((name) => known.includes(name))
+        .map((kind) => [kind, cells[head.indexOf("bills by")] ?? ""] as const),
+    ),
+  );
+}
+
+function namesIn(cell: string): readonly string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+}
+
 function kindsIn(cell: string): readonly string[] {
-  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name).filter((name) => callableKinds.includes(name));
+  return namesIn(cell).filter((name) => callableKinds.includes(name));
 }
 
 /** The rows of a Markdown table that begins so, as cells. */
