@@ -11,6 +11,7 @@ import {
   generateImage,
   generateSpeech,
   generateText,
+  type ImageModel,
   rerank,
   streamText,
   transcribe,
@@ -36,7 +37,7 @@ function configure(simulatorUrl: string): ConfigFile {
       ...(usual.models ?? []),
       model("acme/vectors", [{ provider: "openai", upstream_model: "text-embedding-3-small" }], { type: "embedding" }),
       model("acme/gem-vectors", [{ provider: "google", upstream_model: "gemini-embedding" }], { type: "embedding" }),
-      model("gpt-image-1", [{ provider: "openai", upstream_model: "gpt-image-1" }], { type: "image" }),
+      model("acme/paint", [{ provider: "openai", upstream_model: "gpt-image-1" }], { type: "image" }),
       model("acme/gem-paint", [{ provider: "google", upstream_model: "gemini-image" }], { type: "image" }),
       model("acme/gem-talk", [{ provider: "google", upstream_model: "gemini-3-sim" }]),
       model("acme/voice", [{ provider: "openai", upstream_model: "tts-1" }], { type: "speech" }),
@@ -45,6 +46,8 @@ function configure(simulatorUrl: string): ConfigFile {
     ],
   };
 }
+
+type GenerateImagePrompt = Parameters<typeof generateImage>[0]["prompt"];
 
 let setup: TestSetup;
 let openai: ReturnType<typeof createOpenAI>;
@@ -80,20 +83,17 @@ test.each(["acme/vectors", "acme/gem-vectors"])("embeddings of Google's dialect,
   expect(many.embeddings[1]).toEqual(one.embedding);
 });
 
-test("pictures, in OpenAI's dialect", async () => {
-  for (const of of [
-    openai.image("gpt-image-1"),
-    openai.image("acme/gem-paint"),
-    compatible.imageModel("acme/gem-paint"),
-  ]) {
-    const { images } = await generateImage({ model: of, prompt: "a boat", size: "1024x1024", maxRetries: 0 });
+test.each(["acme/paint", "acme/gem-paint"])("pictures, made and edited, by %s", async (name) => {
+  const make = async (of: ImageModel, prompt: GenerateImagePrompt): Promise<Uint8Array> => {
+    const { images } = await generateImage({ model: of, prompt, size: "1024x1024", maxRetries: 0 });
     expect(images.length).toBe(1);
-    expect(
-      Buffer.from(images[0]?.uint8Array ?? [])
-        .subarray(1, 4)
-        .toString(),
-    ).toBe("PNG");
-  }
+    const picture = images[0]?.uint8Array ?? new Uint8Array();
+    expect(Buffer.from(picture).subarray(1, 4).toString()).toBe("PNG");
+    return picture;
+  };
+  await make(compatible.imageModel(name), "a boat");
+  const boat = await make(openai.image(name), "a boat");
+  await make(openai.image(name), { text: "a red boat", images: [boat] });
 });
 
 test("a sound, and the text of a sound", async () => {

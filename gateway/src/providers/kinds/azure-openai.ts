@@ -1,4 +1,5 @@
 import { Failure, type Provider } from "#core/index.ts";
+import { withoutBase64Asked } from "../image-quirks.ts";
 import type { BadAnswer, Lane, OutboundDraft, ProviderKind } from "../kind.ts";
 import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
@@ -59,7 +60,7 @@ export const azureOpenai: ProviderKind = {
     { ...transcriptions, adjust: dated(transcriptions, true) },
     { ...translations, adjust: dated(translations, true) },
     { ...speech, adjust: dated(speech, true) },
-    { ...images, adjust: dated(images, true) },
+    { ...images, adjust: datedPictures },
     { ...imageEdits, adjust: dated(imageEdits, true) },
   ],
   checkSettings: (provider) => nameProblem(provider, "resource") ?? nameProblem(provider, "api_version"),
@@ -103,6 +104,13 @@ function dated(lane: Lane, byDeployment: boolean): (draft: OutboundDraft) => voi
     const deployment = byDeployment ? `/deployments/${encodeURIComponent(draft.upstreamModel)}` : "";
     draft.url = `${surfaceOf(draft.provider)}${deployment}${lane.path}?api-version=${version}`;
   };
+}
+
+const datedImages = dated(images, true);
+
+function datedPictures(draft: OutboundDraft): void {
+  datedImages(draft);
+  withoutBase64Asked(draft);
 }
 
 /** A prompt that the content filter refused stays refused: sending it elsewhere would go round the account's policy. */

@@ -1,3 +1,4 @@
+import { withoutBase64Asked } from "../image-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
 import {
@@ -36,7 +37,7 @@ export const openai = openaiLike({
     chat,
     { ...completions, fits: (model) => oldModels.test(model) },
     embeddings,
-    images,
+    { ...images, adjust: withoutBase64Asked },
     imageEdits,
     moderations,
     transcriptions,

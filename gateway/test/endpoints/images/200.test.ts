@@ -21,6 +21,22 @@ test("pictures are made by the model's upstream, and the upstream's own bytes co
   expect(JSON.stringify(answer)).toBe(seen?.reply_text ?? "");
 });
 
+test.each(["openai", "azure-openai"])(
+  "on %s, a client that does not know the model by its name may ask for what it gives anyway",
+  async (kind) => {
+    const model = `paint-${kind}`;
+    const asked = { ...cat, model, response_format: "b64_json" };
+    expect((await gateway.post("/v1/images/generations", asked)).status).toBe(200);
+    const seen = gateway.simulator.simulator.truth.list().data.at(-1);
+    expect(JSON.parse(seen?.body_text ?? "")).toEqual({ ...cat, model: "gpt-image-1" });
+    const refused = await gateway.post("/v1/images/generations", { ...asked, response_format: "url" });
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { param: "response_format" } }]);
+    const older = await gateway.post("/v1/images/generations", { ...asked, model: `${model}-old`, n: 1 });
+    const { data } = (await older.json()) as OpenAI.ImagesResponse;
+    expect(data?.[0]?.b64_json?.length).toBeGreaterThan(20);
+  },
+);
+
 test("one ledger entry counts pictures and tokens, priced by both", async () => {
   await gateway.post("/v1/images/generations", cat, { script: { prompt_tokens: 100, image_tokens: 1_000 } });
   const [entry] = await gateway.entries();

@@ -1,8 +1,18 @@
 import { type Overrides, upstream } from "../../started-gateway.ts";
 
+/** Kinds that know OpenAI's own picture models. */
+const kinds = ["openai", "azure-openai"] as const;
+
+function named(name: string, provider: string, upstream_model: string) {
+  return { name, type: "image" as const, deployments: [{ provider, upstream_model }], price: { image: 0.01 } };
+}
+
 /** A model that makes pictures, paid by picture and by token. */
 export const imageGateway: Overrides = {
-  providers: (simulator) => [upstream("painter", simulator)],
+  providers: (simulator) => [
+    upstream("painter", simulator),
+    ...kinds.map((kind) => upstream(kind, simulator, { kind })),
+  ],
   models: [
     {
       name: "paint-test",
@@ -10,5 +20,9 @@ export const imageGateway: Overrides = {
       deployments: [{ provider: "painter", upstream_model: "gpt-image-1" }],
       price: { input: 5, image_input: 10, image_output: 40, image: 0.01 },
     },
+    ...kinds.flatMap((kind) => [
+      named(`paint-${kind}`, kind, "gpt-image-1"),
+      named(`paint-${kind}-old`, kind, "dall-e-3"),
+    ]),
   ],
 };
