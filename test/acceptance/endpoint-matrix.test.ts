@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ModelEndpointRow } from "@sluice/contract";
 import { type ModelEndpointId, modelEndpoints } from "@sluice/contract/words";
+import type { Script } from "@sluice/simulator";
+import OpenAI from "openai";
 import { clientsOf, errorFrom } from "./endpoint-matrix/clients.ts";
-import { columns, endpointMatrixConfig, modelOf, typeOf } from "./endpoint-matrix/columns.ts";
+import { columns, endpointMatrixConfig, idOf, modelOf, typeOf, upstreamModel } from "./endpoint-matrix/columns.ts";
 import { callableKinds, lanesOf } from "./endpoint-matrix/docs-table.ts";
 import { cellTable } from "./endpoint-matrix/print-cells.ts";
 import { pictureRows } from "./endpoint-matrix/rows-pictures.ts";
@@ -10,6 +12,8 @@ import { soundRows } from "./endpoint-matrix/rows-sound.ts";
 import { textRows } from "./endpoint-matrix/rows-text.ts";
 import { vectorRows } from "./endpoint-matrix/rows-vectors.ts";
 import { type Cell, runCells } from "./endpoint-matrix/run.ts";
+import { exportLedger, type LedgerRow } from "./ledger-rows.ts";
+import { createTape } from "./matrix/tape.ts";
 import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
@@ -107,6 +111,47 @@ describe.each(["latest", "previous"] as const)("models, by the %s clients", (ver
     expect(await statusOf(genai.models.get({ model: "nobody-has-it" }))).toBe(404);
   });
 });
+
+describe("below /v1/providers/{provider}", () => {
+  /** Accounts that make vectors as OpenAI does. */
+  const accounts = columns.filter(({ kind }) => lanesOf(kind).includes("embeddings") && !otherwise.has(kind));
+
+  test("OpenAI's client makes vectors at the account itself, which are paid like the model; errors have the status of any other call's", async () => {
+    expect(accounts.length).toBeGreaterThan(10);
+    const paid: (readonly [account: string, requestId: string])[] = [];
+    for (const column of accounts) {
+      const url = `${setup.gateway.url}/v1/providers/${idOf(column)}${column.kind === "azure-openai" ? "/openai/v1" : ""}`;
+      const asked = { model: upstreamModel(column, "embeddings"), input: "one two three", dimensions: 4 };
+      const good = passedClient(url);
+      const made = await good.client.embeddings.create(asked);
+      expect([made.data[0]?.embedding.length, made.usage.total_tokens]).toEqual([4, 3]);
+      paid.push([idOf(column), good.tape.last().headers.get("x-request-id") ?? ""]);
+      for (const status of [400, 401, 429, 500]) {
+        const { client } = passedClient(url, { status });
+        const told = await statusOf(client.embeddings.create(asked));
+        // What the account's key is refused for is none of the caller's, nor is an upstream's own trouble.
+        expect([idOf(column), told]).toEqual([idOf(column), status === 401 || status === 500 ? 502 : status]);
+      }
+    }
+    const ledger = (await exportLedger(setup.gateway)) as readonly (LedgerRow & { readonly endpoint: string })[];
+    for (const [account, requestId] of paid) {
+      const rows = ledger.filter((row) => row.request_id === requestId);
+      // Three tokens at 125.5 nano-USD, rounded half up.
+      expect(rows.map((row) => [row.provider, row.endpoint, row.input_uncached, row.cost_nano_usd])).toEqual([
+        [account, "pass-through", 3, 377],
+      ]);
+    }
+  });
+});
+
+/** Their embedders are asked in dialects of their own, or at a path of its own. */
+const otherwise: ReadonlySet<string> = new Set(["bedrock", "vertex", "gemini"]);
+
+function passedClient(baseURL: string, script: Script | null = null) {
+  const tape = createTape();
+  const defaultHeaders: Record<string, string> = script === null ? {} : { "x-sim-script": JSON.stringify(script) };
+  return { client: new OpenAI({ baseURL, apiKey: keys.main, maxRetries: 0, fetch: tape.fetch, defaultHeaders }), tape };
+}
 
 /** Of the client's own error. */
 async function statusOf(call: PromiseLike<unknown>): Promise<number | undefined> {

@@ -148,6 +148,7 @@ const settings: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /** One gateway with every kind as a provider, and a model for every cell. */
 export function endpointMatrixConfig(simulatorUrl: string, endpoints: readonly ModelEndpointId[]): ConfigFile {
   const { origin } = new URL(simulatorUrl);
+  const accounts = columns.map(idOf);
   return {
     providers: columns.map((column) => ({
       id: idOf(column),
@@ -165,10 +166,17 @@ export function endpointMatrixConfig(simulatorUrl: string, endpoints: readonly M
         deployments: [{ provider: idOf(column), upstream_model: upstreamModel(column, endpoint) }],
       })),
     ),
-    workspaces: [{ slug: "acme", groups: [{ name: "default" }], keys: [{ name: "main", secret: keys.main }] }],
+    workspaces: [
+      {
+        slug: "acme",
+        pass_through: accounts,
+        groups: [{ name: "default", pass_through: accounts }],
+        keys: [{ name: "main", secret: keys.main, pass_through: accounts }],
+      },
+    ],
   };
 }
 
-function idOf(column: Column): string {
+export function idOf(column: Column): string {
   return column.name.replaceAll(/[^a-z]+/gi, "-").toLowerCase();
 }
