@@ -275,7 +275,6 @@ function memoryTests(make: BlobGroundFactory): void {
   });
 }
 
-/** What buffers hold above what they held when it was made; what is garbage already is not counted. */
 /**
  * The peak of the best of three passes: on a busy machine the system may let a program wait while its socket fills, which
  * says nothing of the program. What a store keeps, it keeps each time.
@@ -291,6 +290,7 @@ async function leastHeld(every: number, pass: (look: () => void) => Promise<void
   return least;
 }
 
+/** What buffers hold above what they held when it was made; what is garbage already is not counted. */
 class Held {
   readonly #before: number;
   readonly #every: number;
