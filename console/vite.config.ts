@@ -27,6 +27,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // What a page loads is bounded by a test (e2e/budget.test.ts), and a start has nobody who could do something about it.
+    chunkSizeWarningLimit: 2_000,
     rolldownOptions: { output: { codeSplitting: { groups: chunks } } },
   },
   server: { proxy: { "/v1": gateway, "/api": gateway, "/docs": gateway, "/openapi.json": gateway } },
