@@ -30,9 +30,9 @@ export function nativeProtocol(endpoint: NativeEndpointId): EndpointProtocol {
 }
 
 const natives = Object.fromEntries(
-  Object.entries(nativeDialects).map(([endpoint, bodies]) => [
+  Object.entries(nativeDialects).map(([endpoint, wireDialect]) => [
     endpoint,
-    protocol(endpoint as NativeEndpointId, bodies, openaiChat),
+    protocol(endpoint as NativeEndpointId, wireDialect, openaiChat),
   ]),
 ) as Readonly<Record<NativeEndpointId, EndpointProtocol>>;
 
@@ -54,6 +54,6 @@ export const endpointProtocols: Readonly<Record<CallEndpointId, EndpointProtocol
   "pass-through": protocol("pass-through", "any", openaiChat),
 };
 
-function protocol(endpoint: CallEndpointId, bodies: WireDialectId, dialect: Dialect): EndpointProtocol {
-  return { endpoint, bodies, dialect, ...callerSide(endpoint) };
+function protocol(endpoint: CallEndpointId, wireDialect: WireDialectId, dialect: Dialect): EndpointProtocol {
+  return { endpoint, wireDialect, dialect, ...callerSide(endpoint) };
 }

@@ -1,5 +1,5 @@
 import { Failure } from "#core/index.ts";
-import type { FormBody, Spool, SpoolWriter } from "#ports/index.ts";
+import type { FormBody, Spool } from "#ports/index.ts";
 import {
   createFormBody,
   type FormEvent,
@@ -9,7 +9,7 @@ import {
   type RequestFacts,
 } from "#protocols/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
-import { modelBody, tooLarge } from "./body-rules.ts";
+import { spoolBody } from "./spool-body.ts";
 
 export interface ReadForm {
   readonly facts: RequestFacts;
@@ -40,55 +40,20 @@ export async function readFormBody(
   { deadlines, fields }: FormReading,
 ): Promise<ReadForm> {
   requirePlain(request.headers);
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > modelBody.bytesMax) throw tooLarge(modelBody);
-  const writer = spool.open();
-  const pieces = request.body?.getReader() ?? null;
-  const reading = readAll(pieces, type, writer, fields);
-  try {
-    return await deadlines.within(reading);
-  } catch (thrown) {
-    writer.discard();
-    // The reading may still be under way when its time is over; it ends with this, and what it made is let go of.
-    pieces?.cancel().catch(() => {});
-    reading.then(({ form }) => form.discard()).catch(() => {});
-    throw thrown;
-  }
-}
-
-async function readAll(
-  pieces: PieceReader | null,
-  type: MultipartType,
-  writer: SpoolWriter,
-  fields: FormFactsReader,
-): Promise<ReadForm> {
   const scanner = new MultipartScanner(type.boundary);
-  let size = 0;
-  for (let piece = await next(pieces); piece !== null; piece = await next(pieces)) {
-    size += piece.length;
-    if (size > modelBody.bytesMax) throw tooLarge(modelBody);
-    for (const event of scanner.push(piece)) fields.take(event);
-    const taken = writer.write(piece);
-    if (taken instanceof Promise) await taken;
-  }
-  scanner.end();
-  const { facts, modelSpan } = fields.facts();
-  return { facts, form: createFormBody(await writer.end(), type, modelSpan) };
-}
-
-/** What is used of a stream's reader; the runtime's own type is wider. */
-interface PieceReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(): Promise<void>;
-}
-
-async function next(pieces: PieceReader | null): Promise<Uint8Array | null> {
-  try {
-    const piece = await pieces?.read();
-    return piece === undefined || piece.done ? null : piece.value;
-  } catch (thrown) {
-    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
-  }
+  let found: FormFacts | null = null;
+  const spooled = await spoolBody(request, spool, {
+    deadlines,
+    onPiece: (piece) => {
+      for (const event of scanner.push(piece)) fields.take(event);
+    },
+    onEnd: () => {
+      scanner.end();
+      found = fields.facts();
+    },
+  });
+  const { facts, modelSpan } = found ?? fields.facts();
+  return { facts, form: createFormBody(spooled, type, modelSpan) };
 }
 
 /** A form is mostly pictures or sounds, which do not get smaller by being packed. */

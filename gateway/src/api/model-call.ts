@@ -92,7 +92,7 @@ interface ReadRequest {
 function readRequest(
   dependencies: ApiDependencies,
   { request }: Exchange,
-  { wire, endpoint, bodies }: EndpointProtocol,
+  { wire, endpoint, wireDialect }: EndpointProtocol,
   bytes: BodyBytes,
   path: PathFacts | null,
 ): ReadRequest | Promise<ReadRequest> {
@@ -101,7 +101,7 @@ function readRequest(
     return { facts: wire.readRequest(body, path), body, marks: null };
   }
   return dependencies.bodies
-    .do("read", { endpoint, dialect: bodies, path }, bytes, { signal: request.signal })
+    .do("read", { endpoint, dialect: wireDialect, path }, bytes, { signal: request.signal })
     .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
 }
 

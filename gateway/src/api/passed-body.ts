@@ -1,12 +1,13 @@
 import { type BodyBytes, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, Failure } from "#core/index.ts";
-import type { Spooled, SpoolWriter } from "#ports/index.ts";
-import { type RequestFacts, splice } from "#protocols/index.ts";
+import type { Spooled } from "#ports/index.ts";
+import { isJsonType, type RequestFacts, splice } from "#protocols/index.ts";
 import type { PassedPlace } from "#relay/index.ts";
 import { readBytes } from "./body.ts";
 import type { BodyPlace } from "./body-room.ts";
-import { modelBody, tooLarge } from "./body-rules.ts";
+import { modelBody } from "./body-rules.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
+import { spoolBody } from "./spool-body.ts";
 
 export interface ReadPassedBody {
   readonly body: Uint8Array | Spooled | null;
@@ -19,7 +20,7 @@ export interface ReadPassedBody {
  * byte of it is changed.
  */
 export class PassedBody {
-  readonly #face: Pick<ApiDependencies, "bodies" | "spool">;
+  readonly #dependencies: Pick<ApiDependencies, "bodies" | "spool">;
   readonly #exchange: Pick<Exchange, "request" | "bodies">;
   readonly #place: PassedPlace;
   readonly #room: BodyPlace;
@@ -30,7 +31,7 @@ export class PassedBody {
     exchange: Exchange,
     place: PassedPlace,
   ) {
-    this.#face = dependencies;
+    this.#dependencies = dependencies;
     this.#exchange = exchange;
     this.#place = place;
     this.#room = dependencies.bodyRoom.open();
@@ -49,7 +50,10 @@ export class PassedBody {
     if (bodiless.has(request.method)) {
       throw new Failure("invalid_request", `A body of a ${request.method} means nothing and is not passed on.`);
     }
-    if (!this.#isUnderstood && !this.#place.isSigned) return { body: await this.#spool(), facts: null };
+    if (!this.#isUnderstood && !this.#place.isSigned) {
+      this.#spooled = await spoolBody(request, this.#dependencies.spool, { deadlines: this.#exchange.bodies });
+      return { body: this.#spooled, facts: null };
+    }
     const bytes = await readBytes(this.#exchange, this.#room, modelBody);
     if (sizeOf(bytes) === 0) return nothing;
     return this.#isUnderstood ? await this.#understood(bytes) : { body: wholeOf(bytes), facts: null };
@@ -69,14 +73,13 @@ export class PassedBody {
     const { method, headers } = this.#exchange.request;
     const encoding = headers.get("content-encoding") ?? "";
     if (!this.#place.isRead || method !== "POST" || (encoding !== "" && encoding !== "identity")) return false;
-    const type = headers.get("content-type") ?? "application/json";
-    return /^application\/(?:[\w.+-]*\+)?json\s*(?:;|$)/i.test(type);
+    return isJsonType(headers.get("content-type") ?? "application/json");
   }
 
   /** What is no call of the dialect after all is passed on all the same: its vendor says what is wrong with it. */
   async #understood(bytes: BodyBytes): Promise<ReadPassedBody> {
     const { path, protocol } = this.#place;
-    const { endpoint, bodies: dialect, wire } = protocol;
+    const { endpoint, wireDialect: dialect, wire } = protocol;
     const inPath = path === null || dialect.startsWith("gemini") ? null : path;
     const size = sizeOf(bytes);
     if (size <= bounds.readInPlaceBytesMax) {
@@ -89,29 +92,11 @@ export class PassedBody {
     const body = inPath === null ? null : wholeOf(bytes);
     const given = body === null || inPath === null ? bytes : withPath(body, inPath);
     const { signal } = this.#exchange.request;
-    const done = await this.#face.bodies.do("read", { endpoint, dialect, path }, given, { signal });
+    const done = await this.#dependencies.bodies.do("read", { endpoint, dialect, path }, given, { signal });
     return {
       body: body === null || body === given ? done.body : body,
       facts: unlessFailed(() => outcomeOf(done).answer.facts),
     };
-  }
-
-  async #spool(): Promise<Spooled> {
-    const { request, bodies } = this.#exchange;
-    const declared = request.headers.get("content-length");
-    if (declared !== null && Number(declared) > modelBody.bytesMax) throw tooLarge(modelBody);
-    const writer = this.#face.spool.open();
-    const pieces = request.body?.getReader() ?? null;
-    const writing = write(pieces, writer);
-    try {
-      this.#spooled = await bodies.within(writing);
-      return this.#spooled;
-    } catch (thrown) {
-      writer.discard();
-      pieces?.cancel().catch(() => {});
-      writing.then((late) => late.discard()).catch(() => {});
-      throw thrown;
-    }
   }
 }
 
@@ -139,31 +124,5 @@ function unlessFailed(read: () => RequestFacts): RequestFacts | null {
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code !== "internal_error") return null;
     throw thrown;
-  }
-}
-
-async function write(pieces: PieceReader | null, writer: SpoolWriter): Promise<Spooled> {
-  let size = 0;
-  for (let piece = await next(pieces); piece !== null; piece = await next(pieces)) {
-    size += piece.length;
-    if (size > modelBody.bytesMax) throw tooLarge(modelBody);
-    const taken = writer.write(piece);
-    if (taken instanceof Promise) await taken;
-  }
-  return writer.end();
-}
-
-/** What is used of a stream's reader; the runtime's own type is wider. */
-interface PieceReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(): Promise<void>;
-}
-
-async function next(pieces: PieceReader | null): Promise<Uint8Array | null> {
-  try {
-    const piece = await pieces?.read();
-    return piece === undefined || piece.done ? null : piece.value;
-  } catch (thrown) {
-    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
   }
 }

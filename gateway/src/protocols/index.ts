@@ -64,6 +64,7 @@ export { type Governing, governBody, type MemberRule, type MemberRules } from ".
 export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
 export { holdsSeals } from "./held-seals.ts";
 export { JsonCrowded, JsonInvalid, readSpan, type ScanLimits, type Span, scanObject } from "./json-scan.ts";
+export { isJsonType } from "./json-type.ts";
 export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
 export { MediaRoom } from "./media-room.ts";
 export { type MediaUrl, mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";

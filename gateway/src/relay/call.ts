@@ -7,7 +7,7 @@ import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#
 export interface EndpointProtocol {
   readonly endpoint: CallEndpointId;
   /** The dialect of its bodies. */
-  readonly bodies: WireDialectId;
+  readonly wireDialect: WireDialectId;
   /** How its caller is spoken to. */
   readonly dialect: Dialect;
   readonly wire: Wire;

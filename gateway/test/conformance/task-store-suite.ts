@@ -1,12 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { bounds, finalTaskStates, type Task, type TaskState } from "#core/index.ts";
-import type { LeasedTask, TaskFilter, TaskPage } from "#ports/index.ts";
+import { bounds, finalTaskStates, type TaskState } from "#core/index.ts";
+import type { LeasedTask } from "#ports/index.ts";
 import { ledgerEntry, newYear, wholeText } from "./store-ground.ts";
 import {
   account,
   accountSecret,
-  everyTask,
   fullTask,
   only,
   settingsSecret,
@@ -21,13 +19,10 @@ export function taskStoreSuite(name: string, make: TaskGroundFactory): void {
     createTests(make);
     leaseTests(make);
     stepTests(make);
-    pageTests(make);
-    openTests(make);
   });
 }
 
 const minute = 60_000;
-/** For what starts processes, on a machine that is busy. */
 
 function createTests(make: TaskGroundFactory): void {
   test("a task comes back exactly as it was given, to its own workspace only", async () => {
@@ -286,125 +281,5 @@ function stepTests(make: TaskGroundFactory): void {
     const check = await ground.ledgerStore.check();
     expect([check.entries, check.faults]).toEqual([inserted + polls, []]);
     expect((await ground.taskStore.findById("vt_a"))?.polls).toBe(polls);
-  });
-}
-
-function pageTests(make: TaskGroundFactory): void {
-  const newestFirst = (tasks: readonly Task[]): string[] =>
-    tasks.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map((one) => one.id);
-
-  test("pages give every task once, newest first, while new ones arrive", async () => {
-    await using ground = await make();
-    const tasks = Array.from({ length: 50 }, (_, n) => task(`${n}`, { createdAt: newYear + Math.floor(n / 8) }));
-    for (const one of tasks) await ground.taskStore.create(one);
-    let late = 0;
-    const seen = await everyTask(
-      (cursor) => ground.taskStore.page({ workspaceId: "ws_1" }, cursor, 7),
-      async () => void (await ground.taskStore.create(task(`late${late++}`, { createdAt: newYear + minute }))),
-    );
-    expect(seen.map((one) => one.id)).toEqual(newestFirst(tasks));
-  });
-
-  test("a filter lets through exactly what matches it, of one workspace or of all, in any size of page", async () => {
-    await using ground = await make();
-    const words: readonly TaskState[] = ["accepted", "unknown", "queued", "running"];
-    const tasks = Array.from({ length: 60 }, (_, n) =>
-      task(`${n}`, {
-        workspaceId: `ws_${n % 2}`,
-        keyId: `key_${n % 3}`,
-        model: `m${n % 4}`,
-        state: words[n % 5] ?? "submitting",
-        createdAt: newYear + (n % 7),
-      }),
-    );
-    for (const one of tasks) await ground.taskStore.create(one);
-    const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-    const asked = fc.record({
-      workspace: maybe(fc.nat(1)),
-      key: maybe(fc.nat(3)),
-      model: maybe(fc.nat(4)),
-      states: maybe(fc.array(fc.constantFrom<TaskState>(...words, "submitting", "failed"), { maxLength: 4 })),
-      size: fc.integer({ min: 1, max: 40 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(asked, async ({ workspace, key, model, states, size }) => {
-        const filter: TaskFilter = {
-          workspaceId: workspace === null ? null : `ws_${workspace}`,
-          ...(key === null ? {} : { keyId: `key_${key}` }),
-          ...(model === null ? {} : { model: `m${model}` }),
-          ...(states === null ? {} : { states }),
-        };
-        const expected = tasks.filter(
-          (one) =>
-            (workspace === null || one.workspaceId === filter.workspaceId) &&
-            (key === null || one.keyId === filter.keyId) &&
-            (model === null || one.model === filter.model) &&
-            (states === null || states.includes(one.state)),
-        );
-        const seen = await everyTask((cursor) => ground.taskStore.page(filter, cursor, size));
-        // Of all workspaces the ids tell the order, which are made in order of time.
-        const byId = expected.map((one) => one.id).toSorted((a, b) => (a < b ? 1 : -1));
-        expect(seen.map((one) => one.id)).toEqual(workspace === null ? byId : newestFirst(expected));
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  test("the oldest come first where they are asked for so, and a list goes on behind a task as behind its cursor", async () => {
-    await using ground = await make();
-    const tasks = Array.from({ length: 30 }, (_, n) => task(`${n}`, { createdAt: newYear + Math.floor(n / 4) }));
-    for (const one of tasks) await ground.taskStore.create(one);
-    for (const oldestFirst of [false, true]) {
-      for (const states of [undefined, ["accepted", "queued"] as const]) {
-        const filter: TaskFilter = { workspaceId: "ws_1", oldestFirst, ...(states === undefined ? {} : { states }) };
-        const expected = oldestFirst ? newestFirst(tasks).toReversed() : newestFirst(tasks);
-        const byCursor = await everyTask((cursor) => ground.taskStore.page(filter, cursor, 7));
-        expect(byCursor.map((one) => one.id)).toEqual(expected);
-        const byTask: Task[] = [];
-        for (let last: Task | null = null; ; ) {
-          const page: TaskPage = await ground.taskStore.page(filter, last, 7);
-          byTask.push(...page.tasks);
-          last = page.tasks.at(-1) ?? null;
-          if (page.next === null || last === null) break;
-        }
-        expect(byTask.map((one) => one.id)).toEqual(expected);
-      }
-    }
-  });
-
-  test("a page has everything of its tasks but the bodies that callers sent", async () => {
-    await using ground = await make();
-    await ground.taskStore.create(fullTask);
-    const page = await ground.taskStore.page({ workspaceId: "ws_1" }, null, 5);
-    expect(page).toEqual({ tasks: [{ ...fullTask, request: "" }], next: null });
-  });
-
-  test("a cursor that was not given out is the caller's fault", async () => {
-    await using ground = await make();
-    for (const cursor of ["", "x", "1.", Buffer.from("-1.vt").toString("base64url")]) {
-      await expect(ground.taskStore.page({ workspaceId: "ws_1" }, cursor, 10)).rejects.toMatchObject({
-        code: "invalid_request",
-        param: "cursor",
-      });
-    }
-  });
-}
-
-function openTests(make: TaskGroundFactory): void {
-  test("what is open is told once each, with what it holds, also when it is more than a page", async () => {
-    await using ground = await make();
-    const count = bounds.listPageMax + 30;
-    const tasks = Array.from({ length: count }, (_, n) => task(`${n}`, { reservedNanoUsd: n, dueAt: null }));
-    await Promise.all(tasks.map((one) => ground.taskStore.create(one)));
-    await ground.taskStore.create(task("done", { state: "succeeded", dueAt: null }));
-    const open = new Map<string, number>();
-    for await (const one of ground.taskStore.open()) {
-      expect([one.workspaceId, one.groupId, one.keyId]).toEqual(["ws_1", "grp_1", "key_1"]);
-      open.set(one.id, one.reservedNanoUsd);
-    }
-    expect(open).toEqual(
-      new Map(tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((t) => [t.id, t.reservedNanoUsd])),
-    );
-    expect(open.size).toBe(count);
   });
 }

@@ -14,6 +14,7 @@ import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
 import type { TaskGround } from "./task-ground.ts";
 import { taskMaterialSuite } from "./task-material-suite.ts";
+import { taskPageSuite } from "./task-page-suite.ts";
 import { taskStoreSuite } from "./task-store-suite.ts";
 
 async function sqliteGround(): Promise<TaskGround> {
@@ -46,6 +47,7 @@ async function sqliteGround(): Promise<TaskGround> {
 }
 
 taskStoreSuite("sqlite", sqliteGround);
+taskPageSuite("sqlite", sqliteGround);
 taskEndSuite("sqlite", sqliteGround);
 taskMaterialSuite("sqlite", sqliteGround);
 assetStoreSuite("sqlite", sqliteGround);

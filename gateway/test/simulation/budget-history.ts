@@ -69,7 +69,7 @@ const models: readonly Model[] = ["chat-60", "chat-600", "chat-3000"].map((name)
 
 const protocol: EndpointProtocol = {
   endpoint: "chat",
-  bodies: "openai-chat",
+  wireDialect: "openai-chat",
   dialect: openaiChat,
   wire: openaiChatWire,
   codec: openaiChatCodec,

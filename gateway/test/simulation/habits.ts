@@ -74,7 +74,7 @@ const chatters = ["first", "draining", "spare"];
 const chatHabit: Habit = {
   protocol: {
     endpoint: "chat",
-    bodies: "openai-chat",
+    wireDialect: "openai-chat",
     dialect: openaiChat,
     wire: openaiChatWire,
     codec: openaiChatCodec,
@@ -88,7 +88,7 @@ const chatHabit: Habit = {
 const messagesHabit: Habit = {
   protocol: {
     endpoint: "messages",
-    bodies: "anthropic-messages",
+    wireDialect: "anthropic-messages",
     dialect: anthropicMessages,
     wire: anthropicMessagesWire,
     codec: anthropicMessagesCodec,
@@ -102,7 +102,7 @@ const messagesHabit: Habit = {
 
 const responsesProtocol: EndpointProtocol = {
   endpoint: "responses",
-  bodies: "openai-responses",
+  wireDialect: "openai-responses",
   dialect: openaiResponses,
   wire: openaiResponsesWire,
   codec: openaiResponsesCodec,

@@ -19,7 +19,7 @@ export const nativeRoutes: readonly (readonly [path: string, name: NativeEndpoin
 /** Sounds come as forms; everything else is JSON. */
 function endpointOf(name: NativeEndpointId): Endpoint {
   const protocol = nativeProtocol(name);
-  return protocol.bodies === "openai-transcriptions"
+  return protocol.wireDialect === "openai-transcriptions"
     ? formCall(protocol, { fields: () => new TranscriptionFormReader(), wanted: soundForm })
     : modelCall({ protocol });
 }

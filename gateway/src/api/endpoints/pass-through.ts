@@ -76,7 +76,7 @@ function placeOf(
   principal: Principal,
   asked: Asked,
 ): PassedPlace | Response {
-  let protocol = unknownSpeech(exchange.request.headers);
+  let protocol = unknownProtocol(exchange.request.headers);
   try {
     if (!mayPassThrough(principal, asked.providerId)) throw noSuchProvider(asked.providerId);
     protocol = { ...protocol, dialect: dependencies.relay.passedDialect(asked.providerId) ?? protocol.dialect };
@@ -91,7 +91,7 @@ function placeOf(
 }
 
 /** As its headers say what client it is, as long as it is not known who it asks. */
-function unknownSpeech(headers: Headers): EndpointProtocol {
+function unknownProtocol(headers: Headers): EndpointProtocol {
   const known = headers.has("anthropic-version") ? messagesProtocol : isGoogles(headers) ? generateProtocol : null;
   return known === null
     ? endpointProtocols["pass-through"]
@@ -169,7 +169,7 @@ function callOf(exchange: Exchange, { principal, place, facts, protocol, bodyWai
     requestId,
     principal,
     protocol,
-    facts: facts ?? { ...nothingRead, model: place?.path?.model ?? passedModel },
+    facts: facts ?? { ...unread, model: place?.path?.model ?? passedModel },
     body: null,
     marks: null,
     headers: request.headers,
@@ -185,9 +185,6 @@ function callOf(exchange: Exchange, { principal, place, facts, protocol, bodyWai
     operation: place === null ? request.method : `${request.method} ${place.target.pathClass}`,
   };
 }
-
-/** What is known of a call whose body is not understood: nothing of it is counted. */
-const nothingRead: Omit<RequestFacts, "model"> = unread;
 
 function refused(
   exchange: Exchange,

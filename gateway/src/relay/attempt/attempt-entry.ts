@@ -352,7 +352,7 @@ export function callFields(call: Call) {
     requestedModel: call.facts.model,
     endpoint: call.operation === undefined ? call.protocol.endpoint : "pass-through",
     ...(call.operation === undefined ? {} : { operation: call.operation }),
-    callerDialect: call.protocol.bodies,
+    callerDialect: call.protocol.wireDialect,
     stream: call.facts.stream,
     inputEstimate: call.facts.inputEstimate,
     userAgent: call.userAgent,

@@ -109,7 +109,7 @@ function translatorOf(
   match: LaneMatch,
   tally: CallTally,
 ): Translator | null {
-  if (call.protocol.bodies === "openai-images") {
+  if (call.protocol.wireDialect === "openai-images") {
     return match.translated ? new ImageTranslation(dependencies, call, selection, match) : null;
   }
   const { endpoint } = call.protocol;
@@ -195,7 +195,7 @@ interface Heard {
 async function heard(options: AttemptDependencies, reply: Uint8Array): Promise<Heard> {
   const { dependencies, call, match, translation } = options;
   // Pictures are passed over by the runtime's own search.
-  if (reply.length <= bounds.replyInPlaceBytesMax || call.protocol.bodies === "openai-images") {
+  if (reply.length <= bounds.replyInPlaceBytesMax || call.protocol.wireDialect === "openai-images") {
     return { reply, facts: listenerOf(options).readReply(reply) };
   }
   const endpoint = translation === null ? call.protocol.endpoint : null;

@@ -56,16 +56,16 @@ function findMatch(deployment: Deployment, protocol: EndpointProtocol): LaneMatc
   if (kind === null) return null;
   const lanes = lanesOf(kind, deployment.provider).filter((lane) => lane.fits?.(deployment.upstreamModel) ?? true);
   const own = lanes.find((lane) => lane.endpoint === protocol.endpoint);
-  if (protocol.bodies === "openai-images") {
+  if (protocol.wireDialect === "openai-images") {
     const match = imageMatch(lanes, own, protocol);
     return match === null ? null : matchBy({ kind, deployment, ...match });
   }
   const by = (lane: Lane, translated: boolean): LaneMatch => matchBy({ kind, deployment, lane, translated });
   if (isEmbeddingEndpoint(protocol.endpoint)) {
     const lane = own ?? lanes.find(makesVectors);
-    return lane === undefined ? null : by(lane, lane.dialect !== protocol.bodies);
+    return lane === undefined ? null : by(lane, lane.dialect !== protocol.wireDialect);
   }
-  if (own?.dialect === protocol.bodies) return by(own, false);
+  if (own?.dialect === protocol.wireDialect) return by(own, false);
   if (own?.dialect === "mistral-fim") return by(own, true);
   if (protocol.codec === null || !generated.has(protocol.endpoint)) return null;
   const lane = own ?? lanes.find(({ endpoint }) => generating.has(endpoint));
@@ -99,9 +99,9 @@ function imageMatch(
   own: Lane | undefined,
   protocol: EndpointProtocol,
 ): Pick<LaneMatch, "lane" | "translated"> | null {
-  if (own !== undefined) return { lane: own, translated: own.dialect !== protocol.bodies };
+  if (own !== undefined) return { lane: own, translated: own.dialect !== protocol.wireDialect };
   const making = lanes.find(({ endpoint }) => endpoint === "images");
-  if (making === undefined || (making.dialect === protocol.bodies && making.traits?.editsWhereItMakes !== true))
+  if (making === undefined || (making.dialect === protocol.wireDialect && making.traits?.editsWhereItMakes !== true))
     return null;
   return { lane: making, translated: true };
 }

@@ -17,7 +17,7 @@ export function forwardedHeaders(headers: Headers, provider: Provider): Record<s
  */
 export function vendorVersions({ headers, protocol }: Pick<Call, "headers" | "protocol">): Record<string, string> {
   const out: Record<string, string> = {};
-  if (protocol.bodies !== "anthropic-messages") return out;
+  if (protocol.wireDialect !== "anthropic-messages") return out;
   for (const [name, value] of headers) {
     if (name === "anthropic-version" || !isVendorVersion(name) || !isVersionDate(value)) continue;
     if (!isKeptBack(name)) out[name] = value;

@@ -1,7 +1,7 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer, OutboundMethod, Spooled } from "#ports/index.ts";
-import { AnyTap, AwsEventStream, nothingTold, type ReplyFacts, type StreamTap } from "#protocols/index.ts";
+import { AnyTap, AwsEventStream, isJsonType, nothingTold, type ReplyFacts, type StreamTap } from "#protocols/index.ts";
 import type { OutboundDraft } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
 import { type AnswerHeaderOptions, answerHeaders, passAtOnce } from "../attempt/answer-headers.ts";
@@ -56,7 +56,7 @@ export async function passThrough(
   const selection: Selection = { model: price.model, deployment: price.deployment, waitMs: 0, answered() {}, end() {} };
   const attempt = signalUntilAnswered(call.signal, drains(passed));
   tally.attempts++;
-  const entry = new AttemptEntry(dependencies, call, selection, matchLane(place), tally);
+  const entry = new AttemptEntry(dependencies, call, selection, laneOfPassed(place), tally);
   try {
     if (dependencies.catalog().settings.ledgerDurability === "strict") await dependencies.journal.synced();
     const warnings = new Warnings(price.by === "unknown" ? [unpriced] : []);
@@ -76,8 +76,8 @@ export async function passThrough(
 const unpriced = "what this call costs is not known: nothing was booked for it";
 
 /** One way, of which only the dialect is of interest. */
-function matchLane({ kind, target, protocol }: PassedPlace): LaneMatch {
-  const lane = { endpoint: protocol.endpoint, dialect: protocol.bodies, path: target.pathClass };
+function laneOfPassed({ kind, target, protocol }: PassedPlace): LaneMatch {
+  const lane = { endpoint: protocol.endpoint, dialect: protocol.wireDialect, path: target.pathClass };
   return { kind, lane, translated: false, traits: {}, adjusts: false };
 }
 
@@ -156,7 +156,7 @@ function refused({ dependencies, passed, entry }: AttemptDependencies, answer: O
   const { call, place } = passed;
   const { provider, kind, target } = place;
   const { dialect } = call.protocol;
-  const errorDialect = target.lane?.lane.errorDialect ?? call.protocol.bodies;
+  const errorDialect = target.lane?.lane.errorDialect ?? call.protocol.wireDialect;
   const heard = (words: string): void => entry.refusedWith(words);
   const by = { provider, kind, errorDialect, idleMs: provider.timeouts.idleMs, heard, asItIs: true };
   return refusalOf(dependencies, { dialect, requestId: call.requestId }, by, answer);
@@ -179,7 +179,7 @@ function redirected(status: number): Failure {
 /** What is understood and comes in one piece is listened to before it is passed. */
 function isWhole({ passed }: AttemptDependencies, { headers }: OutboundAnswer): boolean {
   if (!passed.isRead || passed.method === "HEAD" || headers.has("content-encoding")) return false;
-  return /^application\/(?:[\w.+-]*\+)?json/i.test(headers.get("content-type") ?? "");
+  return isJsonType(headers.get("content-type") ?? "");
 }
 
 async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
@@ -199,7 +199,7 @@ async function told(
   { dependencies, passed }: AttemptDependencies,
   body: Uint8Array,
 ): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
-  const { endpoint, bodies: dialect, wire } = passed.call.protocol;
+  const { endpoint, wireDialect: dialect, wire } = passed.call.protocol;
   if (body.length <= bounds.replyInPlaceBytesMax) return { body, facts: unlessFailed(() => wire.readReply(body)) };
   const done = await dependencies.bodies.do("reply", { endpoint, dialect }, body);
   return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };

@@ -40,7 +40,7 @@ export function passedPlace(
   const called = target.lane;
   const known = called === null ? undefined : endpointProtocols[called.lane.endpoint];
   // Another dialect at the same endpoint (Bedrock's own) is not understood here.
-  const isRead = known !== undefined && known.bodies === called?.lane.dialect;
+  const isRead = known !== undefined && known.wireDialect === called?.lane.dialect;
   const unread = endpointProtocols["pass-through"];
   if (unread === undefined) throw new Error("nothing is known of calls that are passed through");
   return {

@@ -167,7 +167,7 @@ async function refused(
   answer: OutboundAnswer,
 ): Promise<Failure> {
   const { protocol, requestId } = call;
-  const spoken = { provider, errorDialect: protocol.bodies, idleMs: provider.timeouts.idleMs, kind };
+  const spoken = { provider, errorDialect: protocol.wireDialect, idleMs: provider.timeouts.idleMs, kind };
   return refusalOf(dependencies, { dialect: protocol.dialect, requestId }, spoken, answer);
 }
 

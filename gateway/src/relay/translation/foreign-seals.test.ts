@@ -14,14 +14,14 @@ import { bearsSeals } from "./foreign-seals.ts";
 
 const messages: EndpointProtocol = {
   endpoint: "messages",
-  bodies: "anthropic-messages",
+  wireDialect: "anthropic-messages",
   dialect: anthropicMessages,
   wire: anthropicMessagesWire,
   codec: anthropicMessagesCodec,
 };
 const generate: EndpointProtocol = {
   endpoint: "generate",
-  bodies: "gemini",
+  wireDialect: "gemini",
   dialect: gemini,
   wire: geminiWire,
   codec: geminiCodec,

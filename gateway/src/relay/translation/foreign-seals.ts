@@ -16,7 +16,7 @@ export function bearsSeals({
   marks,
 }: Pick<Call, "body" | "protocol"> & Partial<Pick<Call, "marks">>): boolean {
   if (!(body instanceof Uint8Array)) return false;
-  return marks?.seals ?? holdsSeals(body, protocol.bodies);
+  return marks?.seals ?? holdsSeals(body, protocol.wireDialect);
 }
 
 /** The caller's bytes for an upstream of its own dialect, without the seals. In a thread where they are many. */
@@ -26,7 +26,7 @@ export function unsealedBody(
   body: Uint8Array,
 ): Uint8Array | Promise<Uint8Array> {
   const { facts, protocol } = call;
-  const { endpoint, bodies: dialect, wire } = protocol;
+  const { endpoint, wireDialect: dialect, wire } = protocol;
   const { upstreamModel } = selection.deployment;
   if (body.length <= bounds.unsealInPlaceBytesMax) {
     const warn = (what: string): void => void warnings.add(what);

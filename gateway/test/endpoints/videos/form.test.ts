@@ -126,7 +126,7 @@ test("a field that stands twice is refused: two readers could take either", asyn
   expect(await errorOf(answer)).toMatchObject({ status: 400, code: "invalid_request", param: "prompt" });
 });
 
-test("a form's JSON may hold as many values as any body of a task", async () => {
+test("JSON in a form that holds more values, or deeper ones, than a body of a task may is refused", async () => {
   for (const metadata of [`{"a":[${"1,".repeat(20_000)}1]}`, `{"a":${"[".repeat(200_000)}`]) {
     const told = await errorOf(await form(gateway, { ...sora, metadata }));
     expect([400, 413]).toContain(told.status);

@@ -1,0 +1,65 @@
+import { Failure } from "#core/index.ts";
+import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
+import type { BodyDeadlines } from "./body-deadlines.ts";
+import { modelBody, tooLarge } from "./body-rules.ts";
+
+export interface SpoolReading {
+  readonly deadlines: BodyDeadlines;
+  /** Hears each piece before it is written. May throw Failure. */
+  readonly onPiece?: (piece: Uint8Array) => void;
+  /** All has come. May throw Failure. */
+  readonly onEnd?: () => void;
+}
+
+/**
+ * A body in the spool, written as it arrives; its caller is read no faster than the spool takes it. Throws Failure 408, 413 or
+ * 503, with nothing kept.
+ */
+export async function spoolBody(request: Request, spool: Spool, reading: SpoolReading): Promise<Spooled> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > modelBody.bytesMax) throw tooLarge(modelBody);
+  const writer = spool.open();
+  const pieces = request.body?.getReader() ?? null;
+  const writing = write(pieces, writer, reading);
+  try {
+    return await reading.deadlines.within(writing);
+  } catch (thrown) {
+    writer.discard();
+    // The reading may still be under way when its time is over; it ends with this, and what it made is let go of.
+    pieces?.cancel().catch(() => {});
+    writing.then((late) => late.discard()).catch(() => {});
+    throw thrown;
+  }
+}
+
+async function write(
+  pieces: PieceReader | null,
+  writer: SpoolWriter,
+  { onPiece, onEnd }: SpoolReading,
+): Promise<Spooled> {
+  let size = 0;
+  for (let piece = await next(pieces); piece !== null; piece = await next(pieces)) {
+    size += piece.length;
+    if (size > modelBody.bytesMax) throw tooLarge(modelBody);
+    onPiece?.(piece);
+    const taken = writer.write(piece);
+    if (taken instanceof Promise) await taken;
+  }
+  onEnd?.();
+  return writer.end();
+}
+
+/** What is used of a stream's reader; the runtime's own type is wider. */
+interface PieceReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<void>;
+}
+
+async function next(pieces: PieceReader | null): Promise<Uint8Array | null> {
+  try {
+    const piece = await pieces?.read();
+    return piece === undefined || piece.done ? null : piece.value;
+  } catch (thrown) {
+    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
+  }
+}
