@@ -8,6 +8,8 @@ export interface Edge {
 }
 
 export const src = join(import.meta.dir, "..", "src");
+/** Of the repository. */
+export const root = join(src, "..", "..");
 
 /** Every source file of the gateway, its unit tests too; absolute. */
 export const files: readonly string[] = listFiles(src).filter((file) => file.endsWith(".ts"));
@@ -28,12 +30,36 @@ export function packagesOf(file: string): string[] {
   return specifiersOf(file).flatMap((specifier) => /^@sluice\/([a-z]+)/.exec(specifier)?.[1] ?? []);
 }
 
-export function targetsOf(file: string): string[] {
+/** The files below a folder that a file imports. */
+export function targetsOf(file: string, folder = src): string[] {
   return specifiersOf(file).flatMap((specifier) => {
     if (specifier.startsWith("#")) return [join(src, specifier.slice(1))];
     const target = resolve(file, specifier);
-    return specifier.startsWith(".") && target.startsWith(src) ? [target] : [];
+    return specifier.startsWith(".") && target.startsWith(folder) ? [target] : [];
   });
+}
+
+/** Each file of the folder that, by its imports, comes back to itself, with the way round. Imports of types count. */
+export function cyclesIn(folder: string): string[] {
+  const graph = new Map(
+    listFiles(folder)
+      .filter((file) => /\.tsx?$/.test(file))
+      .map((file) => [file, targetsOf(file, folder)]),
+  );
+  const state = new Map<string, "open" | "done">();
+  const cycles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (state.get(file) === "done") return;
+    if (state.get(file) === "open") {
+      cycles.push([...path.slice(path.indexOf(file)), file].map((each) => relative(root, each)).join(" → "));
+      return;
+    }
+    state.set(file, "open");
+    for (const target of graph.get(file) ?? []) visit(target, [...path, file]);
+    state.set(file, "done");
+  };
+  for (const file of graph.keys()) visit(file, []);
+  return cycles;
 }
 
 export function specifiersOf(file: string): string[] {

@@ -1,6 +1,6 @@
 import { demoPieces, filler, inPieces, refusalPieces, thinkingPieces } from "./answer-text.ts";
 import { bounds } from "./bounds.ts";
-import type { ParsedRequest, RequestedTool } from "./dialect.ts";
+import type { ParsedRequest, RequestedTool } from "./parsed-request.ts";
 import { sampleValue } from "./sample-value.ts";
 import type { Finish, Script } from "./script.ts";
 

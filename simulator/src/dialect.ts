@@ -1,7 +1,8 @@
 import type { Answer } from "./answer.ts";
 import type { ByteSource } from "./byte-source.ts";
-import type { Framing } from "./framing.ts";
+import type { DialectEvent, Framing } from "./framing.ts";
 import type { HeaderRow } from "./outlet.ts";
+import type { ParsedRequest } from "./parsed-request.ts";
 import type { SimulatorRequest } from "./request.ts";
 import type { Script } from "./script.ts";
 import type { TruthRecord } from "./truth.ts";
@@ -50,51 +51,6 @@ export interface Exchange {
   errorEvent(refusal: Refusal, requestId: string): DialectEvent;
 }
 
-/** A request as this simulator understands it, whatever the dialect. */
-export interface ParsedRequest {
-  /** As the caller wrote it, without a script prefix. */
-  readonly model: string;
-  readonly stream: boolean;
-  /** The last user text, without its script mark. */
-  readonly prompt: string;
-  /** Whitespace-separated words of all message text, script marks left out: our whole tokenizer. */
-  readonly promptTokens: number;
-  readonly outputMax: number;
-  readonly choices: number;
-  /** The tools to call instead of a text answer, as the request alone decides: one or none. */
-  readonly calls: readonly RequestedTool[];
-  /** The tools a script may have called. */
-  readonly callable: readonly RequestedTool[];
-  /** False: never more than one call. */
-  readonly parallel: boolean;
-  /** A schema the text must obey, as parsed JSON; null when plain text is wanted. */
-  readonly schema: unknown;
-  /** Whether reasoning comes before the answer. */
-  readonly thinks: boolean;
-  /** An image wanted in the answer, alone or after text. */
-  readonly image: "alone" | "after text" | null;
-  /** Scripts found in the model name and in the message, the latter winning. */
-  readonly script: Script;
-}
-
-export interface RequestedTool {
-  readonly kind: "function" | "custom";
-  readonly name: string;
-  readonly parameters: unknown;
-  readonly namespace?: string;
-}
-
-export interface DialectEvent {
-  /** The text after `data: `, or the payload of a binary frame. */
-  readonly data: string;
-  /** The name after `event: `, or the type of a binary frame, in dialects that have one. */
-  readonly event?: string;
-  /** Output tokens that leave with this event. */
-  readonly tokens: number;
-  /** `last`: terminal, with the usage in it. */
-  readonly role?: "content" | "usage" | "terminal" | "last" | "error";
-}
-
 /** What marks one answer. */
 export interface ReplyHead {
   /** Different for each answer of this simulator. */
@@ -127,23 +83,4 @@ export class Refusal extends Error {
     this.param = options.param ?? null;
     this.code = options.code;
   }
-}
-
-/** What is asked by a call that is no conversation. */
-export function bareRequest(model: string, promptTokens = 0): ParsedRequest {
-  return {
-    model,
-    stream: false,
-    prompt: "",
-    promptTokens,
-    outputMax: Number.POSITIVE_INFINITY,
-    choices: 1,
-    calls: [],
-    callable: [],
-    parallel: false,
-    schema: null,
-    thinks: false,
-    image: null,
-    script: {},
-  };
 }

@@ -1,5 +1,15 @@
-import type { DialectEvent } from "./dialect.ts";
 import { eventStreamFrame } from "./event-stream-frame.ts";
+
+export interface DialectEvent {
+  /** The text after `data: `, or the payload of a binary frame. */
+  readonly data: string;
+  /** The name after `event: `, or the type of a binary frame, in dialects that have one. */
+  readonly event?: string;
+  /** Output tokens that leave with this event. */
+  readonly tokens: number;
+  /** `last`: terminal, with the usage in it. */
+  readonly role?: "content" | "usage" | "terminal" | "last" | "error";
+}
 
 /** How the events of one stream become bytes. Text comes back as text, so that small pieces can be joined cheaply. */
 export interface Framing {

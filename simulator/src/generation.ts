@@ -1,16 +1,10 @@
 import { type Answer, composeAnswer } from "./answer.ts";
 import { bounds } from "./bounds.ts";
-import {
-  type Dialect,
-  type DialectEvent,
-  type Exchange,
-  type ParsedRequest,
-  Refusal,
-  type ReplyHead,
-} from "./dialect.ts";
-import { sseFraming } from "./framing.ts";
+import { type Dialect, type Exchange, Refusal, type ReplyHead } from "./dialect.ts";
+import { type DialectEvent, sseFraming } from "./framing.ts";
 import type { HeaderRow, Outlet } from "./outlet.ts";
 import type { Pacer } from "./pacer.ts";
+import type { ParsedRequest } from "./parsed-request.ts";
 import { playBytes } from "./play-bytes.ts";
 import { playStream } from "./play-stream.ts";
 import { playWhole } from "./play-whole.ts";

@@ -1,7 +1,8 @@
 import { silentAnswer } from "./answer.ts";
 import type { ByteSource } from "./byte-source.ts";
-import { bareRequest, type Exchange } from "./dialect.ts";
+import type { Exchange } from "./dialect.ts";
 import type { HeaderRow } from "./outlet.ts";
+import { bareRequest } from "./parsed-request.ts";
 import { emptyScript, type Script } from "./script.ts";
 import type { TruthRecord } from "./truth.ts";
 

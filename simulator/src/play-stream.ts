@@ -1,7 +1,6 @@
 import type { Answer } from "./answer.ts";
 import { bounds } from "./bounds.ts";
-import type { DialectEvent } from "./dialect.ts";
-import type { Framing } from "./framing.ts";
+import type { DialectEvent, Framing } from "./framing.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Pacer } from "./pacer.ts";
 import type { Script } from "./script.ts";

@@ -1,5 +1,5 @@
 import type { Conversation } from "./conversation.ts";
-import type { ParsedRequest, RequestedTool } from "./dialect.ts";
+import type { ParsedRequest, RequestedTool } from "./parsed-request.ts";
 
 /** What a request says about calling tools. */
 export interface ToolRequest {

@@ -2,7 +2,7 @@ import "@mantine/charts/styles.css";
 import { AreaChart, BarChart, LineChart } from "@mantine/charts";
 import { useMemo } from "react";
 import { formatCompact, formatMoment } from "../client/format.ts";
-import type { ChartProps, ChartSeries } from "./chart.tsx";
+import type { ChartProps, ChartSeries } from "./chart-props.ts";
 
 /** Told apart by lightness too, and clear on both grounds. The accent comes first. */
 const colours = [

@@ -1,12 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
-import type { Column, DataTableProps, SortedTable } from "./data-table.tsx";
+import type { Column, DataTableProps } from "./table-props.ts";
 
 interface DataRowsProps<Row extends object> extends DataTableProps<Row> {
-  readonly table: SortedTable<Row>;
-  /** So many of them. */
-  readonly most: number;
+  /** Those that are shown, in their order. */
+  readonly items: readonly Row[];
 }
 
 /** Up to here every row is in the page, so that the browser's own search finds it; above, only what is looked at. */
@@ -15,10 +14,9 @@ const rowHeight = 37;
 const overscan = 20;
 
 export function DataRows<Row extends object>(props: DataRowsProps<Row>) {
-  const rows = props.table.getRowModel().rows;
-  const items = rows.slice(0, props.most).map((row) => row.original);
+  const { items } = props;
   return items.length > virtualFrom ? (
-    <VirtualRows {...props} items={items} />
+    <VirtualRows {...props} />
   ) : (
     <tbody onKeyDown={moveAmongRows}>
       {items.map((item) => (
@@ -28,7 +26,7 @@ export function DataRows<Row extends object>(props: DataRowsProps<Row>) {
   );
 }
 
-function VirtualRows<Row extends object>({ items, ...props }: DataRowsProps<Row> & { readonly items: readonly Row[] }) {
+function VirtualRows<Row extends object>({ items, ...props }: DataRowsProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {

@@ -1,6 +1,5 @@
 import { Button, Loader, Skeleton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconSelector } from "@tabler/icons-react";
-import type { LinkProps } from "@tanstack/react-router";
 import {
   createSortedRowModel,
   type ReactTable,
@@ -9,55 +8,22 @@ import {
   tableFeatures,
   useTable,
 } from "@tanstack/react-table";
-import { type ReactNode, useMemo, useState } from "react";
-import type { Rows } from "../api/use-pages.ts";
+import { useMemo, useState } from "react";
 import { formatCount } from "../client/format.ts";
 import { DataRows } from "./data-rows.tsx";
 import { LoadMore } from "./load-more.tsx";
 import { ProblemAlert } from "./problem-alert.tsx";
+import type { Column, DataTableProps } from "./table-props.ts";
 
-export interface Column<Row> {
-  readonly id: string;
-  /** Also the label of the value when the table becomes cards. */
-  readonly header: string;
-  readonly cell: (row: Row) => ReactNode;
-  /** Makes the column sortable, among the rows that are loaded. null sorts last. */
-  readonly sortBy?: (row: Row) => string | number | null;
-  /** Figures stand to the right. */
-  readonly align?: "left" | "right";
-  /** CSS width. */
-  readonly width?: string;
-  /** Left out on a screen of middle width, where the others would not have room. */
-  readonly secondary?: boolean;
-  /** The head is only for those who hear the page: buttons, icons. As narrow as what stands in it. */
-  readonly quiet?: boolean;
-}
-
-export interface DataTableProps<Row> {
-  /** What the table is, for those who hear the page: "API keys". */
-  readonly label: string;
-  readonly columns: readonly Column<Row>[];
-  readonly rows: Rows<Row>;
-  readonly rowKey: (row: Row) => string;
-  /** Where a row leads. Its first column becomes the link, and the whole row takes the click. */
-  readonly rowLink?: (row: Row) => LinkProps;
-  /** Shown when there is nothing: what this would be, and a button to make the first. */
-  readonly empty: ReactNode;
-  /** Sorted like this at first: a column's id, with `-` before it for the greatest first. */
-  readonly sortedBy?: string;
-  /** So many rows at first, and so many more by a button below, beside how many there are. */
-  readonly pageSize?: number;
-  /** Dims a row: one that is out of use. */
-  readonly dimmed?: (row: Row) => boolean;
-}
+export type { Column } from "./table-props.ts";
 
 const features = tableFeatures({
   rowSortingFeature,
   sortedRowModel: createSortedRowModel(),
   sortFns: { alphanumeric: sortFn_alphanumeric },
 });
-export type Features = typeof features;
-export type SortedTable<Row extends object> = ReactTable<Features, Row>;
+type Features = typeof features;
+type SortedTable<Row extends object> = ReactTable<Features, Row>;
 
 const noRows: readonly never[] = [];
 const waitingRows = 6;
@@ -93,7 +59,17 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
             ))}
           </tr>
         </thead>
-        {rows.rows === null ? <Waiting columns={columns} /> : <DataRows {...props} table={table} most={most} />}
+        {rows.rows === null ? (
+          <Waiting columns={columns} />
+        ) : (
+          <DataRows
+            {...props}
+            items={table
+              .getRowModel()
+              .rows.slice(0, most)
+              .map((row) => row.original)}
+          />
+        )}
       </table>
       {most >= (rows.rows?.length ?? 0) && <LoadMore rows={rows} byHand={pageSize !== undefined} />}
       {pageSize !== undefined && rows.rows !== null && (

@@ -1,5 +1,5 @@
 import { matchSorter } from "match-sorter";
-import type { Command } from "./use-commands.ts";
+import type { Command } from "./command.ts";
 
 /**
  * The commands that fit a text, the best first: called exactly so, then beginning so, then with a word that begins so, then

@@ -3,7 +3,8 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { type Command, useCommands } from "./use-commands.ts";
+import type { Command } from "./command.ts";
+import { useCommands } from "./use-commands.ts";
 
 const quietMs = 150;
 

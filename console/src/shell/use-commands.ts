@@ -10,7 +10,6 @@ import {
   IconSettings,
   IconSun,
   IconUser,
-  type TablerIcon,
 } from "@tabler/icons-react";
 import type { LinkProps } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -19,18 +18,8 @@ import { useSession } from "../session/session-context.tsx";
 import { type ChosenWorkspace, useWorkspace } from "../session/workspace.ts";
 import { useWorkspaceChoices } from "../session/workspace-choices.ts";
 import { bestOf } from "./best-of.ts";
+import type { Command } from "./command.ts";
 import { settingsTabs, visibleGroups } from "./page-list.ts";
-
-export interface Command {
-  readonly id: string;
-  readonly group: string;
-  readonly label: string;
-  readonly detail: string | null;
-  readonly icon: TablerIcon;
-  readonly link: LinkProps;
-  /** Done instead of going somewhere. */
-  readonly act?: () => void;
-}
 
 /** So many of each group are shown, the best first; so many are asked for to choose them from. */
 const foundMax = 6;

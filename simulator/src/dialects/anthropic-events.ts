@@ -1,6 +1,7 @@
 import type { MessageDeltaUsage } from "@anthropic-ai/sdk/resources/messages";
 import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
-import type { DialectEvent, ReplyHead } from "../dialect.ts";
+import type { ReplyHead } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { sign } from "../seal.ts";
 import { emptyMessage, nameOf, stopOf, toolUseId, usageOf } from "./anthropic-message.ts";
 import type { MessagesRequest } from "./anthropic-request.ts";

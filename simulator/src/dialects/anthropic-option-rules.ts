@@ -1,6 +1,13 @@
 import { Refusal } from "../dialect.ts";
 import { isObject, type JsonObject, objectOf, objectsOf, stringsIn } from "../json-body.ts";
-import type { MessagesFacts } from "./anthropic-request.ts";
+
+export interface MessagesFacts {
+  /** Where a path names the model; null: the body does. */
+  readonly model: string | null;
+  readonly version: string;
+  /** Where a path says it; null: the body does. `count`: only counted, so max_tokens is not needed. */
+  readonly stream: boolean | "count" | null;
+}
 
 /** Refuses what the Messages API refuses beside the messages themselves. */
 export function refuseOptions(body: JsonObject, { version, stream }: MessagesFacts): void {

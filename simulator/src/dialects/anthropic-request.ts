@@ -1,5 +1,5 @@
 import { Conversation } from "../conversation.ts";
-import { type ParsedRequest, Refusal, type RequestedTool } from "../dialect.ts";
+import { Refusal } from "../dialect.ts";
 import {
   countOf,
   isObject,
@@ -10,10 +10,11 @@ import {
   stringOf,
   textsOf,
 } from "../json-body.ts";
+import type { ParsedRequest, RequestedTool } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitModel } from "../script-source.ts";
 import { chooseCalls, type ToolRequest } from "../tool-choice.ts";
-import { refuseOptions } from "./anthropic-option-rules.ts";
+import { type MessagesFacts, refuseOptions } from "./anthropic-option-rules.ts";
 import { refuseMessages } from "./anthropic-rules.ts";
 
 export interface MessagesRequest {
@@ -21,14 +22,6 @@ export interface MessagesRequest {
   /** False: thinking blocks come empty, with their signature. */
   readonly thinkingShown: boolean;
   readonly stops: readonly string[];
-}
-
-export interface MessagesFacts {
-  /** Where a path names the model; null: the body does. */
-  readonly model: string | null;
-  readonly version: string;
-  /** Where a path says it; null: the body does. `count`: only counted, so max_tokens is not needed. */
-  readonly stream: boolean | "count" | null;
 }
 
 /** Reads and checks a Messages request, in the order the vendor complains. */

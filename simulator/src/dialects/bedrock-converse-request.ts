@@ -1,5 +1,5 @@
 import { Conversation } from "../conversation.ts";
-import { type ParsedRequest, Refusal, type RequestedTool } from "../dialect.ts";
+import { Refusal } from "../dialect.ts";
 import {
   countOf,
   isObject,
@@ -10,6 +10,7 @@ import {
   stringOf,
   stringsIn,
 } from "../json-body.ts";
+import type { ParsedRequest, RequestedTool } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitModel } from "../script-source.ts";
 import { isSigned } from "../seal.ts";

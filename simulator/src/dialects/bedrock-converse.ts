@@ -1,5 +1,6 @@
 import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
-import type { Dialect, DialectEvent, Exchange, ReplyHead } from "../dialect.ts";
+import type { Dialect, Exchange, ReplyHead } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { type JsonObject, parseObject } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { sign } from "../seal.ts";

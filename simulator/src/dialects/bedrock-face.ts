@@ -1,5 +1,5 @@
-import { type DialectEvent, type HeaderFacts, Refusal } from "../dialect.ts";
-import { eventStreamFraming, type Framing } from "../framing.ts";
+import { type HeaderFacts, Refusal } from "../dialect.ts";
+import { type DialectEvent, eventStreamFraming, type Framing } from "../framing.ts";
 import type { HeaderRow } from "../outlet.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";

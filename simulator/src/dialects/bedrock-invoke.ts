@@ -1,5 +1,6 @@
 import type { AnswerUsage } from "../answer.ts";
-import { type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { objectOf, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { anthropicEvents } from "./anthropic-events.ts";

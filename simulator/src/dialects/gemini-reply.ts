@@ -1,5 +1,6 @@
 import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
-import type { DialectEvent, ReplyHead } from "../dialect.ts";
+import type { ReplyHead } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { type JsonObject, parseObject } from "../json-body.ts";
 import { sign } from "../seal.ts";
 import { pngBase64 } from "../tiny-png.ts";

@@ -1,7 +1,8 @@
 import { silentAnswer, usageFor } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import { bareRequest, type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, objectOf, objectsOf, parseObject, stringOf } from "../json-body.ts";
+import { bareRequest } from "../parsed-request.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";

@@ -1,4 +1,5 @@
-import { type DialectEvent, type HeaderFacts, Refusal } from "../dialect.ts";
+import { type HeaderFacts, Refusal } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import type { HeaderRow } from "../outlet.ts";
 import type { SimulatorRequest } from "../request.ts";
 

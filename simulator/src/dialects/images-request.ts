@@ -1,6 +1,7 @@
 import { bounds } from "../bounds.ts";
-import { bareRequest, type ParsedRequest, Refusal, type ReplyHead } from "../dialect.ts";
+import { Refusal, type ReplyHead } from "../dialect.ts";
 import { isObject, type JsonObject, parseObject, stringOf } from "../json-body.ts";
+import { bareRequest, type ParsedRequest } from "../parsed-request.ts";
 import type { SimulatorRequest, UploadPart } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { imagePath } from "../tiny-png.ts";

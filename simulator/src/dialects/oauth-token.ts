@@ -1,7 +1,8 @@
 import { createHash, verify } from "node:crypto";
 import { silentAnswer } from "../answer.ts";
-import { bareRequest, type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, parseObject, stringOf } from "../json-body.ts";
+import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 
 /**

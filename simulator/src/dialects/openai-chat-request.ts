@@ -1,6 +1,6 @@
 import { bounds } from "../bounds.ts";
 import { Conversation } from "../conversation.ts";
-import { type ParsedRequest, Refusal, type RequestedTool } from "../dialect.ts";
+import { Refusal } from "../dialect.ts";
 import {
   countOf,
   isObject,
@@ -11,6 +11,7 @@ import {
   stringOf,
   textsOf,
 } from "../json-body.ts";
+import type { ParsedRequest, RequestedTool } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { anyAnswer } from "../sample-value.ts";
 import { splitModel } from "../script-source.ts";

@@ -1,5 +1,6 @@
 import { type Answer, type AnswerPart, type AnswerUsage, wholeText } from "../answer.ts";
-import type { Dialect, DialectEvent, Exchange, ReplyHead } from "../dialect.ts";
+import type { Dialect, Exchange, ReplyHead } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { type ChatRequest, readChat } from "./openai-chat-request.ts";
 import { openAiError, openAiHeaders } from "./openai-face.ts";
 

@@ -1,7 +1,9 @@
 import { type Answer, type AnswerUsage, wholeText } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import { bareRequest, type Dialect, type DialectEvent, type Exchange, Refusal, type ReplyHead } from "../dialect.ts";
+import { type Dialect, type Exchange, Refusal, type ReplyHead } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { countOf, objectOf, parseObject, stringOf } from "../json-body.ts";
+import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";

@@ -1,5 +1,6 @@
 import { type Answer, type AnswerUsage, imageTokensUsual, silentAnswer, usageFor } from "../answer.ts";
-import type { Dialect, DialectEvent, Exchange, ReplyHead } from "../dialect.ts";
+import type { Dialect, Exchange, ReplyHead } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import type { JsonObject } from "../json-body.ts";
 import type { Script } from "../script.ts";
 import { pngBase64 } from "../tiny-png.ts";

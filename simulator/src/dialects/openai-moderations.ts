@@ -1,7 +1,8 @@
 import { silentAnswer } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import { bareRequest, type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { isObject, parseObject, stringOf } from "../json-body.ts";
+import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";

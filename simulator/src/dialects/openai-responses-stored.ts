@@ -1,6 +1,8 @@
 import { silentAnswer } from "../answer.ts";
-import { bareRequest, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { type JsonObject, objectOf, stringOf } from "../json-body.ts";
+import { bareRequest } from "../parsed-request.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";

@@ -1,7 +1,9 @@
 import { silentAnswer } from "../answer.ts";
 import { filledBytes } from "../byte-source.ts";
-import { bareRequest, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { parseObject, stringOf } from "../json-body.ts";
+import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { tinyWav } from "../tiny-wav.ts";

@@ -1,5 +1,7 @@
 import { type Answer, composeAnswer, wholeText } from "../answer.ts";
-import { bareRequest, type Dialect, type DialectEvent, type Exchange, Refusal } from "../dialect.ts";
+import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
+import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { splitMark, splitModel } from "../script-source.ts";
 import { openAiError, openAiHeaders } from "./openai-face.ts";

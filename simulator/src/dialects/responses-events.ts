@@ -1,5 +1,6 @@
 import { type Answer, type AnswerPart, wholeText } from "../answer.ts";
-import type { DialectEvent, ReplyHead } from "../dialect.ts";
+import type { ReplyHead } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { type JsonObject, stringOf } from "../json-body.ts";
 import { finalStatus, type PlannedItem, responseObject, textContent } from "./responses-object.ts";
 import type { ResponsesRequest } from "./responses-request.ts";

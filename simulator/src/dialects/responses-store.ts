@@ -1,6 +1,6 @@
 import type { Answer } from "../answer.ts";
 import { bounds } from "../bounds.ts";
-import type { DialectEvent } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import { type JsonObject, objectsOf } from "../json-body.ts";
 
 /** A response kept for the account that made it. */

@@ -1,5 +1,6 @@
 import type { Answer } from "../answer.ts";
-import type { DialectEvent, ReplyHead } from "../dialect.ts";
+import type { ReplyHead } from "../dialect.ts";
+import type { DialectEvent } from "../framing.ts";
 import type { JsonObject } from "../json-body.ts";
 import { pngBase64 } from "../tiny-png.ts";
 import { type ImagesRequest, imageUrl } from "./images-request.ts";

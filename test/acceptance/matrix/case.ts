@@ -1,6 +1,6 @@
-import type { Script, TruthRecord } from "@sluice/simulator";
+import type { Script } from "@sluice/simulator";
 import type { Ask, Caller, Heard, Said, Taped } from "./ask.ts";
-import type { SettledRow } from "./settled.ts";
+import type { Seen } from "./settled.ts";
 import type { Upstream } from "./upstreams.ts";
 
 /** What one case of one pair works with. */
@@ -12,12 +12,6 @@ export interface Ground {
   failing(purpose: string): string;
   /** Looks at what the upstream saw and the ledger wrote of an answered call, once the whole matrix has been called. */
   later(exchange: Taped, look: (seen: Seen) => void): void;
-}
-
-/** The one attempt behind an answered call. */
-export interface Seen {
-  readonly row: SettledRow;
-  readonly truth: TruthRecord;
 }
 
 /** One promise about a pair. Throws what is wrong. */

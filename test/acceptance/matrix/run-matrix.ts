@@ -1,8 +1,8 @@
 import type { TestSetup } from "../open-setup.ts";
 import type { Caller, Taped } from "./ask.ts";
-import type { Case, Ground, Seen } from "./case.ts";
+import type { Case, Ground } from "./case.ts";
 import { limitOf } from "./known-limits.ts";
-import { readSettled } from "./settled.ts";
+import { readSettled, type Seen } from "./settled.ts";
 import { matrixUpstreams, modelOn, type Upstream } from "./upstreams.ts";
 
 /** How one pair did: what went wrong in which case. */

@@ -2,7 +2,6 @@ import type { TruthRecord } from "@sluice/simulator";
 import { exportLedger, type LedgerRow } from "../ledger-rows.ts";
 import type { Gateway } from "../start-gateway.ts";
 import type { SimulatorProcess } from "../start-simulator.ts";
-import type { Seen } from "./case.ts";
 
 /** The columns that the matrix judges beside the usual ones. */
 export interface SettledRow extends LedgerRow {
@@ -10,6 +9,12 @@ export interface SettledRow extends LedgerRow {
   readonly cache_write_1h: number;
   readonly caller_dialect: string;
   readonly upstream_dialect: string;
+}
+
+/** The one attempt behind an answered call. */
+export interface Seen {
+  readonly row: SettledRow;
+  readonly truth: TruthRecord;
 }
 
 /** Finds the attempt that answered a request, in the ledger and in the upstream's truth. */

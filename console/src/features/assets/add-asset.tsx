@@ -1,7 +1,7 @@
 import { SegmentedControl, Select, Text, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { AsKeyDialog } from "./as-key-form.tsx";
-import type { AssetGroup } from "./asset-library.tsx";
+import type { AssetGroup } from "./asset-group.ts";
 import { assetTypes, typeOfAddress } from "./asset-types.ts";
 import { platformName } from "./platforms.ts";
 

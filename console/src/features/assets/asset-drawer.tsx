@@ -8,7 +8,7 @@ import { Bytes, When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { useSession } from "../../session/session-context.tsx";
 import { AssetView } from "../media/asset-view.tsx";
-import type { AssetGroup } from "./asset-library.tsx";
+import type { AssetGroup } from "./asset-group.ts";
 import { platformName } from "./platforms.ts";
 
 interface AssetDrawerProps {

@@ -7,7 +7,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { AssetCard } from "./asset-card.tsx";
-import type { AssetGroup } from "./asset-library.tsx";
+import type { AssetGroup } from "./asset-group.ts";
 
 interface AssetGridProps {
   readonly slug: string;

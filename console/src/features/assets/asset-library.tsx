@@ -1,5 +1,4 @@
 import { Button, Group } from "@mantine/core";
-import type { AnswerOf } from "@sluice/contract";
 import { IconFolderPlus, IconLibraryPhoto, IconPlus } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { usePages } from "../../api/use-pages.ts";
@@ -15,8 +14,6 @@ import { GroupList } from "./group-list.tsx";
 import { MakeGroup } from "./make-group.tsx";
 import { platformName } from "./platforms.ts";
 import { RemoveGroup } from "./remove-group.tsx";
-
-export type AssetGroup = AnswerOf<"assetGroups.list">["data"][number];
 
 const liveMs = 2_500;
 const quietMs = 30_000;

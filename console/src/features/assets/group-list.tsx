@@ -1,7 +1,7 @@
 import { Skeleton, UnstyledButton } from "@mantine/core";
 import type { Rows } from "../../api/use-pages.ts";
 import { LoadMore } from "../../components/load-more.tsx";
-import type { AssetGroup } from "./asset-library.tsx";
+import type { AssetGroup } from "./asset-group.ts";
 import { platformName } from "./platforms.ts";
 
 interface GroupListProps {

@@ -1,6 +1,6 @@
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
-import type { AssetGroup } from "./asset-library.tsx";
+import type { AssetGroup } from "./asset-group.ts";
 
 interface RemoveGroupProps {
   readonly slug: string;

@@ -1,6 +1,5 @@
 import { Accordion, Select, Stack, TextInput } from "@mantine/core";
 import { useCall } from "../../api/use-call.ts";
-import type { Problem } from "../../client/problem.ts";
 import { BudgetForm } from "../../components/budget-form.tsx";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { LimitsForm } from "../../components/limits-form.tsx";
@@ -8,16 +7,7 @@ import { useSession } from "../../session/session-context.tsx";
 import { ExpiryInput } from "./expiry-input.tsx";
 import { type KeyDraft, leastLimits } from "./key-draft.ts";
 import { KeyModelsField } from "./key-models-field.tsx";
-import { KeyMoreFields } from "./key-more-fields.tsx";
-
-export interface KeyFieldsProps {
-  /** A slug. */
-  readonly workspace: string;
-  readonly draft: KeyDraft;
-  readonly onChange: (changes: Partial<KeyDraft>) => void;
-  readonly problem: Problem | null;
-  readonly disabled?: boolean;
-}
+import { type KeyFieldsProps, KeyMoreFields } from "./key-more-fields.tsx";
 
 const defaultGroup = "default";
 

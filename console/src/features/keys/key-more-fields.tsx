@@ -1,10 +1,21 @@
 import { Alert, Radio, Stack, TagsInput } from "@mantine/core";
 import { captures } from "@sluice/contract";
 import { IconEye } from "@tabler/icons-react";
+import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { PassThroughField } from "../../components/pass-through-field.tsx";
 import { useSession } from "../../session/session-context.tsx";
-import type { KeyFieldsProps } from "./key-fields.tsx";
+import type { KeyDraft } from "./key-draft.ts";
+
+/** What `KeyFields` is given stands here, for these are some of them. */
+export interface KeyFieldsProps {
+  /** A slug. */
+  readonly workspace: string;
+  readonly draft: KeyDraft;
+  readonly onChange: (changes: Partial<KeyDraft>) => void;
+  readonly problem: Problem | null;
+  readonly disabled?: boolean;
+}
 
 const captureWords = {
   none: { label: "Nothing", description: "Figures only: tokens, cost, times, outcome." },

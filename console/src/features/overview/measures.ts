@@ -1,6 +1,6 @@
 import type { UsageFigures, UsageSeries } from "@sluice/contract";
 import { formatCompact, formatUsdShort } from "../../client/format.ts";
-import type { ChartProps, ChartSeries } from "../../components/chart.tsx";
+import type { ChartProps, ChartSeries } from "../../components/chart-props.ts";
 
 /** What the chart can show. */
 export const measures = ["spend", "requests", "errors", "latency", "first-token", "tokens"] as const;

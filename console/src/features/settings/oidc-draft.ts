@@ -1,6 +1,6 @@
 import type { BodyInput, ConsoleSettings } from "@sluice/contract";
 
-type Account = ConsoleSettings["oidc"][number];
+export type OidcAccount = ConsoleSettings["oidc"][number];
 
 /** As the contract's schema has it; that is not imported, so that the page carries no schemas. */
 const idPattern = /^[a-z0-9][a-z0-9-]{0,31}$/;
@@ -16,7 +16,7 @@ export interface OidcDraft {
   readonly secondFactorTrusted: boolean;
 }
 
-export function draftOf(account: Account | null): OidcDraft {
+export function draftOf(account: OidcAccount | null): OidcDraft {
   return {
     id: account?.id ?? "",
     name: account?.name ?? "",
@@ -45,7 +45,7 @@ export function callbackUrl(publicUrl: string, id: string): string | null {
   return `${new URL(publicUrl).origin}/api/auth/callback/${id}`;
 }
 
-export function idProblem(id: string, account: Account | null, taken: readonly Account[]): string | null {
+export function idProblem(id: string, account: OidcAccount | null, taken: readonly OidcAccount[]): string | null {
   if (account !== null) return null;
   if (!idPattern.test(id)) return "Lower-case letters, digits and dashes, at most 32.";
   return taken.some((each) => each.id === id) ? "There is an account with this id already." : null;
@@ -58,7 +58,7 @@ export function domainsOf(typed: readonly string[]): readonly string[] {
 }
 
 /** Why it cannot be sent as it stands; null: it can. */
-export function blockedBy(draft: OidcDraft, account: Account | null, taken: readonly Account[]): string | null {
+export function blockedBy(draft: OidcDraft, account: OidcAccount | null, taken: readonly OidcAccount[]): string | null {
   if (draft.name.trim() === "") return "It needs a name.";
   if (draft.id === "") return "It needs an id.";
   const problem = idProblem(draft.id, account, taken);

@@ -4,8 +4,16 @@ import { useAct } from "../../api/use-act.ts";
 import { CopyText } from "../../components/copy-button.tsx";
 import { FormDrawer, wrongField } from "../../components/form-drawer.tsx";
 import { useSession } from "../../session/session-context.tsx";
-import { blockedBy, bodyOf, callbackUrl, domainsOf, draftOf, idProblem, type OidcDraft } from "./oidc-draft.ts";
-import type { OidcAccount } from "./oidc-section.tsx";
+import {
+  blockedBy,
+  bodyOf,
+  callbackUrl,
+  domainsOf,
+  draftOf,
+  idProblem,
+  type OidcAccount,
+  type OidcDraft,
+} from "./oidc-draft.ts";
 
 interface OidcFormProps {
   /** null: a new one. */

@@ -1,5 +1,4 @@
 import { Button, Group } from "@mantine/core";
-import type { ConsoleSettings } from "@sluice/contract";
 import { IconLogin2 } from "@tabler/icons-react";
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
@@ -9,9 +8,8 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { rowsOf } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { useUrlText } from "../../routes/search.ts";
+import type { OidcAccount } from "./oidc-draft.ts";
 import { OidcForm } from "./oidc-form.tsx";
-
-export type OidcAccount = ConsoleSettings["oidc"][number];
 
 /** What stands in the address while a new account is being described; no account can have this id. */
 const newAccount = "+";
