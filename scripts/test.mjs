@@ -1,5 +1,5 @@
-// `npm test`: installs, type-checks, lints, runs every test, and ends with `N passed, N failed`.
-// `npm run ok` (--quick): types, lint, borders, unit and conformance, without the acceptance suites.
+// `npm test`: installs, type-checks, lints, looks for dead code, runs every test, and ends with `N passed, N failed`.
+// `npm run ok` (--quick): types, lint, dead code, borders, unit and conformance, without the acceptance suites.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureBrowser } from "./browser.mjs";
@@ -19,6 +19,8 @@ await check("types", bin("tsc"), ["-p", "tsconfig.json"]);
 if (existsSync(join(root, "console", "tsconfig.json")))
   await check("console types", bin("tsc"), ["-p", "console/tsconfig.json"]);
 await check("lint and format", bin("biome"), ["check", "--error-on-warnings", "."]);
+// What nobody uses: files, exports, dependencies; and what is used but not named in a package.json. See knip.json.
+await check("dead code", bun, [join(root, "node_modules", "knip", "bin", "knip.js"), "--no-progress"]);
 count("threads of the tests", await bundleThreads(run));
 // Much of their time tests wait: for a thread, for a disk, for a time-out that they are about.
 await suite("unit, conformance, borders", 3, ["contract", "gateway", "simulator", "bench", "console/src"]);

@@ -11,7 +11,7 @@ export interface Figure {
   readonly note: string;
 }
 
-export type Target = { readonly most: number } | { readonly least: number };
+type Target = { readonly most: number } | { readonly least: number };
 
 export type Verdict = "ok" | "missed" | "no target" | "not measured";
 

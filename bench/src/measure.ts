@@ -37,7 +37,7 @@ export async function measure<Value>(
 }
 
 /** Processor time so far; 0 for the upstream itself. */
-export function cpu(contender: Contender): number {
+function cpu(contender: Contender): number {
   return contender.pid === null ? 0 : treeCpuMs(contender.pid);
 }
 

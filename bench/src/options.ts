@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const figureNames = [
+const figureNames = [
   "start",
   "small",
   "large",

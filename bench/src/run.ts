@@ -18,14 +18,14 @@ export interface Run {
 }
 
 /** The contender has a core to itself where there are two; upstream and load share the rest. */
-export interface CorePlan {
+interface CorePlan {
   readonly contender: readonly number[];
   readonly upstream: readonly number[];
   readonly load: readonly number[];
 }
 
 /** The command lines of our own programs. */
-export type Programs = (
+type Programs = (
   name: "upstream" | "probe" | "hostile-load" | "stream-load" | "json-load" | "slow-edits",
   spec: unknown,
 ) => readonly string[];

@@ -110,9 +110,3 @@ export const setupRequestSchema = z.strictObject({
 });
 
 export const setupAnswerSchema = z.looseObject({ email: z.string() });
-
-export type UsageReport = z.infer<typeof usageReportSchema>;
-export type ModelAnswer = z.infer<typeof modelAnswerSchema>;
-export type ModelListAnswer = z.infer<typeof modelListAnswerSchema>;
-export type StatusAnswer = z.infer<typeof statusAnswerSchema>;
-export type ErrorBody = z.infer<typeof errorBodySchema>;

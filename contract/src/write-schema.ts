@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { configJsonSchemaText } from "./config-json-schema.ts";
 
 /** Writes `contract/config.schema.json` anew. Run it after a change of the config schema. */
-export async function writeSchema(): Promise<void> {
+async function writeSchema(): Promise<void> {
   await writeFile(new URL("../config.schema.json", import.meta.url), configJsonSchemaText());
 }
 

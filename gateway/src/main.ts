@@ -15,8 +15,6 @@ import { type Control, openControl } from "./main/control.ts";
 import { starterProviders } from "./main/first-start.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 
-export { CannotStart } from "./main/cannot-start.ts";
-export { applyConfigFile } from "./main/config-source.ts";
 export { type Control, openControl } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
 export { webhookSecretOf } from "./main/webhook-secret.ts";

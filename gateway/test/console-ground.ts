@@ -36,7 +36,7 @@ interface Token {
   readonly token: string;
 }
 
-export interface GroundCall<Id extends RouteId> {
+interface GroundCall<Id extends RouteId> {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: QueryInput<Id>;
   readonly body?: BodyInput<Id> | Readonly<Record<string, unknown>>;
@@ -81,7 +81,7 @@ export interface ConsoleGround extends GroundGateway, AsyncDisposable {
   refresh(): Promise<void>;
 }
 
-export interface AuditLine {
+interface AuditLine {
   readonly seq: number;
   readonly actor: string;
   readonly ip: string | null;

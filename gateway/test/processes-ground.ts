@@ -4,7 +4,7 @@ import { until } from "../../test/until.ts";
 
 /** A started gateway as a process of its own; command lines (command-line.ts) go over its data directory beside it. */
 const cli = join(import.meta.dir, "..", "src", "cli", "cli.ts");
-export const administrator = {
+const administrator = {
   SLUICE_ADMIN_EMAIL: "anna@example.com",
   SLUICE_ADMIN_PASSWORD: "correct horse battery",
 };

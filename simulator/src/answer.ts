@@ -81,7 +81,7 @@ export function usageFor(
   return { ...totals, cached, cacheWrite, cacheWrite1h };
 }
 
-export function piecesPart(kind: AnswerPart["kind"], pieces: readonly string[], count = pieces.length): AnswerPart {
+function piecesPart(kind: AnswerPart["kind"], pieces: readonly string[], count = pieces.length): AnswerPart {
   const tokens = kind === "thinking" ? 0 : count;
   return { kind, count, piece: (index) => pieces[index % pieces.length] ?? "", tokens, tool: null };
 }

@@ -11,13 +11,10 @@
  * output token is one content event. It imports nothing of the gateway: an oracle must not share the code it judges.
  * When a caller goes away it stops at once and notes when.
  */
-export type { Dialect } from "./dialect.ts";
-export type { ArkAccount } from "./dialects/ark-accounts.ts";
-export type { HeaderRow, Outlet } from "./outlet.ts";
-export type { SimulatorRequest, Upload, UploadPart } from "./request.ts";
-export { type Finish, parseScript, readScript, type Script, ScriptInvalid, type TaskEnd } from "./script.ts";
-export type { Preset } from "./script-source.ts";
-export { type RunningSimulator, type ServeOptions, serveSimulator } from "./serve-simulator.ts";
-export { createSimulator, type Simulator, type SimulatorOptions, simulatorModels } from "./simulator.ts";
-export type { TaskTruth, TaskTruthFilter, TaskTruthRecord, TaskTruthState } from "./task-truth.ts";
-export type { Truth, TruthFilter, TruthRecord, TruthState } from "./truth.ts";
+
+export type { Script } from "./script.ts";
+
+export { type RunningSimulator, serveSimulator } from "./serve-simulator.ts";
+export { createSimulator, type Simulator } from "./simulator.ts";
+export type { TaskTruthRecord, TaskTruthState } from "./task-truth.ts";
+export type { TruthRecord, TruthState } from "./truth.ts";

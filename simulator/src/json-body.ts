@@ -50,7 +50,7 @@ export function stringsIn(value: unknown): readonly string[] {
 }
 
 /** The same JSON value with its texts and lists cut to what may be kept for long. */
-export function shortened(value: unknown, depth = 0): unknown {
+function shortened(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return value.slice(0, bounds.keptTextMax);
   if (depth >= bounds.keptDepthMax) return null;
   if (Array.isArray(value)) return value.slice(0, bounds.keptListMax).map((one) => shortened(one, depth + 1));

@@ -133,11 +133,11 @@ export interface Script {
   readonly ark_secret?: string;
 }
 
-export const taskEnds = ["succeeded", "failed", "expired", "cancelled"] as const;
+const taskEnds = ["succeeded", "failed", "expired", "cancelled"] as const;
 
 export type TaskEnd = (typeof taskEnds)[number];
 
-export const finishes = [
+const finishes = [
   "stop",
   "length",
   "tool_calls",

@@ -58,7 +58,7 @@ export interface Simulator {
   clearPresets(): void;
 }
 
-export const simulatorModels: readonly string[] = Object.freeze(["demo", "demo-mini"]);
+const simulatorModels: readonly string[] = Object.freeze(["demo", "demo-mini"]);
 
 export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const truth = createTruth(options.truthRecordsMax ?? bounds.truthRecordsMax, options.onRecord ?? nothing);

@@ -41,7 +41,7 @@ export interface TaskOwner {
   readonly account: string;
 }
 
-export interface TaskDraft extends TaskOwner {
+interface TaskDraft extends TaskOwner {
   readonly id: string;
   readonly model: string;
   readonly script: Script;
@@ -55,7 +55,7 @@ export interface TaskDraft extends TaskOwner {
   readonly callback?: TaskCallback | null;
 }
 
-export interface TaskCallback {
+interface TaskCallback {
   readonly url: string;
   /** The states it is told of. */
   readonly states: readonly TaskState[];

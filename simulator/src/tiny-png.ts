@@ -1,6 +1,5 @@
 /** A whole PNG of one blue pixel: the picture every image model of the simulator paints. */
-export const tinyPngBase64 =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mPQz98OAAImAVZiAC9uAAAAAElFTkSuQmCC";
+const tinyPngBase64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mPQz98OAAImAVZiAC9uAAAAAElFTkSuQmCC";
 
 export const tinyPng = Buffer.from(tinyPngBase64, "base64");
 

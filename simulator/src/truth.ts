@@ -53,7 +53,7 @@ export interface TruthRecord {
   sent_body?: string;
 }
 
-export interface TruthFilter {
+interface TruthFilter {
   readonly attemptId?: string | undefined;
   readonly model?: string | undefined;
   readonly limit?: number | undefined;
@@ -80,7 +80,7 @@ export interface Truth {
   clear(): void;
 }
 
-export interface TruthOpening {
+interface TruthOpening {
   readonly dialect: string;
   readonly method: string;
   readonly path: string;

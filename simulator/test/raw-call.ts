@@ -1,7 +1,7 @@
 import type { Socket } from "bun";
 
 /** How a connection ended, seen from the caller: by FIN, by RST, or by ourselves. */
-export type Ending = "fin" | "reset" | "left";
+type Ending = "fin" | "reset" | "left";
 
 export interface RawAnswer {
   /** Every byte received, as Latin-1 text. */

@@ -55,7 +55,7 @@ const applyPatch = {
   description: "Edits files.",
   format: { type: "grammar", syntax: "lark", definition: "start: begin_patch hunk+ end_patch" },
 };
-export const namespace = {
+const namespace = {
   type: "namespace",
   name: "mcp__docs",
   description: "Tools of the docs server.",

@@ -10,7 +10,7 @@ export interface Order {
   readonly script: Script;
 }
 
-export const videoModels = ["clip-marked", "clip-plain", "clip-either", "clip-sora"] as const;
+const videoModels = ["clip-marked", "clip-plain", "clip-either", "clip-sora"] as const;
 export type VideoModel = (typeof videoModels)[number];
 
 /** USD per million tokens and per second, with halves of a nano-USD in them: rounding must be seen to be right. */

@@ -23,7 +23,7 @@ export interface ProbeLane {
   readonly warmUp: number;
 }
 
-export interface ProbeTarget extends CallShape {
+interface ProbeTarget extends CallShape {
   readonly name: string;
 }
 

@@ -26,7 +26,7 @@ export interface StreamLoadSpec {
   readonly upstreamPort: number;
 }
 
-export interface StreamsOpen {
+interface StreamsOpen {
   readonly open: number;
 }
 

@@ -6,7 +6,7 @@ import { makeFilms } from "./media.ts";
 import { addTenants, type Tenants } from "./tenants.ts";
 import { callsWith, makeTraffic } from "./traffic.ts";
 
-export const administrator = { email: "ada@example.com", password };
+const administrator = { email: "ada@example.com", password };
 
 export interface FurnishedGateway {
   readonly gateway: StartedGateway;

@@ -9,7 +9,7 @@ export interface Tenants {
 }
 
 /** One person in each role of the workspace acme, by e-mail address. */
-export const people = {
+const people = {
   viewer: "vera@example.com",
   member: "max@example.com",
   admin: "anna@example.com",

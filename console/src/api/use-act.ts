@@ -14,7 +14,7 @@ export interface ActSettings<Id extends RouteId> {
   readonly onDone?: (answer: AnswerOf<Id>, asked: ActOptions<Id>) => void;
 }
 
-export type ActOptions<Id extends RouteId> = Omit<CallOptions<Id>, "signal">;
+type ActOptions<Id extends RouteId> = Omit<CallOptions<Id>, "signal">;
 export type Act<Id extends RouteId> = UseMutationResult<AnswerOf<Id>, Problem, ActOptions<Id>>;
 
 /**

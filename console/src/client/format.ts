@@ -22,16 +22,6 @@ export function formatMs(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** "resets in 3 minutes", from Unix seconds. */
-export function formatReset(resetsAt: number, nowMs: number): string {
-  const seconds = Math.max(0, Math.round(resetsAt - nowMs / 1_000));
-  const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "always" });
-  if (seconds < 90) return `resets ${relative.format(seconds, "second")}`;
-  if (seconds < 90 * 60) return `resets ${relative.format(Math.round(seconds / 60), "minute")}`;
-  if (seconds < 36 * 3_600) return `resets ${relative.format(Math.round(seconds / 3_600), "hour")}`;
-  return `resets ${relative.format(Math.round(seconds / 86_400), "day")}`;
-}
-
 /** 1,234 · 12.3k · 4.5M: for tiles and axes, where the exact figure stands in a title. */
 export function formatCompact(count: number): string {
   return compact.format(count);

@@ -2,7 +2,7 @@ import { Button, type ButtonProps, Code, Group, Modal, Stack, Text, TextInput } 
 import { useDisclosure } from "@mantine/hooks";
 import { type FormEvent, type ReactNode, useState } from "react";
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly title: string;
   /** What will happen, and what cannot be taken back. */
   readonly children: ReactNode;

@@ -2,7 +2,7 @@ import { Button, Group, Select } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useUrlChange, useUrlSearch } from "../routes/search.ts";
 
-export interface FilterChoice {
+interface FilterChoice {
   readonly value: string;
   readonly label: string;
 }

@@ -3,7 +3,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-export interface Crumb {
+interface Crumb {
   readonly label: string;
   readonly link: LinkProps;
 }

@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, use, useMemo, useState } from "react";
 
-export type ArrivalKind = "setup" | "invite" | "reset";
+type ArrivalKind = "setup" | "invite" | "reset";
 
 /** A one-time link that opened the page: its secret stood behind `#`, and has left the address bar already. */
 export interface Arrival {

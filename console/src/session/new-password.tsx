@@ -1,7 +1,7 @@
 import { PasswordInput } from "@mantine/core";
 
-export const passwordLengthMin = 12;
-export const passwordLengthMax = 256;
+const passwordLengthMin = 12;
+const passwordLengthMax = 256;
 
 interface NewPasswordProps {
   readonly value: NewPasswordValue;

@@ -28,7 +28,7 @@ export function passkeysWork(): boolean {
   return browserSupportsWebAuthn() && !isAddress(location.hostname);
 }
 
-export function isAddress(hostname: string): boolean {
+function isAddress(hostname: string): boolean {
   return /^[\d.]+$|:/.test(hostname);
 }
 

@@ -15,7 +15,7 @@ import {
   type TablerIcon,
 } from "@tabler/icons-react";
 
-export interface PageEntry {
+interface PageEntry {
   readonly to:
     | "/"
     | "/playground"

@@ -14,5 +14,5 @@ export * from "./session.ts";
 export * from "./settings.ts";
 export * from "./states.ts";
 export * from "./usage.ts";
-export { type LeaverKeys, leaverKeysSchema, type Person, personSchema } from "./words.ts";
+export type { LeaverKeys, Person } from "./words.ts";
 export * from "./workspaces.ts";

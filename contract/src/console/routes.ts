@@ -23,7 +23,7 @@ export const consoleRoutes = {
   ...settingsRoutes,
 } as const;
 
-export type ConsoleRoutes = typeof consoleRoutes;
+type ConsoleRoutes = typeof consoleRoutes;
 export type RouteId = keyof ConsoleRoutes;
 
 export type RouteParams<Id extends RouteId> = Readonly<Record<PathNames<ConsoleRoutes[Id]["path"]>, string>>;

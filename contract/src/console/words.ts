@@ -28,9 +28,6 @@ export const pageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).optional().describe("Default 50."),
 });
 
-/** Query strings carry text only. */
-export const queryFlag = z.enum(["true", "false"]).transform((text) => text === "true");
-export const queryNumber = z.coerce.number();
 export const nothing = z.object({});
 
 /** What becomes of the API keys that somebody made who may no longer manage them. */

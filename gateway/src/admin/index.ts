@@ -9,11 +9,11 @@
  * carry), and in a browser only from our own origin. When the files of the console are missing, the page says how to build
  * them and the rest works.
  */
-export { type Admin, createAdmin } from "./admin.ts";
-export type { AdminConsole, AdminOptions } from "./admin-options.ts";
-export { NoticeSender, type NoticeSenderOptions } from "./budgets/notice-sender.ts";
-export { NoticeWatch, type NoticeWatchOptions } from "./budgets/notice-watch.ts";
+export { createAdmin } from "./admin.ts";
+export type { AdminConsole } from "./admin-options.ts";
+export { NoticeSender } from "./budgets/notice-sender.ts";
+export { NoticeWatch } from "./budgets/notice-watch.ts";
 export { docsFiles } from "./docs-page.ts";
 export type { ConfigFacts, ProcessFacts } from "./handlers/system-handlers.ts";
-export type { StreamingDependencies } from "./streaming/mount-streaming-routes.ts";
-export { RequestTail, type RequestTailOptions } from "./tail/request-tail.ts";
+
+export { RequestTail } from "./tail/request-tail.ts";

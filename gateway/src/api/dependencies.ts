@@ -10,7 +10,7 @@ import type { BodyRoom } from "./body-room.ts";
 import type { OpenSession } from "./socket/socket-link.ts";
 
 /** One limit as its holder sees it. `resets_at` is Unix seconds. */
-export interface LimitStatus {
+interface LimitStatus {
   readonly scope: string;
   readonly kind: string;
   /** Of a budget; null for the others. */
@@ -56,7 +56,7 @@ export interface ApiDependencies {
   ) => Response | Promise<Response>;
 }
 
-export interface NewSocket {
+interface NewSocket {
   /** Of the answer to the handshake. */
   readonly headers: Readonly<Record<string, string>>;
   /** The id of its key. */

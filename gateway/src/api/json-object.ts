@@ -5,7 +5,7 @@ import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, controlBody } from "./body-rules.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
-export interface ReadObject {
+interface ReadObject {
   readonly bytes: Uint8Array;
   readonly text: string;
   readonly value: JsonObject;
@@ -15,7 +15,7 @@ export interface ReadObject {
 const limits: ScanLimits = { values: bounds.plainValuesMax, members: bounds.plainMembersMax };
 
 /** A JSON body as a value. Throws Failure invalid_json, and what reading it throws. */
-export async function readJsonObject(
+async function readJsonObject(
   dependencies: ApiDependencies,
   exchange: Exchange,
   place: BodyPlace,

@@ -10,9 +10,9 @@
  * held whole; what belongs to another workspace looks missing. A library that is down changes nothing; a host that is
  * down fails its asset after a few tries.
  */
-export type { AssetCall, GroupCall } from "./asset-calls.ts";
-export { type AssetListOptions, Assets } from "./assets.ts";
-export type { BlobAnswer } from "./blob-answer.ts";
-export { type ByteRange, readRange } from "./byte-range.ts";
-export type { AssetsDependencies, TextSigner } from "./dependencies.ts";
+
+export { Assets } from "./assets.ts";
+
+export { readRange } from "./byte-range.ts";
+export type { AssetsDependencies } from "./dependencies.ts";
 export { assetAnswer, groupAnswer } from "./show.ts";

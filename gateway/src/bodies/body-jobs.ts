@@ -53,7 +53,7 @@ export interface BodyMarks {
 }
 
 /** Each job on a body: what is asked, and what is answered beside the bytes that it makes. All plain values. */
-export interface BodyJobs {
+interface BodyJobs {
   /** Makes what comes out of a packed body. */
   unpack: { readonly ask: { readonly encoding: string; readonly bytesMax: number }; readonly answer: null };
   read: {

@@ -9,9 +9,9 @@
  * When a thread dies or is late its call fails and says so; what it worked on is gone.
  */
 export { mentionsAssets } from "./asset-references.ts";
-export { type BodyBytes, sizeOf, wholeOf, wholeOfSpent } from "./body-bytes.ts";
-export type { BodyAnswer, BodyAsk, BodyJobKind, BodyMarks, CarriedMedia, OpenAiVideoBody } from "./body-jobs.ts";
-export { type BodyOutcome, BodyWork, outcomeOf, type WorkedOn } from "./body-work.ts";
+export { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";
+export type { BodyAsk, BodyJobKind, BodyMarks, CarriedMedia, OpenAiVideoBody } from "./body-jobs.ts";
+export { type BodyOutcome, BodyWork, outcomeOf } from "./body-work.ts";
 export { doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
 export { markIn } from "./material-marks.ts";
 export { addressesIn, withMedia } from "./turn-media.ts";

@@ -7,7 +7,7 @@ export interface JobContext {
 }
 
 /** What a job came to. `made`: new bytes; null where it makes none. */
-export interface Done<Kind extends BodyJobKind> {
+interface Done<Kind extends BodyJobKind> {
   readonly made: Uint8Array | null;
   readonly answer: BodyAnswer<Kind>;
 }

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { configJsonSchema } from "@sluice/contract";
-import { looksLikeKeySecret } from "#identity/index.ts";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
 import { type Answer, sluice } from "../../test/command-line.ts";
+import { isMadeKey } from "../../test/made-key.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,7 +27,7 @@ test("a key is made, listed and revoked; its secret is shown once and stored now
     budget: { usd: 50, period: "month" },
     enabled: true,
   });
-  expect(looksLikeKeySecret(key.secret)).toBe(true);
+  expect(isMadeKey(key.secret)).toBe(true);
   expect(Date.parse(key.expires_at) - Date.parse(key.created_at)).toBeWithin(90 * 86_400_000 - 60_000, 90 * 86_400_000);
 
   const listed = await sluice(["key", "list"], dataDir);
@@ -59,7 +59,7 @@ test("a key is given a new secret; the old one opens for as long as was said", a
   expect(rotated).toMatchObject({ status: 0, stderr: "" });
   const turned = JSON.parse(rotated.stdout);
   expect(turned).toMatchObject({ id: key.id, name: "ci", last_four: turned.secret.slice(-4), limits: { rpm: 60 } });
-  expect(looksLikeKeySecret(turned.secret)).toBe(true);
+  expect(isMadeKey(turned.secret)).toBe(true);
   expect(turned.secret).not.toBe(key.secret);
   expect(Date.parse(turned.old_secret_until) - Date.now()).toBeWithin(86_400_000 - 60_000, 86_400_000 + 1);
   expect((await sluice(["key", "rotate", key.id, "--grace", "31d"], dataDir)).status).toBe(2);

@@ -4,7 +4,7 @@ import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
 import { VariableReader } from "./variable-reader.ts";
 
-export type LogFormat = "pretty" | "json";
+type LogFormat = "pretty" | "json";
 
 /** Everything the environment says, defaults filled in. Secrets, and addresses that may hold one, are Secret. */
 export interface Environment {
@@ -44,7 +44,7 @@ export interface Environment {
 }
 
 /** A bucket of an S3-compatible store. */
-export interface Bucket {
+interface Bucket {
   readonly name: string;
   /** null: Amazon's own for the region. */
   readonly endpoint: string | null;
@@ -62,7 +62,7 @@ export interface ProviderVariables {
   readonly envBaseUrl: string | null;
 }
 
-export interface FoundProviderKey {
+interface FoundProviderKey {
   readonly kind: string;
   readonly envKey: string;
   readonly apiKey: Secret;

@@ -12,13 +12,13 @@
 export { closestOf, didYouMean } from "./closest-name.ts";
 export type { Problem } from "./config-invalid.ts";
 export { ConfigInvalid } from "./config-invalid.ts";
-export type { Environment, FoundProviderKey, LogFormat, ProviderVariables } from "./environment.ts";
+export type { Environment, ProviderVariables } from "./environment.ts";
 export { EnvironmentInvalid, readEnvironment } from "./environment.ts";
 export type { Variables } from "./expand-variables.ts";
 export { isHost, isLoopbackHost } from "./listen-host.ts";
-export type { ConfigCheck, LoadedConfig } from "./load-config-file.ts";
+export type { ConfigCheck } from "./load-config-file.ts";
 export { loadConfigFile } from "./load-config-file.ts";
 export { processVariables } from "./process-variables.ts";
 export { redactedSource } from "./shown-source.ts";
-export type { ConfigWatch, WatchOptions } from "./watch-config-file.ts";
+export type { ConfigWatch } from "./watch-config-file.ts";
 export { watchConfigFile } from "./watch-config-file.ts";

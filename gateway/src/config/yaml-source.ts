@@ -3,12 +3,12 @@ import { bounds } from "#core/index.ts";
 import { yamlMessages } from "./yaml-messages.ts";
 import { createNodeFinder } from "./yaml-path.ts";
 
-export interface Position {
+interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-export interface SourceFault extends Position {
+interface SourceFault extends Position {
   readonly message: string;
 }
 

@@ -30,7 +30,7 @@ export const defaultTimeouts: Timeouts = Object.freeze({
 });
 
 /** What to do with the upstream when the caller goes away. */
-export type DisconnectPolicy = "cancel" | "drain";
+type DisconnectPolicy = "cancel" | "drain";
 
 /** One upstream account. */
 export interface Provider {

@@ -83,13 +83,13 @@ export interface Settlement {
 export type LedgerEntry = Omit<Intent, "counted"> & Settlement & Partial<Repeated>;
 
 /** Many refusals of one key in one second that are alike are one entry: that of the first of them, but for a few before it. */
-export interface Repeated {
+interface Repeated {
   /** How many calls the entry stands for; 1 when it is left out. */
   readonly calls: number;
 }
 
 /** What refused calls are counted under that asked for no model of ours: their callers may write anything. */
-export const unknownModel = "(unknown)";
+const unknownModel = "(unknown)";
 /** And those whose body was not read: they were refused before. */
 export const unreadModel = "(not read)";
 

@@ -6,7 +6,7 @@
 export type NanoUsd = number;
 export type PicoUsd = number;
 
-export const nanoUsdPerUsd = 1_000_000_000;
+const nanoUsdPerUsd = 1_000_000_000;
 
 /** USD (a configured amount) to nano-USD, rounded to the nearest. */
 export function usdToNano(usd: number): NanoUsd {

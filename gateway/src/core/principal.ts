@@ -5,7 +5,7 @@ import type { LimitScope } from "./limit.ts";
 export type ModelPatterns = readonly string[];
 
 /** Providers whose whole API may be used, each by its id; empty: none. */
-export type ProviderIds = readonly string[];
+type ProviderIds = readonly string[];
 
 export interface Workspace {
   readonly id: string;

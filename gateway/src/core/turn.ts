@@ -67,7 +67,7 @@ export interface SearchLocation {
   readonly timezone?: string;
 }
 
-export interface Compaction {
+interface Compaction {
   /** What the user said that stays beside the summary, word for word. */
   readonly kept: readonly string[];
 }
@@ -143,7 +143,7 @@ export interface ReasoningPart {
   readonly redacted: boolean;
 }
 
-export interface RefusalPart {
+interface RefusalPart {
   readonly kind: "refusal";
   readonly text: string;
 }

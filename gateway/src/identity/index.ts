@@ -7,28 +7,26 @@
  * and take them, and are pure. Set-up makes the first administrator.
  */
 export { addressAllowed } from "./address-rule.ts";
-export { Authenticator, type AuthenticatorOptions } from "./authenticator.ts";
+export { Authenticator } from "./authenticator.ts";
 export { accessReason, deploymentsReady, isGranted, type KeyStanding } from "./effective-access.ts";
-export { type FirstAdministratorOptions, makeFirstAdministrator } from "./first-administrator.ts";
+export { makeFirstAdministrator } from "./first-administrator.ts";
 export {
   checkGrant,
   checkInvitationRevoke,
   checkMemberRemoval,
   checkRoleChange,
-  covers,
   mayInvite,
   mayRevokeToken,
   noInvitation,
 } from "./grants.ts";
-export { type BoundedKey, bindsKey, isTighter, type KeyBound, keyBounds, widenedBounds } from "./key-bounds.ts";
+export { type BoundedKey, bindsKey, type KeyBound, keyBounds, widenedBounds } from "./key-bounds.ts";
 export {
   adminTokenPrefix,
   keySecretBytes,
   looksLikeAdminToken,
-  looksLikeKeySecret,
   makeAdminTokenSecret,
   makeKeySecret,
 } from "./key-secret.ts";
 export { matches, matchingPattern, mayCall, whyNot } from "./model-grant.ts";
 export { mayPassThrough, whyNotPassThrough } from "./pass-through-grant.ts";
-export { createSetup, type FirstAdministrator, type Setup, type SetupOptions } from "./setup.ts";
+export { createSetup, type Setup } from "./setup.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { addressAllowed } from "./address-rule.ts";
-import { type BoundedKey, bindsKey, isTighter, keyBounds, widenedBounds } from "./key-bounds.ts";
+import { type BoundedKey, bindsKey, keyBounds, widenedBounds } from "./key-bounds.ts";
 import { matches } from "./model-grant.ts";
 
 const fail = fc.constantFrom(undefined, "open" as const, "closed" as const);
@@ -143,4 +143,9 @@ test.each([
 
 function said<Value extends object>(value: Value): Partial<Value> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Partial<Value>;
+}
+
+/** A key that may do no more than before, in every field. */
+function isTighter(before: BoundedKey, after: BoundedKey): boolean {
+  return widenedBounds(before, after).length === 0;
 }

@@ -19,14 +19,9 @@ export type KeyBound = (typeof keyBounds)[number];
 export type BoundedKey = Pick<ConsoleKey, KeyBound>;
 
 /**
- * Whether a key may do no more than before, in every field. What cannot be compared counts as more: a budget of another
- * period, a pattern that only several others cover together.
+ * The fields by which a key may do more than before. What cannot be compared counts as more: a budget of another period,
+ * a pattern that only several others cover together.
  */
-export function isTighter(before: BoundedKey, after: BoundedKey): boolean {
-  return widenedBounds(before, after).length === 0;
-}
-
-/** The fields by which a key may do more than before. */
 export function widenedBounds(before: BoundedKey, after: BoundedKey): readonly KeyBound[] {
   return keyBounds.filter((name) => !fits(name, before, after));
 }

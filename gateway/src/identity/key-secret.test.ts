@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { isMadeKey } from "../../test/made-key.ts";
 import {
   adminTokenPrefix,
   keySecretBytes,
   looksLikeAdminToken,
-  looksLikeKeySecret,
   makeAdminTokenSecret,
   makeKeySecret,
 } from "./key-secret.ts";
@@ -16,7 +16,7 @@ test("a made key is sk-sluice- and 49 base62 characters, and is recognised", () 
     fc.property(randomBytes, (bytes) => {
       const secret = makeKeySecret(bytes);
       expect(secret).toMatch(/^sk-sluice-[0-9A-Za-z]{49}$/);
-      expect(looksLikeKeySecret(secret)).toBe(true);
+      expect(isMadeKey(secret)).toBe(true);
     }),
   );
 });
@@ -38,14 +38,14 @@ test("one wrong character anywhere is noticed", () => {
   const secret = makeKeySecret(new Uint8Array(32).fill(171));
   for (let at = 0; at < secret.length; at++) {
     const wrong = secret.charAt(at) === "x" ? "y" : "x";
-    expect(looksLikeKeySecret(secret.slice(0, at) + wrong + secret.slice(at + 1))).toBe(false);
+    expect(isMadeKey(secret.slice(0, at) + wrong + secret.slice(at + 1))).toBe(false);
   }
 });
 
 test("other texts are not taken for a made key", () => {
   const secret = makeKeySecret(new Uint8Array(32).fill(7));
   for (const text of ["", "sk-sluice-", secret.slice(1), `${secret}0`, ` ${secret}`, `${secret}\n`, "sk-proj-abc"]) {
-    expect(looksLikeKeySecret(text)).toBe(false);
+    expect(isMadeKey(text)).toBe(false);
   }
 });
 
@@ -57,8 +57,8 @@ test("an admin token and a key are never taken for one another, and both show a 
   const bytes = new Uint8Array(32).fill(7);
   const [key, token] = [makeKeySecret(bytes), makeAdminTokenSecret(bytes)];
   expect(token).toMatch(/^sluice-admin-[0-9A-Za-z]{49}$/);
-  expect([looksLikeAdminToken(token), looksLikeKeySecret(token)]).toEqual([true, false]);
-  expect([looksLikeAdminToken(key), looksLikeKeySecret(key)]).toEqual([false, true]);
+  expect([looksLikeAdminToken(token), isMadeKey(token)]).toEqual([true, false]);
+  expect([looksLikeAdminToken(key), isMadeKey(key)]).toEqual([false, true]);
   expect(looksLikeAdminToken(`sluice-admin-${key.slice("sk-sluice-".length)}`)).toBe(false);
   for (let place = "sluice-admin-".length; place < token.length; place++) {
     const other = token[place] === "0" ? "1" : "0";

@@ -2,16 +2,11 @@ import { crc32 } from "node:zlib";
 
 /**
  * A caller's key as it is shown once: `sk-sluice-`, 43 base62 characters that hold 256 random bits, and 6 that hold
- * their CRC-32. The checksum lets scanners of repositories, and ourselves, tell a key from a mistyped or made-up one
+ * their CRC-32. The checksum lets scanners of repositories tell a key from a mistyped or made-up one
  * without asking a database; it adds no secrecy and takes none.
  */
 export function makeKeySecret(randomBytes: Uint8Array): string {
   return makeSecret(keyStart, randomBytes);
-}
-
-/** Whether the text has the shape and the checksum of a made key. Keys declared with a secret of their own do not. */
-export function looksLikeKeySecret(text: string): boolean {
-  return looksMade(keyStart, text);
 }
 
 /** An admin token is made alike; it begins with `sluice-admin-`, so that nobody takes the one for the other. */
@@ -19,6 +14,7 @@ export function makeAdminTokenSecret(randomBytes: Uint8Array): string {
   return makeSecret(adminTokenStart, randomBytes);
 }
 
+/** Whether the text has the shape and the checksum of an admin token. */
 export function looksLikeAdminToken(text: string): boolean {
   return looksMade(adminTokenStart, text);
 }

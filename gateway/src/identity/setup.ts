@@ -9,7 +9,7 @@ export interface SetupOptions extends FirstAdministratorOptions {
   readonly onCompleted?: () => void;
 }
 
-export interface FirstAdministrator {
+interface FirstAdministrator {
   readonly token: string;
   readonly email: string;
   readonly password: string;

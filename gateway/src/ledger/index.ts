@@ -12,5 +12,5 @@
 export type { Attempt, AttemptEnd, AttemptFields, Reached } from "./attempt.ts";
 export { type ExportFormat, exportEntries } from "./export.ts";
 export { createRecorder, type Recorder } from "./recorder.ts";
-export { type Recovery, recover } from "./recover.ts";
-export { type Verification, verifyLedger } from "./verify.ts";
+export { recover } from "./recover.ts";
+export { verifyLedger } from "./verify.ts";

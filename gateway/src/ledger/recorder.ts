@@ -11,7 +11,7 @@ export interface RecorderOptions {
 }
 
 /** What is known of a call that was refused before a deployment was chosen. */
-export type RefusalFields = Omit<
+type RefusalFields = Omit<
   AttemptFields,
   "provider" | "deployment" | "upstreamModel" | "upstreamDialect" | "retryIndex" | "reservedNanoUsd" | "priceVersion"
 >;

@@ -10,12 +10,12 @@
  * (rates and concurrency: open unless told otherwise; budgets: closed). What a budget has spent is read in the ledger when it
  * is first met, and again until that succeeds.
  */
-export { type Admission, type AdmissionOptions, createAdmission } from "./admit.ts";
+export { type Admission, createAdmission } from "./admit.ts";
 export { callCounter } from "./call-counter.ts";
-export type { LimitName } from "./limit-name.ts";
+
 export type { LimitUsage } from "./limit-usage.ts";
-export { periodEnd, periodStart } from "./period.ts";
+export { periodStart } from "./period.ts";
 export type { LimitHeader, Permit, RateHeaders } from "./permit.ts";
-export { type SeedOptions, seedRates } from "./seed.ts";
-export type { Cost, SpendingSource } from "./spending.ts";
+export { seedRates } from "./seed.ts";
+
 export { type Estimate, type Money, noMoney, nothingWanted, type Spent } from "./spent.ts";

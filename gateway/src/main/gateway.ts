@@ -59,7 +59,7 @@ export interface Gateway {
   close(leave?: Leave): Promise<void>;
 }
 
-export interface Leave {
+interface Leave {
   /** How long readiness fails while calls are still taken, so that load balancers turn away first. */
   readonly graceMs: number;
   /** Aborted: nobody is waited for any more. */

@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
 /** What asked the gateway to end. */
-export type StopReason = "SIGTERM" | "SIGINT" | "launcher gone";
+type StopReason = "SIGTERM" | "SIGINT" | "launcher gone";
 
 export interface StopSignals {
   /** Resolves at the first request to end. */

@@ -8,7 +8,7 @@ export interface ResolvedAsset {
   readonly type: "image" | "video" | "audio";
 }
 
-export interface InlineAsset {
+interface InlineAsset {
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }

@@ -3,7 +3,7 @@ import type { ModelType, PriceVersion } from "#core/index.ts";
 import type { AuditSource } from "./people-store.ts";
 import type { OidcAccount } from "./sign-in.ts";
 
-export type Owner = "file" | "console";
+type Owner = "file" | "console";
 
 /** A provider as it is stored. `settings` are opened: whoever shows them leaves the secret ones out. */
 export interface ProviderRecord {

@@ -1,7 +1,5 @@
-import type { AdminToken, ConsoleUser, Invitation, LeaverKeys, Member, Need, WorkspaceRole } from "@sluice/contract";
+import type { AdminToken, ConsoleUser, Invitation, LeaverKeys, Member, WorkspaceRole } from "@sluice/contract";
 import type { Actor, Grant, Rights } from "#core/index.ts";
-
-export type { Grant };
 
 /** Who does something, for the audit row that it leaves. */
 export interface AuditSource {
@@ -120,6 +118,3 @@ export interface PeopleStore {
     auditSource: AuditSource,
   ): Promise<void>;
 }
-
-/** What somebody holds in a workspace; null: nothing. */
-export type Held = Need | null;

@@ -1,7 +1,6 @@
 import type {
   AttemptDetail,
   AuditRow,
-  Capture,
   CaptureDetail,
   ConsoleKey,
   Explanation,
@@ -178,5 +177,3 @@ export interface ExplainStore {
   explanation(requestId: string): Promise<Explanation | null>;
   capture(requestId: string): Promise<CaptureDetail | null>;
 }
-
-export type { Capture };

@@ -20,7 +20,7 @@ export interface SignedIn {
 }
 
 /** What the sign-in page offers. */
-export interface SignInMethods {
+interface SignInMethods {
   readonly password: boolean;
   readonly passkey: boolean;
   readonly oidc: readonly { readonly id: string; readonly name: string }[];

@@ -47,7 +47,7 @@ export interface RequestFacts {
 }
 
 /** What a call uses beside tokens, pictures and tools: characters, seconds, search units. */
-export interface CountedCall {
+interface CountedCall {
   /** Charged for where the upstream does not say it. */
   readonly likely: CountedUse;
   /** Held against budgets. */

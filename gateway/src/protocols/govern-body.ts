@@ -4,7 +4,7 @@ import { JsonInvalid, type Span, scanObject } from "./json-scan.ts";
 import { readSmall } from "./request-members.ts";
 
 /** What becomes of one member that chooses a model or multiplies a cost. */
-export interface MemberRule {
+interface MemberRule {
   /** Values that choose nothing and cost no more; they go on. null always does. */
   readonly takes?: readonly (string | number)[];
   /** Said to the caller in the place of leaving it out, where leaving it out would break a promise made to somebody. */

@@ -1,5 +1,5 @@
 /** One parameter of a header. `escaped`: it was written with a backslash, which readers do not all read alike. */
-export interface HeaderParam {
+interface HeaderParam {
   readonly value: string;
   readonly escaped: boolean;
 }

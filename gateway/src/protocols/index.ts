@@ -10,15 +10,14 @@ export {
   anthropicMessages,
   anthropicMessagesCodec,
   anthropicMessagesWire,
-  countTokensWire,
   isVendorVersion,
   isVersionDate,
   requireVendorVersion,
 } from "./anthropic-messages/index.ts";
-export { AnyTap, anyWire, nothingTold } from "./any-wire.ts";
+export { AnyTap, nothingTold } from "./any-wire.ts";
 export { AwsEventStream } from "./aws-event-stream.ts";
 export { splice } from "./bytes.ts";
-export { type CallEndpointId, type CallerSide, callerSide } from "./caller-side.ts";
+export { type CallEndpointId, callerSide } from "./caller-side.ts";
 export type {
   AnswerContext,
   AnswerSource,
@@ -34,8 +33,6 @@ export type {
 export type {
   Dialect,
   FormFacts,
-  LimitTold,
-  Listener,
   OtherUsage,
   PathFacts,
   ReplyFacts,
@@ -48,10 +45,7 @@ export type {
 export { editBody } from "./edit-body.ts";
 export {
   answerEmbeddings,
-  type EmbeddingDialectId,
-  type EmbeddingEndpointId,
   type EmbeddingSides,
-  embeddingUpstreams,
   inputUsage,
   isEmbeddingDialect,
   isEmbeddingEndpoint,
@@ -59,19 +53,19 @@ export {
 } from "./embeddings/index.ts";
 export { createFormBody } from "./form-body.ts";
 export { readFormContent } from "./form-content.ts";
-export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest, readGeminiRetryMs } from "./gemini/index.ts";
-export { type Governing, governBody, type MemberRule, type MemberRules } from "./govern-body.ts";
+export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest } from "./gemini/index.ts";
+export { type Governing, governBody, type MemberRules } from "./govern-body.ts";
 export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
 export { holdsSeals } from "./held-seals.ts";
-export { JsonCrowded, JsonInvalid, readSpan, type ScanLimits, type Span, scanObject } from "./json-scan.ts";
+export { JsonInvalid, readSpan, type ScanLimits, scanObject } from "./json-scan.ts";
 export { isJsonType } from "./json-type.ts";
 export { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
 export { MediaRoom } from "./media-room.ts";
-export { type MediaUrl, mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
+export { mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
 export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
-export { type CompletionContext, CompletionEventWriter, writeCompletion } from "./openai-completions/events.ts";
+export { CompletionEventWriter, writeCompletion } from "./openai-completions/events.ts";
 export {
   ImagesFormReader,
   imagesWire,
@@ -86,7 +80,6 @@ export {
   openaiResponses,
   openaiResponsesCodec,
   openaiResponsesWire,
-  responsesCompactWire,
 } from "./openai-responses/index.ts";
 export { TranscriptionFormReader } from "./openai-transcriptions/form.ts";
 export {
@@ -101,8 +94,8 @@ export { patchedPieces, patchedRequest, patchesAtOnce } from "./patched-request.
 export { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 export { refusalShape } from "./refusal-shape.ts";
 export { parseSmall, refuseCrowd } from "./request-members.ts";
-export { opens, readSealText, sealMark, sealText } from "./seal-text.ts";
+export { sealText } from "./seal-text.ts";
 export { eventData, SseEvents } from "./sse-events.ts";
 export { readOutline, writeOutline } from "./turn-outline.ts";
-export { type Unsealing, unsealBody } from "./unseal-body.ts";
-export { refusalReader, type UpstreamSide, upstreamSide } from "./upstream-side.ts";
+export { unsealBody } from "./unseal-body.ts";
+export { refusalReader, upstreamSide } from "./upstream-side.ts";

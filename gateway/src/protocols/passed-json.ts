@@ -111,7 +111,7 @@ export function textOrTokens(
 }
 
 /** The items of a whole array that holds something, by its commas at the first level. */
-export function itemCount(body: Uint8Array, array: Span): number {
+function itemCount(body: Uint8Array, array: Span): number {
   let count = 1;
   eachItem(body, array, () => count++);
   return count;

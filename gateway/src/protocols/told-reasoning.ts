@@ -28,7 +28,7 @@ export function tellReasoning(
   return { on, effort: asked === null ? null : nearest(asked, wish, traits, warn) };
 }
 
-export function hasSwitch(traits: ReasoningTraits): boolean {
+function hasSwitch(traits: ReasoningTraits): boolean {
   return traits.switch === "thinking" || traits.switch === "enable_thinking";
 }
 

@@ -10,30 +10,28 @@ export { callerHeaders, isKeptBack } from "./caller-headers.ts";
 export { mayFetch } from "./fetched-urls.ts";
 export { governingFor } from "./governed-members.ts";
 export type {
-  AuthorizeOptions,
   BadAnswer,
   Lane,
   OutboundDraft,
   ProviderKind,
-  StarterModel,
   TokenExchange,
 } from "./kind.ts";
 export { kindForm } from "./kind-form.ts";
 export { providerKind, providerKinds } from "./kinds.ts";
 export { laneTraits } from "./lane-traits.ts";
 export { defaultBaseUrl, lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
-export { type DeniedPath, deniedPaths } from "./pass-through/denied-paths.ts";
+export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
-export { type LaneCalled, type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";
-export { adviceFor, type BadProbe } from "./probe-advice.ts";
+export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";
+export { adviceFor } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
 export { withoutQuotedKeys } from "./quoted-keys.ts";
-export { readRetryAfter } from "./retry-after.ts";
-export type { KindForm, SettingField } from "./setting-field.ts";
+
+export type { SettingField } from "./setting-field.ts";
 export { redactedText, settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
 export { settingTypeProblem, wrongSettings } from "./setting-types.ts";
 export { allowsObject } from "./shared-objects.ts";
 export { priceOfStarter, starterPrice } from "./starter-price.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
-export { type PaidMemberFound, paidMembersIn } from "./video/paid-members.ts";
-export type { CreateInput, GoodAnswer, ListedTask, VideoAdapter, VideoState, VideoStill } from "./video-adapter.ts";
+export { paidMembersIn } from "./video/paid-members.ts";
+export type { CreateInput, GoodAnswer, VideoAdapter, VideoState, VideoStill } from "./video-adapter.ts";

@@ -5,14 +5,13 @@
  */
 export { AccountTokens } from "./account-tokens.ts";
 export type { FailedAttempt } from "./attempt/failed-attempt.ts";
-export { type FetchedBytes, fetchBytes } from "./attempt/inline-media.ts";
-export { servedEndpoints, serves } from "./attempt/lane-match.ts";
+export { fetchBytes } from "./attempt/inline-media.ts";
+export { serves } from "./attempt/lane-match.ts";
 export { upstreamWords } from "./attempt/upstream-words.ts";
-export type { Call, CallResult, Delivery, EndpointProtocol, Refusal } from "./call.ts";
-export type { RelayOptions } from "./dependencies.ts";
+export type { Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
+
 export { explanationOf } from "./explain-call.ts";
-export type { PassedCall } from "./pass-through/pass-through.ts";
+
 export { noSuchProvider, type PassedPlace } from "./pass-through/passed-place.ts";
-export { type ListProbe, type Probe, ProviderProbe } from "./provider-probe.ts";
+export { ProviderProbe } from "./provider-probe.ts";
 export { Relay } from "./relay.ts";
-export type { StoredResponseCall } from "./stored-responses/stored-response-call.ts";

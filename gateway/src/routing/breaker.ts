@@ -11,7 +11,7 @@ export interface BreakerChange {
 }
 
 /** When a deployment is taken out: Envoy's outlier detection is where these numbers come from. */
-export const breakerRules = {
+const breakerRules = {
   consecutiveFailures: 5,
   windowMs: 30_000,
   windowCallsMin: 20,

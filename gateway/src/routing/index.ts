@@ -11,10 +11,10 @@
  * When the world is down: an unhealthy deployment is passed over while another is healthy, the last one left is always tried;
  * repeats are bounded per call and over all calls, so that a failing upstream gets hardly more calls than a well one.
  */
-export type { BreakerState } from "./breaker.ts";
+
 export type { RoutingConstraints } from "./candidates.ts";
 export type { DeploymentState } from "./circuit.ts";
 export type { Plan } from "./plan.ts";
-export { createRouter, type Router, type RouterOptions } from "./router.ts";
-export type { Selection, SelectionEnd } from "./selection.ts";
+export { createRouter, type Router } from "./router.ts";
+export type { Selection } from "./selection.ts";
 export type { Place, PlanStory } from "./story.ts";

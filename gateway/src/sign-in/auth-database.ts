@@ -46,7 +46,7 @@ export interface AuthTables {
 }
 
 export type DatabaseKind = "sqlite" | "postgres";
-export type Flag = number | boolean;
+type Flag = number | boolean;
 export type Time = string | Date;
 
 /** The database with the forms that the library gives times and flags in it. */

@@ -12,7 +12,7 @@ import { checkSource } from "./source-check.ts";
 import { twoFactorCalls } from "./two-factor-calls.ts";
 
 /** Every path there is under /api/auth. What the library offers beyond these cannot be reached. */
-export const callSpecs: readonly CallSpec[] = Object.freeze([
+const callSpecs: readonly CallSpec[] = Object.freeze([
   ...passwordCalls,
   ...twoFactorCalls,
   ...passkeyCalls,

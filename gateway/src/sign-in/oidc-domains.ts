@@ -19,7 +19,7 @@ export const refusalWords = [
 export type RefusalWord = (typeof refusalWords)[number];
 
 /** A refusal that is shown as one word. */
-export function refusal(word: RefusalWord): Failure {
+function refusal(word: RefusalWord): Failure {
   return new Failure("sign_in_refused", "Single sign-on was refused.", { param: word });
 }
 

@@ -10,44 +10,42 @@
  * journal does not need the database.
  */
 
-export { type AssetStoreOptions, createAssetStore } from "./assets/asset-store.ts";
+export { createAssetStore } from "./assets/asset-store.ts";
 export { type BucketBlobStoreOptions, createBucketBlobStore } from "./blobs/bucket-blob-store.ts";
-export { createDiskBlobStore, type DiskBlobStoreOptions } from "./blobs/disk-blob-store.ts";
-export { type ChangeFeedOptions, createChangeFeed } from "./changes/change-feed.ts";
-export type { ControlOptions } from "./control/config-file/apply-config.ts";
+export { createDiskBlobStore } from "./blobs/disk-blob-store.ts";
+export { createChangeFeed } from "./changes/change-feed.ts";
+
 export { kindConflicts } from "./control/config-file/apply-providers.ts";
 export { ConfigConflict } from "./control/config-file/config-conflict.ts";
 export { createControlStore } from "./control/control-store.ts";
 export { closeDatabase, type Database } from "./database/database.ts";
-export { migrate, type SchemaState, SchemaTooNew, schemaState } from "./database/migrate.ts";
-export { type DatabaseOptions, openDatabase } from "./database/open-database.ts";
+export { migrate, schemaState } from "./database/migrate.ts";
+export { openDatabase } from "./database/open-database.ts";
 export {
-  type DataPaths,
-  DataUnusable,
   dataPaths,
   prepareDataDirectory,
   refuseEmptyBeside,
   refuseLostDatabase,
 } from "./disk/data-directory.ts";
-export { type DrainThreadOptions, startDrain } from "./drain/drain-thread.ts";
-export { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain/explain-queue.ts";
+export { startDrain } from "./drain/drain-thread.ts";
+export { createExplainer, type KeptExplainer } from "./explain/explain-queue.ts";
 export { createExplainStore } from "./explain/explain-store.ts";
-export { createJournal, type JournalOptions } from "./journal/journal.ts";
+export { createJournal } from "./journal/journal.ts";
 export { type JournalDirectory, openJournalDirectory, readJournal } from "./journal/journal-directory.ts";
-export type { JournalDrain } from "./journal/journal-drain.ts";
+
 export { createLedgerStore } from "./ledger/ledger-store.ts";
-export { createNoticeStore, type NoticeStoreOptions } from "./notices/notice-store.ts";
+export { createNoticeStore } from "./notices/notice-store.ts";
 export { FirstSecrets } from "./people/first-secrets.ts";
 export { hashPassword, passwordMatches } from "./people/password.ts";
 export { createPeopleStore } from "./people/people-store.ts";
-export type { PeopleOptions } from "./people/people-write.ts";
-export { createReportStore, type ReportStoreOptions } from "./reports/report-store.ts";
-export { createSpool, type SpoolOptions } from "./spool/spool-files.ts";
+
+export { createReportStore } from "./reports/report-store.ts";
+export { createSpool } from "./spool/spool-files.ts";
 export { openStaticFiles, type StaticRoot } from "./static/static-files.ts";
-export { createTaskStore, type TaskStoreOptions } from "./tasks/task-store.ts";
+export { createTaskStore } from "./tasks/task-store.ts";
 export { backupDatabase } from "./upkeep/backup-file.ts";
-export { type DatabaseWatch, type DatabaseWatchOptions, watchDatabase } from "./upkeep/database-watch.ts";
+export { watchDatabase } from "./upkeep/database-watch.ts";
 export { integrityFaults } from "./upkeep/integrity.ts";
-export { type Restored, type RestoreOptions, restoreDatabase } from "./upkeep/restore-database.ts";
+export { restoreDatabase } from "./upkeep/restore-database.ts";
 export { type Upgrade, upgradeDatabase } from "./upkeep/upgrade-database.ts";
-export { confirmVault, hasVault, openVault, refuseOtherVault, SealBroken, type VaultOptions } from "./vault/vault.ts";
+export { confirmVault, hasVault, openVault, refuseOtherVault, SealBroken } from "./vault/vault.ts";

@@ -12,12 +12,12 @@
  */
 
 export type { CreateCall } from "./accept/create.ts";
-export type { ReadBody, SentBody, TaskBody } from "./accept/task-body.ts";
-export type { TaskContent } from "./deliver/content.ts";
+export type { SentBody, TaskBody } from "./accept/task-body.ts";
+
 export type { ContentWish } from "./deliver/open-result.ts";
 export { webhookProblem } from "./deliver/webhook-problem.ts";
 export { webhookHeaders } from "./deliver/webhook-signature.ts";
-export type { AccountTokenSource, TaskSecrets, VideoTasksOptions } from "./options.ts";
-export { contentUrl, pollAfterMs, requestShown, taskAnswer, taskCost } from "./show.ts";
+export type { VideoTasksOptions } from "./options.ts";
+export { pollAfterMs, requestShown, taskAnswer, taskCost } from "./show.ts";
 export { makesVideos } from "./video-lane-match.ts";
-export { type PrincipalOf, VideoTasks } from "./video-tasks.ts";
+export { VideoTasks } from "./video-tasks.ts";

@@ -17,11 +17,11 @@ import type { TokenExchange } from "#providers/index.ts";
 import type { Router } from "#routing/index.ts";
 
 /** Short-lived tokens of accounts that need them; null when this one needs none. */
-export interface AccountTokenSource {
+interface AccountTokenSource {
   tokenOf(provider: Provider, exchange: TokenExchange, signal: AbortSignal): Promise<string> | null;
 }
 
-export interface TaskSecrets {
+interface TaskSecrets {
   /** `whsec_` and base64. */
   webhookSecret(workspaceId: string): string;
   /** What an upstream must show to be heard; not to be guessed. */

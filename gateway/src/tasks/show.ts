@@ -60,7 +60,7 @@ export function requestShown({ request }: Pick<Task, "request">): {
   return { request: objectOf(shown(JSON.parse(request))), whole };
 }
 
-export function contentUrl(taskId: string, publicUrl: string | null): string {
+function contentUrl(taskId: string, publicUrl: string | null): string {
   return `${publicUrl ?? ""}/v1/video/tasks/${taskId}/content`;
 }
 

@@ -14,7 +14,7 @@ export interface Waits {
   readonly ownConnection?: boolean;
 }
 
-export const pollWaits: Waits = {
+const pollWaits: Waits = {
   connectMs: bounds.taskPollConnectMs,
   headersMs: bounds.taskPollHeadersMs,
   totalMs: bounds.taskPollTotalMs,

@@ -14,5 +14,5 @@ export type { AccessLogMode } from "./access-log.ts";
 export { guardedObserver } from "./guarded-observer.ts";
 export { createMetrics, type Metrics } from "./metrics.ts";
 export { createObserver, type ObserverOptions } from "./observer.ts";
-export { isSecretHeader, maskText, redacted } from "./redacted.ts";
+export { isSecretHeader, redacted } from "./redacted.ts";
 export { isShownHeader } from "./shown-headers.ts";

@@ -5,7 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
 import { registerTallies } from "./tally.ts";
 
-export type BreakerState = "open" | "half-open" | "closed";
+type BreakerState = "open" | "half-open" | "closed";
 
 /** The numbers of this process. Nothing here throws for what it is given, and a scrape changes nothing but its own marks. */
 export interface Metrics {

@@ -12,6 +12,6 @@
  * Fetch queues beyond BUN_CONFIG_MAX_HTTP_REQUESTS (256 by default), which is read when the process starts: whoever
  * starts it sets that variable.
  */
-export { type AddressKind, addressKind } from "./address-kind.ts";
-export type { Resolve } from "./name-cache.ts";
-export { createTransport, type InProcessHandler, type TransportOptions } from "./transport.ts";
+export { addressKind } from "./address-kind.ts";
+
+export { createTransport, type InProcessHandler } from "./transport.ts";

@@ -75,7 +75,7 @@ export function dialectGateway(models: readonly ModelConfig[] = [], workspace: O
   };
 }
 
-export const price = { input: 1, cache_read: 0.1, cache_write_5m: 1.25, cache_write_1h: 2, output: 10 };
+const price = { input: 1, cache_read: 0.1, cache_write_5m: 1.25, cache_write_1h: 2, output: 10 };
 
 /** A model that these serve in this order. */
 export function modelOn(
@@ -103,7 +103,7 @@ export interface CallerCase {
   readonly errorEvent: RegExp;
 }
 
-export interface CallerOptions {
+interface CallerOptions {
   readonly stream?: boolean;
   readonly text?: string;
   readonly signal?: AbortSignal;

@@ -71,13 +71,13 @@ export function tiff({ width, height }: Sides, order: "II" | "MM"): Buffer {
   return join(latin(order), number(42, 2), number(at, 4), filler(at - 8), number(entries.length, 2), ...entries);
 }
 
-export function box(name: string, ...inside: readonly Buffer[]): Buffer {
+function box(name: string, ...inside: readonly Buffer[]): Buffer {
   const bytes = join(...inside);
   return join(be32(bytes.length + 8), latin(name), bytes);
 }
 
 /** A box whose length stands in 64 bits. */
-export function wideBox(name: string, inside: Buffer): Buffer {
+function wideBox(name: string, inside: Buffer): Buffer {
   return join(be32(1), latin(name), be32(0), be32(inside.length + 16), inside);
 }
 

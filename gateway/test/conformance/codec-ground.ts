@@ -25,7 +25,7 @@ const encoder = new TextEncoder();
 /** Some dialects show thoughts only to those who asked for them. */
 const curious: Turn = { ...emptyTurn, reasoning: { effort: "high", budgetTokens: null, visible: true } };
 
-export function ids(): (prefix: string) => string {
+function ids(): (prefix: string) => string {
   let count = 0;
   return (prefix) => `${prefix}new${++count}`;
 }

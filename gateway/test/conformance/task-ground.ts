@@ -18,7 +18,7 @@ export interface TaskGround extends AsyncDisposable {
  * `lease`: takes tasks until none is left, and prints their ids. `insert`: puts ledger entries in, many batches of them, and
  * prints how many.
  */
-export type OtherWork = "lease" | "insert";
+type OtherWork = "lease" | "insert";
 
 export type TaskGroundFactory = () => Promise<TaskGround>;
 

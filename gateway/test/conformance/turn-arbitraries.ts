@@ -18,7 +18,7 @@ export const emptyTurn: Turn = {
 };
 
 /** Something that is said: never blank, with all that JSON, SSE and UTF-8 might trip over. */
-export const speech = fc
+const speech = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
   .map((text) => `${text}.`)
   .chain((text) => fc.constantFrom(text, `${text}\n\ndata: {"x"}`, `"${text}\\`, `${text} \u2028 \u{1f600}`));
@@ -123,7 +123,7 @@ export const brokenTurnArbitrary: fc.Arbitrary<Turn> = fc
   });
 
 const count = fc.nat({ max: 100_000 });
-export const usageArbitrary: fc.Arbitrary<Usage> = fc
+const usageArbitrary: fc.Arbitrary<Usage> = fc
   .record({ inputUncached: count, cacheRead: count, cacheWrite5m: count, output: count, reasoning: count })
   .map((usage) => ({ ...noUsage, ...usage, reasoning: Math.min(usage.reasoning, usage.output) }));
 

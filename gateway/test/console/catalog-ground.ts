@@ -15,7 +15,7 @@ import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, type GroundAnswer, openConsoleGround } from "../console-ground.ts";
 
 /** What the reports are to say; the store of reports has its own tests. */
-export interface Figures {
+interface Figures {
   uses: Awaited<ReturnType<ReportStore["deploymentUse"]>> | Error;
   used: readonly (ModelUsage & { readonly at: number })[];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { looksLikeKeySecret } from "#identity/index.ts";
 import { wholeText } from "../conformance/store-ground.ts";
+import { isMadeKey } from "../made-key.ts";
 import { openTenantGround } from "./tenant-ground.ts";
 
 const acme = { workspace: "acme" };
@@ -21,7 +21,7 @@ describe("a new key", () => {
     const made = await ground.makeKey("member", fields);
     expect(made.status).toBe(201);
     const { key, secret } = made.body;
-    expect(looksLikeKeySecret(secret)).toBe(true);
+    expect(isMadeKey(secret)).toBe(true);
     expect(key).toMatchObject({
       ...fields,
       workspace: { id: ground.acme.id, slug: "acme" },

@@ -33,7 +33,7 @@ import { createHeaderSignIn, sessionHeader } from "../header-sign-in.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
 
-export const mediaUsers = ["newcomer", "stranger", "viewer", "member", "admin", "owner", "administrator"] as const;
+const mediaUsers = ["newcomer", "stranger", "viewer", "member", "admin", "owner", "administrator"] as const;
 export type MediaUser = (typeof mediaUsers)[number];
 export const aliceSecret = "sk-alice-0123456789abcdefghij";
 
@@ -57,7 +57,7 @@ export interface MediaGround extends AsyncDisposable {
 }
 
 /** A report store of which only the backup is asked: a file of which the test decides when its pieces come. */
-export interface Backups {
+interface Backups {
   made: number;
   done: number;
   body: () => ReadableStream<Uint8Array>;

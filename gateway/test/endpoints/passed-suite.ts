@@ -39,13 +39,13 @@ export interface PassedEndpoint {
 
 const model = "passed-test";
 
-export function gatewayOf({ type, price }: PassedEndpoint, more: Overrides = {}): Promise<StartedGateway> {
+function gatewayOf({ type, price }: PassedEndpoint, more: Overrides = {}): Promise<StartedGateway> {
   const deployments = [{ provider: "main", upstream_model: "upstream-passed" }];
   return startGateway({ models: [{ name: model, type, price, deployments }], ...more });
 }
 
 /** One call with Alice's key. */
-export function send(gateway: StartedGateway, { path, body, form }: PassedEndpoint, options: SendOptions = {}) {
+function send(gateway: StartedGateway, { path, body, form }: PassedEndpoint, options: SendOptions = {}) {
   const whole = { model, ...body, ...options.more };
   if (form !== true) return gateway.post(path, whole, options);
   const data = new FormData();
@@ -69,7 +69,7 @@ function isFile(value: unknown): value is Blob {
   return typeof value === "object" && value instanceof Blob;
 }
 
-export interface SendOptions extends ChatOptions {
+interface SendOptions extends ChatOptions {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 

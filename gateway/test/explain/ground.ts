@@ -1,5 +1,5 @@
 import type { CaptureDetail, Explanation } from "@sluice/contract";
-import { aliceKey, type Overrides, type StartedGateway, upstream } from "../started-gateway.ts";
+import { type Overrides, type StartedGateway, upstream } from "../started-gateway.ts";
 
 /** Two accounts with the same model, one before the other; what the first does with a call is in `fault`. */
 export function twoAccounts(fault: object = {}): Overrides {
@@ -16,9 +16,6 @@ export function twoAccounts(fault: object = {}): Overrides {
     ],
   };
 }
-
-/** Alice's key keeps bodies. */
-export const capturing: Overrides = { keys: [{ name: "alice", secret: aliceKey, capture: "bodies" }] };
 
 /** What was kept of why a request went as it did, by its answer. */
 export async function explanationOf(gateway: StartedGateway, response: Response): Promise<Explanation | null> {

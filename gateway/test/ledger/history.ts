@@ -84,12 +84,12 @@ export function attemptIdOf(n: number): string {
   return `att_${String(n).padStart(8, "0")}`;
 }
 
-export function usageOf(n: number): Usage {
+function usageOf(n: number): Usage {
   return { ...noUsage, inputUncached: 100 + (n % 7), output: 20 + (n % 11), reasoning: 5 };
 }
 
-export const startMs = Date.UTC(2026, 0, 1);
-export const priceId = "prc_1";
+const startMs = Date.UTC(2026, 0, 1);
+const priceId = "prc_1";
 const price = { inputUncached: 1_250_000, output: 10_000_000 };
 
 /** Worked out by hand from the price above: pico-USD a token, a thousand to the nano-USD. */

@@ -12,7 +12,7 @@ import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { migrated } from "../migrated.ts";
 
-export const auditSource = { actor: "ada@example.com", ip: "127.0.0.1" };
+const auditSource = { actor: "ada@example.com", ip: "127.0.0.1" };
 
 /** A workspace with a daily budget of 10 USD, notices in a real database, and an outside that notes what it is sent. */
 export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {

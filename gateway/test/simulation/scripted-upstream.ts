@@ -14,7 +14,7 @@ import {
 type Break = "cut" | "close" | "stall" | "error";
 
 /** What an upstream does with one request. */
-export type Deed =
+type Deed =
   | { readonly kind: "refuse" | "fail-late"; readonly status: number; readonly retryAfter: string | null }
   | { readonly kind: "unconnected" | "reset" | "silent" | "no-json" | "error-in-200" }
   | {

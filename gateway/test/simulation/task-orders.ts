@@ -1,7 +1,7 @@
 import type { Script } from "@sluice/simulator";
 
 /** How the vendor behaves with one order after the other, in real milliseconds. */
-export const orderScripts: readonly Script[] = [
+const orderScripts: readonly Script[] = [
   { latency_ms: 20, running_ms: 400 },
   { latency_ms: 60, running_ms: 900 },
   { answer_lost: "cut" },

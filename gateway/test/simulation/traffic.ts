@@ -20,7 +20,7 @@ export interface TrafficOptions {
   readonly ended?: (succeeded: boolean) => void;
 }
 
-export interface Hit {
+interface Hit {
   readonly deploymentId: string;
   readonly atMs: number;
   readonly endMs: number;

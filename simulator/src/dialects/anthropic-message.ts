@@ -17,7 +17,7 @@ interface SentMessage extends Omit<Partial<Message>, "content"> {
   readonly content: readonly SentBlock[];
 }
 
-export function messageOf(request: MessagesRequest, head: ReplyHead, answer: Answer): SentMessage {
+function messageOf(request: MessagesRequest, head: ReplyHead, answer: Answer): SentMessage {
   const usage = answer.usage === null ? {} : { usage: usageOf(answer.usage) };
   return {
     ...emptyMessage(request, head),

@@ -42,7 +42,7 @@ export interface ArkAssetStore {
   usable(account: string, id: string): { readonly type: string; readonly status: ArkAssetStatus } | null;
 }
 
-export interface Shelf<T extends { readonly id: string }> {
+interface Shelf<T extends { readonly id: string }> {
   put(item: T): void;
   get(id: string): T | null;
   remove(id: string): void;

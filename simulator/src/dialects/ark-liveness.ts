@@ -13,7 +13,7 @@ export interface LivenessSessions {
   take(account: string, token: string): LivenessSession | null;
 }
 
-export interface LivenessSession {
+interface LivenessSession {
   readonly account: string;
   readonly project: string;
   readonly callbackUrl: string;

@@ -22,7 +22,7 @@ export interface ChatFlavour {
   readonly choice: string;
 }
 
-export const plainChat: ChatFlavour = { opening: null, top: "", choice: "" };
+const plainChat: ChatFlavour = { opening: null, top: "", choice: "" };
 
 export function chatExchange(request: ChatRequest, flavour: ChatFlavour): Exchange {
   return {

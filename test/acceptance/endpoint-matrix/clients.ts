@@ -23,7 +23,7 @@ export interface Clients {
 }
 
 /** What a plain call throws. */
-export class PlainError extends Error {
+class PlainError extends Error {
   override readonly name = "PlainError";
   readonly status: number;
 

@@ -41,7 +41,7 @@ export function documentedKinds(): readonly DocumentedKind[] {
 }
 
 /** Counting is answered everywhere; where it is exact is the kinds' own to say. */
-export function countsExactly(kind: string, family: DocumentedKind["family"]): readonly ModelEndpointId[] {
+function countsExactly(kind: string, family: DocumentedKind["family"]): readonly ModelEndpointId[] {
   const lanes = lanesOf(kind);
   const counting = ["count-tokens", "input-tokens", "gemini-count-tokens"] as const;
   return counting.filter((name) => {

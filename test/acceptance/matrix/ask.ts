@@ -28,7 +28,7 @@ export interface Tool {
   readonly parameters: { readonly type: "object"; readonly [member: string]: unknown };
 }
 
-export interface ToolResult {
+interface ToolResult {
   readonly id: string;
   readonly name: string;
   readonly text: string;

@@ -22,7 +22,7 @@ const onAiChat = { caller: ({ name }: Caller) => name === "ai openai chat", upst
 const readsNoThoughts =
   "Vercel's package for OpenAI reads no thoughts from chat completions, because OpenAI shows none there.";
 
-export const knownLimits: readonly KnownLimit[] = [
+const knownLimits: readonly KnownLimit[] = [
   { ...onNova, case: "thinking", reason: noThinking, run: warnsOfThinking },
   { ...onNova, case: "thinking in a tool loop", reason: noThinking, run: warnsOfThinking },
   { ...onAiChat, case: "thinking", reason: readsNoThoughts, run: countsThoughts },

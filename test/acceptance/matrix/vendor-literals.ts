@@ -72,7 +72,7 @@ type Plain<T> = T extends string
 `;
 
 /** Where answers may differ from the published types, and why. What is named is taken out before the check. */
-export const knownDifferences: readonly KnownDifference[] = [
+const knownDifferences: readonly KnownDifference[] = [
   {
     why: "What is thought has no member in OpenAI's types; most vendors of the dialect call it so.",
     types: ["ChatCompletion", "ChatCompletionChunk"],
@@ -117,7 +117,7 @@ export const knownDifferences: readonly KnownDifference[] = [
 
 const penalties: ReadonlySet<string> = new Set(["frequency_penalty", "presence_penalty"]);
 
-export interface KnownDifference {
+interface KnownDifference {
   readonly why: string;
   readonly types: readonly VendorType[];
   readonly drop: (name: string, value: unknown, holder: Readonly<Record<string, unknown>>) => boolean;

@@ -74,7 +74,7 @@ export function MakeGroup({ slug, opened, onClose, onMade }: MakeGroupProps) {
   );
 }
 
-export function idIn(answer: unknown): string {
+function idIn(answer: unknown): string {
   const id = answer !== null && typeof answer === "object" ? Reflect.get(answer, "id") : null;
   return typeof id === "string" ? id : "";
 }

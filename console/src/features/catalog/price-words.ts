@@ -11,7 +11,7 @@ export type ModelType = ModelTypeName;
 export { modelTypeLabels as typeWords, modelTypes } from "@sluice/contract";
 
 /** A price of an input or an output, as vendors write it: at least cents, as many digits as it has. */
-export function formatPrice(usd: number): string {
+function formatPrice(usd: number): string {
   return price.format(usd);
 }
 

@@ -1,7 +1,7 @@
 import type { SessionAnswer } from "@sluice/contract";
 import type { LinkProps } from "@tanstack/react-router";
 
-export type StepId = "provider" | "model" | "key" | "call";
+type StepId = "provider" | "model" | "key" | "call";
 
 export interface Step {
   readonly id: StepId;

@@ -10,7 +10,7 @@ export function limitWords({ rpm, tpm, concurrency }: LimitsConfig): string {
   ].join(" · ");
 }
 
-export const periodWords = { day: "a day", week: "a week", month: "a month", total: "in total" } as const;
+const periodWords = { day: "a day", week: "a week", month: "a month", total: "in total" } as const;
 
 /** `$5.00 a month` */
 export function budgetWords({ usd, period }: BudgetConfig): string {

@@ -1,8 +1,6 @@
 import type { LimitUsageRow } from "@sluice/contract";
 import { formatCompact, formatCount, formatUsd, formatUsdShort } from "../../client/format.ts";
 
-export type LimitUsageKind = LimitUsageRow["kind"];
-
 const budgetPeriods = {
   day: "Budget, daily",
   week: "Budget, weekly",

@@ -1,7 +1,7 @@
 import type { BodyInput, Notice } from "@sluice/contract";
 
 export const watches = ["all", "workspace", "groups", "group", "keys", "key"] as const;
-export type Watch = (typeof watches)[number];
+type Watch = (typeof watches)[number];
 
 /** A notice as its form holds it. Both channels are kept, so that trying the other one loses nothing. */
 export interface NoticeDraft {

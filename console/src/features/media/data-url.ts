@@ -2,7 +2,7 @@ import { formatBytes } from "../../client/format.ts";
 
 /** Kinds of pictures that models read. */
 export const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"] as const;
-export const pictureBytesMax = 8_000_000;
+const pictureBytesMax = 8_000_000;
 
 /** Why a file cannot be sent as a picture; null when it can. */
 export function pictureProblem(file: Pick<File, "name" | "type" | "size">): string | null {

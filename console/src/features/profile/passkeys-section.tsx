@@ -82,7 +82,7 @@ function useAddPasskey() {
 }
 
 /** A first name for a new passkey; it can be changed. */
-export function deviceName(userAgent: string): string {
+function deviceName(userAgent: string): string {
   const systems = [
     ["iPhone", /iPhone/],
     ["iPad", /iPad/],

@@ -8,7 +8,7 @@ export interface ScopeFilter {
 }
 
 /** How many keys one look at limits takes in. */
-export const limitedKeysMax = 200;
+const limitedKeysMax = 200;
 
 export interface LimitScopes {
   readonly scopes: readonly LimitScope[];

@@ -3,7 +3,7 @@ import type { Catalog, ModelType, Provider } from "#core/index.ts";
 import { type ProviderKind, suggestedModel, type UpstreamModelListed } from "#providers/index.ts";
 
 /** What one request to a provider gave. `problem` is null when it answered as it should. */
-export interface Trial {
+interface Trial {
   /** 0: no answer. */
   readonly status: number;
   readonly ms: number;
@@ -11,7 +11,7 @@ export interface Trial {
   readonly advice: string | null;
 }
 
-export interface ListTrial extends Trial {
+interface ListTrial extends Trial {
   /** null: no list came. */
   readonly models: readonly UpstreamModelListed[] | null;
 }

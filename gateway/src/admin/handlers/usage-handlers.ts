@@ -54,7 +54,7 @@ export function usageHandlers(dependencies: UsageHandlerDependencies): Handlers<
 type Steps = ReturnType<typeof stepsOf>;
 
 /** Where the steps begin. What is asked is widened to whole steps. */
-export function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from" | "to" | "step">) {
+function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from" | "to" | "step">) {
   if (to <= from) throw new Failure("invalid_request", "`to` must be later than `from`.", { param: "to" });
   const stepMs = stepMsOf(to - from, step);
   const start = Math.floor(from / stepMs) * stepMs;

@@ -1,7 +1,7 @@
 import type { Finish, FinishReason } from "#core/index.ts";
 import { type JsonObject, textOf } from "../json-value.ts";
 
-export type StopReason =
+type StopReason =
   | "end_turn"
   | "max_tokens"
   | "stop_sequence"
@@ -38,7 +38,7 @@ export interface Held {
   readonly refusal: boolean;
 }
 
-export function stopReason(finish: Finish, held: Held): StopReason {
+function stopReason(finish: Finish, held: Held): StopReason {
   switch (finish.reason) {
     case "length":
       return "max_tokens";

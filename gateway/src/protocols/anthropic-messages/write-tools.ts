@@ -4,7 +4,7 @@ import { type JsonObject, unsupported } from "../json-value.ts";
 import { safeName } from "./safe-name.ts";
 import { type CacheControl, cacheControl } from "./write-block.ts";
 
-export interface Tool {
+interface Tool {
   readonly name: string;
   readonly description?: string;
   readonly input_schema: JsonObject;

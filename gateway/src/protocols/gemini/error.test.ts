@@ -1,12 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import {
-  readGeminiRefusal,
-  readGeminiRetryMs,
-  renderGeminiError,
-  renderGeminiRefusal,
-  renderGeminiStreamError,
-} from "./error.ts";
+import { readGeminiRefusal, renderGeminiError, renderGeminiRefusal, renderGeminiStreamError } from "./error.ts";
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
@@ -51,7 +45,6 @@ describe("a failure in Google's shape", () => {
       { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "2s" },
       { "@type": "type.googleapis.com/google.rpc.RequestInfo", requestId: "req_1" },
     ]);
-    expect(readGeminiRetryMs(new TextEncoder().encode(text))).toBe(2_000);
   });
 
   test("in a stream it is a data line with the same body", () => {
@@ -89,7 +82,6 @@ describe("what a Google-shaped upstream refused", () => {
       code: null,
       contextLength: false,
     });
-    expect(readGeminiRetryMs(new TextEncoder().encode("<html>"))).toBeNull();
   });
 
   test("another vendor's refusal keeps its status and says a prompt's length as Gemini does", () => {

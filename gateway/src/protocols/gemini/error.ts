@@ -52,15 +52,6 @@ export function renderGeminiRefusal(refusal: UpstreamRefusal): string {
   return JSON.stringify({ error: { code, message: said, status: statusWord(code) } });
 }
 
-/** How long a Google-shaped upstream asks to wait (RetryInfo); null when it does not say. */
-export function readGeminiRetryMs(body: Uint8Array): number | null {
-  for (const detail of arrayOf(googleErrorOf(body)["details"])) {
-    const delay = /^(\d+(?:\.\d+)?)s$/.exec(textOf(objectOf(detail)["retryDelay"]) ?? "");
-    if (delay !== null) return Math.ceil(Number(delay[1]) * 1_000);
-  }
-  return null;
-}
-
 /** An error inside an answer or a stream. */
 export function errorMessageOf(error: unknown): string {
   return textOf(error) ?? textOf(objectOf(error)["message"]) ?? "unknown error";

@@ -14,7 +14,7 @@ import { GeminiEventWriter } from "./write-events.ts";
 import { writeGeminiTurn } from "./write-turn.ts";
 
 export { innerRequest } from "./count-tokens.ts";
-export { readGeminiRetryMs } from "./error.ts";
+
 export { geminiImageCodec } from "./image-codec.ts";
 export { isGeminiUrl } from "./write-media.ts";
 

@@ -9,7 +9,7 @@ export function readAnnotations(annotations: unknown, warn: Warn): Citation[] {
   return arrayOf(annotations).flatMap((annotation) => readAnnotation(objectOf(annotation), warn) ?? []);
 }
 
-export function readAnnotation(annotation: JsonObject, warn: Warn): Citation | null {
+function readAnnotation(annotation: JsonObject, warn: Warn): Citation | null {
   switch (annotation["type"]) {
     case "url_citation": {
       const span = spanOf(annotation["start_index"], annotation["end_index"]);

@@ -43,7 +43,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
 }
 
 /** The message inside an error member, which some vendors send as a plain string. */
-export function errorText(error: unknown): string {
+function errorText(error: unknown): string {
   return textOf(error) ?? textOf(objectOf(error)["message"]) ?? "unknown error";
 }
 

@@ -63,7 +63,7 @@ export function volcengineLibrary(place: Place): AssetLibrary {
 }
 
 /** What an account lacks to use its library, in one sentence; null when it has its keys. */
-export function libraryLack(provider: Provider): string | null {
+function libraryLack(provider: Provider): string | null {
   for (const name of ["access_key_id", "secret_access_key"]) {
     if (settingText(provider, name) === null) return `settings.${name} is needed for the asset library`;
   }

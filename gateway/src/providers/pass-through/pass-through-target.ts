@@ -15,7 +15,7 @@ export interface PassThroughTarget {
   readonly lane: LaneCalled | null;
 }
 
-export interface LaneCalled {
+interface LaneCalled {
   readonly lane: Lane;
   /** The upstream's name of the model, where the path says it. */
   readonly model: string | null;

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "#protocols/index.ts";
 import { passesMember } from "../governed-members.ts";
 
 /** A member of a vendor's own by which the price of a video is decided past what was asked of us. */
-export interface PaidMember {
+interface PaidMember {
   /** Our own field that says it, and is priced; null: there is none. */
   readonly instead: "duration" | "resolution" | "audio" | null;
   /** Values that cost no more than none at all. */

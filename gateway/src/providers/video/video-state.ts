@@ -2,7 +2,7 @@ import { bounds, type TaskError } from "#core/index.ts";
 import { textOf } from "#protocols/index.ts";
 import type { VideoState } from "../video-adapter.ts";
 
-export type StateName = Exclude<VideoState["state"], null>;
+type StateName = Exclude<VideoState["state"], null>;
 /** A vendor's words for our states. A word that is not among them says nothing: the state stays what it was. */
 export type StateWords = ReadonlyMap<string, StateName>;
 

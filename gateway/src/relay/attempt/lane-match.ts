@@ -30,7 +30,7 @@ export function matchLane(deployment: Deployment, protocol: EndpointProtocol): L
 }
 
 /** The endpoints at which this model can be called, as far as its enabled deployments go. */
-export function servedEndpoints(model: Model, endpointProtocols: readonly EndpointProtocol[]): readonly EndpointId[] {
+function servedEndpoints(model: Model, endpointProtocols: readonly EndpointProtocol[]): readonly EndpointId[] {
   const deployments = model.deployments.filter((deployment) => deployment.enabled && deployment.provider.enabled);
   return endpointProtocols
     .filter((protocol) => deployments.some((deployment) => matchLane(deployment, protocol) !== null))

@@ -47,7 +47,7 @@ export function countedMax({ images, serverTools, counted }: RequestFacts): Coun
 }
 
 /** Of all choices together. */
-export function outputTokensMax({ outputTokensMax, choices, images }: RequestFacts, model: Model): number {
+function outputTokensMax({ outputTokensMax, choices, images }: RequestFacts, model: Model): number {
   return outputTokensMax ?? (model.outputTokensMax ?? bounds.outputTokensAssumed) * Math.max(1, choices ?? 1, images);
 }
 

@@ -17,7 +17,7 @@ export interface Bucket {
   readonly allowPrivateNetwork?: boolean;
 }
 
-export interface BucketRequest {
+interface BucketRequest {
   readonly method: "GET" | "PUT" | "DELETE";
   readonly key: string;
   readonly range?: string;

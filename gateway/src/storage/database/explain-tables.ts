@@ -5,7 +5,7 @@ export interface ExplainTables {
 }
 
 /** Why a request went as it did. `explanation` is JSON. */
-export interface ExplanationTable {
+interface ExplanationTable {
   request_id: string;
   workspace_id: string;
   at: number;
@@ -13,7 +13,7 @@ export interface ExplanationTable {
 }
 
 /** What was kept of a request because its key said so. Headers are JSON; a body that was not to be kept is null. */
-export interface CaptureTable {
+interface CaptureTable {
   request_id: string;
   workspace_id: string;
   key_id: string;

@@ -8,7 +8,7 @@ export interface PeopleTables {
   password_resets: PasswordResetTable;
 }
 
-export interface MemberTable {
+interface MemberTable {
   workspace_id: string;
   user_id: string;
   role: WorkspaceRole;
@@ -22,7 +22,7 @@ interface GrantColumns {
   role: WorkspaceRole | null;
 }
 
-export interface InvitationTable extends GrantColumns {
+interface InvitationTable extends GrantColumns {
   id: string;
   /** Lower case. */
   email: string;
@@ -32,7 +32,7 @@ export interface InvitationTable extends GrantColumns {
   expires_at: number;
 }
 
-export interface AdminTokenTable extends GrantColumns {
+interface AdminTokenTable extends GrantColumns {
   id: string;
   name: string;
   digest: string;
@@ -47,7 +47,7 @@ export interface AdminTokenTable extends GrantColumns {
 }
 
 /** One for a user: a new link takes the place of the one before. */
-export interface PasswordResetTable {
+interface PasswordResetTable {
   user_id: string;
   digest: string;
   expires_at: number;

@@ -28,7 +28,7 @@ export interface Tables extends TaskTables, SignInTables, ExplainTables, PeopleT
 
 export type ManagedBy = "file" | "console";
 
-export interface WorkspaceTable {
+interface WorkspaceTable {
   id: string;
   slug: string;
   name: string;
@@ -42,7 +42,7 @@ export interface WorkspaceTable {
   created_at: number;
 }
 
-export interface GroupTable {
+interface GroupTable {
   id: string;
   workspace_id: string;
   name: string;
@@ -54,7 +54,7 @@ export interface GroupTable {
   created_at: number;
 }
 
-export interface KeyTable {
+interface KeyTable {
   id: string;
   workspace_id: string;
   group_id: string;
@@ -86,7 +86,7 @@ export interface KeyTable {
   set_by_admins: Generated<string>;
 }
 
-export interface ProviderTable {
+interface ProviderTable {
   id: string;
   kind: string;
   base_url: string;
@@ -101,7 +101,7 @@ export interface ProviderTable {
   created_at: number;
 }
 
-export interface ModelTable {
+interface ModelTable {
   name: string;
   type: string;
   owned_by: string;
@@ -112,7 +112,7 @@ export interface ModelTable {
   created_at: number;
 }
 
-export interface DeploymentTable {
+interface DeploymentTable {
   id: string;
   model: string;
   provider: string;
@@ -125,7 +125,7 @@ export interface DeploymentTable {
 }
 
 /** Immutable: a new price is a new row. Rows outlive their model, since ledger entries name them. */
-export interface PriceTable {
+interface PriceTable {
   id: string;
   model: string;
   price_table: string;
@@ -135,7 +135,7 @@ export interface PriceTable {
 type UsageColumns = { [Column in UsageColumnName]: number } & { cost_nano_usd: number };
 
 /** One row per attempt. `at` is when it began; lists and hours go by it. */
-export interface LedgerTable extends UsageColumns {
+interface LedgerTable extends UsageColumns {
   attempt_id: string;
   request_id: string;
   at: number;
@@ -180,7 +180,7 @@ export interface LedgerTable extends UsageColumns {
 }
 
 /** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */
-export interface RollupTable extends UsageColumns, RollupHistograms {
+interface RollupTable extends UsageColumns, RollupHistograms {
   hour: number;
   workspace_id: string;
   group_id: string;
@@ -195,7 +195,7 @@ export interface RollupTable extends UsageColumns, RollupHistograms {
 }
 
 /** `before` and `after` are JSON without any secret. */
-export interface AuditTable {
+interface AuditTable {
   seq: Generated<number>;
   at: number;
   actor: string;
@@ -208,14 +208,14 @@ export interface AuditTable {
   workspace_id: string | null;
 }
 
-export interface ChangeTable {
+interface ChangeTable {
   seq: Generated<number>;
   at: number;
   kind: string;
   digest: string | null;
 }
 
-export interface SettingTable {
+interface SettingTable {
   name: string;
   value: string;
   managed_by: ManagedBy | "system";

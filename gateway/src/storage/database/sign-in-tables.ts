@@ -12,7 +12,7 @@ export interface SignInTables {
   auth_passkeys: AuthPasskeyTable;
 }
 
-export interface AuthUserTable {
+interface AuthUserTable {
   id: string;
   name: string;
   /** Lower case. */
@@ -29,7 +29,7 @@ export interface AuthUserTable {
 }
 
 /** `updated_at` is when it was last used. */
-export interface AuthSessionTable {
+interface AuthSessionTable {
   id: string;
   user_id: string;
   /** The digest of what the cookie carries. */
@@ -42,7 +42,7 @@ export interface AuthSessionTable {
 }
 
 /** What somebody signs in with: a password (issuer `local:credential`), or an account at an issuer of single sign-on. */
-export interface AuthAccountTable {
+interface AuthAccountTable {
   id: string;
   user_id: string;
   issuer: string;
@@ -61,7 +61,7 @@ export interface AuthAccountTable {
 }
 
 /** What is begun and not ended: a challenge, a sign-in that waits for its second factor, a trip to an issuer. */
-export interface AuthVerificationTable {
+interface AuthVerificationTable {
   id: string;
   identifier: string;
   value: string;
@@ -70,7 +70,7 @@ export interface AuthVerificationTable {
   updated_at: string;
 }
 
-export interface AuthTwoFactorTable {
+interface AuthTwoFactorTable {
   id: string;
   user_id: string;
   /** Sealed by the library with its own secret, like the backup codes. */
@@ -81,7 +81,7 @@ export interface AuthTwoFactorTable {
   locked_until: string | null;
 }
 
-export interface AuthPasskeyTable {
+interface AuthPasskeyTable {
   id: string;
   user_id: string;
   name: string | null;

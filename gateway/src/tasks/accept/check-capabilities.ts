@@ -4,7 +4,7 @@ import { matchVideoLane, type VideoLaneMatch } from "../video-lane-match.ts";
 import type { VideoRequest } from "./validate-video.ts";
 
 /** One value that a deployment does not take. `allowed` is what it takes instead, in words. */
-export interface Mismatch {
+interface Mismatch {
   readonly param: string;
   readonly value: string;
   readonly allowed: readonly string[];

@@ -9,7 +9,7 @@ import {
 } from "#core/index.ts";
 
 /** What vendors make when nobody says how long (Ark, Kling, Wan; the others 4 to 8). */
-export const defaultSeconds = 5;
+const defaultSeconds = 5;
 
 /** What vendors make at most when nobody says how long, where they leave that open. */
 const unsaidSecondsMax = 8;
@@ -45,7 +45,7 @@ export function estimatedUsage(asked: TaskRequest): Usage {
 }
 
 /** A length that the vendor decides itself is taken for the default one. */
-export function secondsOf(asked: TaskRequest): number {
+function secondsOf(asked: TaskRequest): number {
   return asked.durationSeconds !== null && asked.durationSeconds > 0 ? asked.durationSeconds : defaultSeconds;
 }
 

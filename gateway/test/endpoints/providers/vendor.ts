@@ -5,7 +5,7 @@ import { until } from "../../../../test/until.ts";
 import { aliceKey, type Overrides, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 /** One request as it came to the vendor, byte for byte. */
-export interface Received {
+interface Received {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

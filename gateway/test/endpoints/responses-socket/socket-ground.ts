@@ -80,7 +80,7 @@ export async function openSocket(
   };
 }
 
-export const ends: ReadonlySet<string> = new Set([
+const ends: ReadonlySet<string> = new Set([
   ...["response.completed", "response.failed", "response.incomplete", "error"],
 ]);
 

@@ -63,7 +63,7 @@ export function sampleOf(shape: Shape, name: string, words: Words, depth = 0): u
   }
 }
 
-export function leastOf(shape: ShapeOf, words: Words, depth = 0): Record<string, unknown> {
+function leastOf(shape: ShapeOf, words: Words, depth = 0): Record<string, unknown> {
   const required = shape.members.filter((member) => !member.optional);
   return Object.fromEntries(required.map(({ name, of }) => [name, sampleOf(of, name, words, depth + 1)]));
 }

@@ -94,7 +94,7 @@ function CapabilitiesDialog({ name, text, onText, onClose, onDone }: Capabilitie
 
 type Read = { readonly value: CapabilitiesConfig | null; readonly problem: string | null };
 
-export function readCapabilities(text: string): Read {
+function readCapabilities(text: string): Read {
   if (text.trim() === "") return { value: null, problem: null };
   let json: unknown;
   try {

@@ -17,7 +17,7 @@ export type Step = readonly Placed[];
 /** In the order in which they are tried. */
 export type Steps = readonly Step[];
 
-export const defaultWeight = 100;
+const defaultWeight = 100;
 const priorityMax = 1_000;
 
 export function placedKey(provider: string, upstreamModel: string): string {

@@ -8,7 +8,7 @@ export interface ModerationDraft {
 
 export const plainModeration: ModerationDraft = { text: "", picture: null };
 
-export interface Category {
+interface Category {
   readonly name: string;
   readonly flagged: boolean;
   /** 0 to 1; null where the model gives none. */

@@ -7,7 +7,7 @@ export const transcriptFormats = ["json", "text", "srt", "vtt", "verbose_json"] 
 export type TranscriptFormat = (typeof transcriptFormats)[number];
 
 /** OpenAI's maximum; others take less or a little more, and say so themselves. */
-export const soundBytesMax = 25_000_000;
+const soundBytesMax = 25_000_000;
 export const soundTypes = ".flac,.mp3,.mp4,.mpeg,.mpga,.m4a,.ogg,.oga,.opus,.wav,.webm,audio/*";
 
 export const transcriptionsPath = "/v1/audio/transcriptions";

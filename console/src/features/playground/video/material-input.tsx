@@ -87,7 +87,7 @@ export function MaterialInput({ workspace, label, value, error, onChange }: Mate
 }
 
 /** What can be shown of it: nothing is loaded from elsewhere. */
-export function MaterialView({
+function MaterialView({
   workspace,
   value,
   alt,

@@ -88,7 +88,7 @@ function refused(last: AttemptDetail, refusal: Explanation["refusal"]): string {
 }
 
 /** Scope, limit, used, when it frees: as far as they are known. */
-export function limitFacts(refusal: NonNullable<Explanation["refusal"]>): string {
+function limitFacts(refusal: NonNullable<Explanation["refusal"]>): string {
   const inUsd = refusal.code === "budget_exceeded";
   const figure = (value: number) => (inUsd ? formatUsd(value) : formatCount(value));
   const parts = [

@@ -2,7 +2,7 @@ import { type AttemptDetail, type PricedBy, type UsageUnit, usageTable } from "@
 
 type UsageByClass = AttemptDetail["usage"];
 
-export interface TokenClass {
+interface TokenClass {
   readonly name: string;
   readonly label: string;
   readonly unit: UsageUnit;
@@ -12,7 +12,7 @@ export interface TokenClass {
 }
 
 /** The classes in the order in which a reader looks for them: what went in, what came out, what is counted otherwise. */
-export const tokenClasses: readonly TokenClass[] = [
+const tokenClasses: readonly TokenClass[] = [
   ...usageTable.filter(({ side }) => side === "input"),
   ...usageTable.filter(({ side }) => side === "output"),
   ...usageTable.filter(({ side }) => side === null),
@@ -25,7 +25,7 @@ export const tokenClasses: readonly TokenClass[] = [
 }));
 
 /** A class that a later gateway may have is shown under its own name. */
-export function tokenClass(name: string): TokenClass {
+function tokenClass(name: string): TokenClass {
   return tokenClasses.find((each) => each.name === name) ?? { name, label: name, unit: "token", by: "million" };
 }
 
